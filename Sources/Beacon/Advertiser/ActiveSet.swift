@@ -11,7 +11,8 @@ struct ActiveSet {
     var grant = RadioPowerGrant.unknown
     /// The set's own address.
     var address: DeviceAddress
-    /// `true` if the set is sent from another address, because the controller has refused its own one during a scan.
+    /// `true` while the set is sent from an address that is not its own, because the controller scans and has refused
+    /// the set's address.
     var isAddressRefused = false
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
@@ -30,12 +31,12 @@ struct ActiveSet {
 
     var parameters: SetParameters { place.parameters }
 
-    /// Computed, because a stored existential would make every access to a set copy all of it.
+    /// A computed property: a stored value of a protocol type would make every access to the set copy the whole set.
     var commands: any AdvertisingCommands { parameters.commands }
 
     /// The parameters with the current address, and with the interval of the current part of a pattern.
     ///
-    /// - Parameter interval: `nil` for a constant interval.
+    /// - Parameter interval: The interval of the pattern's current part; `nil` for a constant interval.
     func currentParameters(_ interval: AdvertisingInterval?) -> SetParameters {
         let current = place.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
         return interval.map(current.replacingInterval) ?? current
@@ -49,7 +50,7 @@ struct ActiveSet {
 
     /// Advances the schedule to `now`.
     ///
-    /// - Returns: The position of the current advertisement among all, and whether it has changed.
+    /// - Returns: The position of the current advertisement among all advertisements, and whether it has changed.
     mutating func turn(at now: HCIInstant) -> (current: Int, isAnother: Bool) {
         let isAnother = scheduler?.turn(at: now) ?? false
         if isAnother { tally.begin(turn, at: now) }
@@ -86,7 +87,7 @@ struct ActiveFrame {
     var madeAt: HCIInstant?
     /// The time at which the payload is out of date; `nil` for never.
     var renewalDue: HCIInstant?
-    /// The number of events of this frame before the set that sends it was last set up.
+    /// The number of events that this advertisement had sent when its set was last replaced.
     var eventsBefore: UInt64 = 0
 
     init(_ source: PayloadSource) {
@@ -94,7 +95,7 @@ struct ActiveFrame {
         pattern = source.advertisement.pattern.map { PatternClock($0) }
     }
 
-    /// Replaces the source. The cycle of the same pattern goes on.
+    /// Replaces the source. If the pattern stays the same, its cycle continues.
     mutating func replaceSource(_ new: PayloadSource) {
         source = new
         guard pattern?.pattern != new.advertisement.pattern else { return }
@@ -103,34 +104,36 @@ struct ActiveFrame {
 
     /// Returns whether the payload must be built again.
     ///
-    /// - Parameter afterPause: `true` if another advertisement was on the air until now. A payload is renewed then if
-    ///   it is at least a second old.
+    /// - Parameter afterPause: `true` if another advertisement of the set was on the air until now. If so, a payload
+    ///   that changes over time is renewed when it is at least one second old.
     func isDue(at now: HCIInstant, afterPause: Bool) -> Bool {
         guard let renewalDue else { return false }
         guard afterPause, let madeAt else { return renewalDue <= now }
         return now.microseconds(since: madeAt) >= PayloadSource.shortestRenewalMicroseconds
     }
 
-    /// Plans the next renewal, after the payload was built or kept.
+    /// Sets the time of the next renewal, after the payload was built or kept.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
         guard let step = source.renewalMicroseconds else { return }
-        // Counted from the due time, so that delays do not add up.
+        // In a set that is not shared, the time is counted from the last due time, so that delays do not add up.
         let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
         renewalDue = now.advanced(byMicroseconds: step - lateness % step)
     }
 }
 
-/// Counts the advertising events of a set by member. They are computed from the time on the air and the mean period,
-/// because legacy controllers do not count events, and extended ones report them only at the end of a set.
+/// Counts the advertising events of each member of a set, that is, of each advertisement that the set sends.
+///
+/// The events are computed from the time on the air and the mean period, because legacy controllers do not count
+/// events, and extended ones report them only at the end of a set.
 struct EventTally: Hashable, Sendable {
     private var periodMicroseconds: Int
-    /// The events of each member with earlier periods.
+    /// The number of events of each member that were counted with earlier periods.
     private var earlier: [UInt64]
     /// The time that each member was on the air up to ``since``, in microseconds.
     private var airtime: [Int]
-    /// The member on the air, and the instant from which its time is not counted yet; `nil` while nothing is on the
-    /// air.
+    /// The position of the member that is on the air, or was last on the air.
     private var member = 0
+    /// The instant from which the time of ``member`` is not counted yet; `nil` while nothing is on the air.
     private var since: HCIInstant?
 
     init(members: Int, periodMicroseconds: Int) {
@@ -139,7 +142,7 @@ struct EventTally: Hashable, Sendable {
         earlier = [UInt64](repeating: 0, count: members)
     }
 
-    /// Counts all further events with another period. Nothing is on the air until the next
+    /// Uses another mean period for all further events. Nothing is on the air until the next
     /// ``begin(_:at:isEnabled:)``.
     mutating func change(periodMicroseconds new: Int, at now: HCIInstant) {
         end(at: now)
@@ -156,7 +159,7 @@ struct EventTally: Hashable, Sendable {
         guard airtime.indices.contains(member) else { return }
         self.member = member
         since = now
-        // An event is counted in the middle of its period, whose first half was before the start.
+        // Half a period is added, so that the rounding in `events(of:at:)` counts the first event at once.
         if isEnabled { airtime[member] += periodMicroseconds / 2 }
     }
 

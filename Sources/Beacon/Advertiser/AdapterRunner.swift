@@ -19,7 +19,8 @@ public final class AdapterRunner {
 
     private let environment: any AdapterEnvironment
 
-    /// The longest time for turning off after a fault, in microseconds: 0.5 s. The error is printed only afterwards.
+    /// The maximum time for turning advertising off after a fault: 0.5 s, in microseconds. It is short, because the
+    /// error is printed only afterwards.
     private static let shutdownAfterFault = 500_000
 
     /// Creates a runner. It does nothing before the first ``wake()``.
@@ -94,13 +95,13 @@ public final class AdapterRunner {
         while next < queue.count {
             if let answer = perform(queue[next]) { queue += supervisor.handle(answer, at: environment.now) }
             next += 1
-            // Earlier decisions are dropped, except for messages.
+            // A requested stop drops all decisions that have not been carried out yet, except for messages.
             if supervisor.state != .off, environment.isStopWanted {
                 queue = queue[next...].filter(\.isMessage) + supervisor.handle(.stop, at: environment.now)
                 next = 0
             }
         }
-        // Also if the adapter stays open until the next attempt: no events are counted in this time.
+        // While nothing is on the air, no events are counted, even if the adapter stays open until the next attempt.
         if !supervisor.isOnAir { environment.session?.silence(since: environment.now) }
     }
 
@@ -170,7 +171,7 @@ public final class AdapterRunner {
             try environment.confirmOnAir()
             return .rearmed
         }
-        // If the settings cannot be restored, the fault that changed them explains more than the refusal of the
+        // If the settings cannot be restored, report the fault that changed them: it explains more than the refused
         // command.
         guard supervisor.persistence == .untilFault, case .impossible = input, let fault else { return input }
         failure = fault
@@ -193,16 +194,16 @@ public final class AdapterRunner {
         do throws(SessionError) {
             return try body()
         } catch {
-            // An attempt after which nothing is on the air has failed, regardless of the state of the adapter.
+            // If nothing is on the air after an attempt, the attempt counts as refused.
             if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
             return input(error)
         }
     }
 
-    /// The meaning of a session's error for the supervisor.
+    /// Returns the input with which an error of the session is reported to the supervisor.
     private func input(_ error: SessionError) -> Supervisor.Input {
         failure = error
-        // While another program keeps advertising off, the adapter itself works.
+        // The adapter itself works while another program keeps advertising off, so this error is never `impossible`.
         if case .ended(.foreignDisabled, let reason) = error { return .failed(.foreignDisabled, reason) }
         if supervisor.persistence == .untilFault { return error.isInterruption ? .stop : .impossible("\(error)") }
         return switch error {

@@ -51,7 +51,7 @@ public protocol AdapterEnvironment: AnyObject {
     func notify(_ notice: Supervisor.Notice)
 }
 
-/// For environments without a profile, such as those of a scan.
+/// Default implementations for environments without a profile, such as the environment of a scan.
 extension AdapterEnvironment {
     public func confirmOnAir() throws(SessionError) {}
     public func readProfile() -> Supervisor.Input { .reloadBad("there is no profile to read") }
@@ -65,7 +65,7 @@ extension AdapterEnvironment {
 public struct AdapterFault: Error, Hashable, Sendable {
     public let cause: SupervisorCause
     public let text: String
-    /// `true` if waiting cannot help.
+    /// `true` if a later attempt cannot succeed either.
     public let isPermanent: Bool
 
     /// - Parameter text: The problem in one sentence.
@@ -129,7 +129,7 @@ extension AdvertisingSession {
     /// Does nothing: a new start sets everything up anyway.
     public func markLost() {}
 
-    /// The time at which all advertisements were first on the air; `nil` before.
+    /// The time at which all advertisements were first on the air together; `nil` before that.
     public var onAirSince: HCIInstant? { live.onAirSince }
 
     /// Whole seconds since the start.
@@ -138,7 +138,7 @@ extension AdvertisingSession {
     /// The beacon's own clock, for ephemeral ids.
     public var clock: EIDClock { live.clock }
 
-    /// `true` if ``memory`` contains ephemeral ids or used numbers of an encryption.
+    /// `true` if ``memory`` contains ephemeral ids, or packet numbers that an encryption has used.
     public var hasMemory: Bool { live.hasMemory }
 
     /// The values that must survive a restart.
@@ -158,8 +158,8 @@ extension AdvertisingSession {
 
     /// Keeps the advertisements on the air until `deadline`, for a program without an ``AdapterRunner``.
     ///
-    /// - Throws: `ended` if the advertisements are off the air, `command` or `management` with `interrupted` inside if a
-    ///   signal arrived.
+    /// - Throws: `ended` if the advertisements are off the air, `command` or `management` with `interrupted` inside if
+    ///   a signal arrived.
     public func run(until deadline: HCIInstant) throws(SessionError) {
         while true {
             let wakeUp = nextWakeUp
@@ -169,7 +169,7 @@ extension AdvertisingSession {
         }
     }
 
-    /// One sentence for each TX Power field that differs from the radio power in use.
+    /// One sentence for each TX Power field of a payload or scan response that differs from the radio power in use.
     public var transmitPowerWarnings: [String] {
         advertisements.flatMap { status in
             let radioPower = status.grant.power.map { Int($0.dBm) }
@@ -195,7 +195,7 @@ extension AdvertisingSession {
     }
 }
 
-/// Handles at most 256 events: waits for the first until `deadline`, then takes those that are there.
+/// Handles at most 256 events: waits for the first one until `deadline`, then handles those that have already arrived.
 ///
 /// - Parameter next: Returns the next event that arrives until an instant.
 func takeEvents<Event>(

@@ -17,7 +17,8 @@ protocol AdvertisingCommands {
     /// - Returns: `false` if the controller refuses the address, because it scans.
     func move(to address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool
     func enable(_ host: HCIHost) throws(SessionError)
-    /// Turns advertising off. It is no error if advertising is off already: controllers answer that in different ways.
+    /// Turns advertising off. Succeeds also if advertising is off already, although some controllers refuse the command
+    /// then.
     func disable(_ host: HCIHost) throws(SessionError)
     /// Frees the controller's memory for this set, after ``disable(_:)``.
     func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
@@ -26,8 +27,8 @@ protocol AdvertisingCommands {
 /// The settings that the controller has accepted.
 struct SetConfiguration {
     let power: RadioPowerGrant
-    /// The reason why the set does not have its own address; `nil` if it has it. A controller refuses a new random address
-    /// while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4).
+    /// The reason why the controller refused the set's own address; `nil` if it accepted the address. A controller
+    /// refuses a new random address while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4).
     var addressRefusal: SessionError?
 }
 
@@ -42,8 +43,9 @@ extension SetParameters {
 }
 
 extension HCIHost {
-    /// Returns whether the set with these parameters is enabled: a controller refuses the parameters of an enabled set, and
-    /// the state of the set does not change in either case (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Returns whether the set with these parameters is enabled. To find out, the function sets the same parameters
+    /// again: a controller refuses this for an enabled set. In both cases the state of the set does not change (Core
+    /// Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     func isAdvertising(_ parameters: SetParameters) throws -> Bool {
         do {
             switch parameters.family {
@@ -85,7 +87,8 @@ extension HCIHost {
         return failure
     }
 
-    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
+    /// Disables a set. If a signal interrupts the command, tries again: a second Ctrl-C must not leave the beacon on
+    /// the air.
     private func disableDespiteSignals(_ set: SetParameters) -> SessionError? {
         for _ in 0..<2 {
             do throws(SessionError) {
@@ -108,7 +111,7 @@ extension HCICommandError {
         }
     }
 
-    /// `true` if the controller refuses a vendor command. Some controllers do not answer these at all.
+    /// `true` if the controller refuses a vendor command, or does not answer it, as some controllers do.
     var isVendorsRefusal: Bool {
         if case .noAnswer = self { return true }
         return isRefusal
@@ -184,11 +187,14 @@ struct LegacyAdvertising: AdvertisingCommands {
         if parameters.radioPower != nil { try advertising { try VendorPower(parameters.powerControl).giveBack(host) } }
     }
 
-    /// `pharos listen` pauses its scan when an address is refused, so a few attempts are worthwhile.
+    /// The number of attempts to set an address. If an address is refused, `pharos listen` pauses its scan, so a later
+    /// attempt may succeed.
     private static let addressAttempts = 5
+    /// The time between two attempts, in microseconds: 50 ms.
     private static let addressPauseMicroseconds = 50_000
 
-    /// Sets the random address. Returns the last refusal if the controller scans or connects.
+    /// Sets the random address. Returns the last refusal if the controller is scanning or connecting; `nil` after
+    /// success.
     private static func refusal(
         of address: DeviceAddress, attempts: Int, _ host: HCIHost
     ) throws(SessionError) -> SessionError? {
@@ -248,8 +254,8 @@ extension AdvertisingPDU {
     }
 }
 
-/// The extended commands for one set. It sends legacy PDUs, so that every phone receives them, unless the advertisement has a
-/// PHY.
+/// The extended commands for one set. It sends legacy PDUs, so that every phone receives them, unless the advertisement
+/// has a PHY.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 struct ExtendedAdvertising: AdvertisingCommands {
@@ -268,7 +274,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
                 _ = try host.execute(LESetAdvertisingSetRandomAddress(handle: handle, address: address))
             }
         }
-        // 0x7F is not a power level: some controllers repeat the value of the command.
+        // Some controllers return 0x7F (no preference) from the command, which is not a power level.
         guard selected != .noPreference else { return SetConfiguration(power: .unknown) }
         return SetConfiguration(power: parameters.radioPower == nil ? .reported(selected) : .granted(selected))
     }
@@ -317,7 +323,8 @@ struct ExtendedAdvertising: AdvertisingCommands {
 }
 
 extension HCIHost {
-    /// Sets the parameters of an advertising set, with version 2 of the command only for a coding.
+    /// Sets the parameters of an advertising set. Uses version 2 of the command only if the profile requires S=2 or
+    /// S=8.
     ///
     /// - Returns: The power that the controller has selected.
     func setParameters(_ parameters: SetParameters, _ handle: UInt8) throws -> RadioPower {
@@ -342,7 +349,7 @@ extension SetParameters {
 }
 
 extension ExtendedPHY {
-    /// The coding that the profile requires; `nil` if the controller chooses.
+    /// The coding (S=2 or S=8) that the profile requires; `nil` if the controller chooses.
     fileprivate var coding: AdvertisingPHYOptions? {
         switch self {
         case .codedS2: .requiresS2
@@ -378,7 +385,8 @@ extension AdvertisingPDU {
 public struct PassiveScan: Sendable {
     private let isExtended: Bool
 
-    /// Chooses the command family: a controller refuses legacy commands after extended ones.
+    /// Creates a scan that uses the extended commands if the controller has them, because a controller refuses legacy
+    /// commands after extended ones.
     public init(_ capabilities: ControllerCapabilities) {
         isExtended = capabilities.hasExtendedAdvertising
     }

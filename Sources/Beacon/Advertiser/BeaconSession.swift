@@ -16,15 +16,15 @@ public final class BeaconSession {
     private var host: HCIHost
     private var sets: [ActiveSet]
     private var frames: [ActiveFrame]
-    /// Events of advertisements that a reload has removed.
+    /// The number of events of advertisements that a reload has removed.
     private var eventsOfOthers: UInt64 = 0
 
     /// - Parameters:
-    ///   - clock: For ephemeral ids; `nil` for a clock that starts at 65280 now.
-    ///   - memory: The ids and counters of an earlier run; `nil` without one.
+    ///   - clock: The clock for ephemeral ids; `nil` for a new clock that starts now, at 65280 s.
+    ///   - memory: The ids and counters of an earlier run; `nil` if there are none.
     ///   - countersAtStart: The first values of the telemetry counters.
     ///   - telemetry: The sensors; without them their values are sent as unknown.
-    ///   - randomness: For salts, new addresses and the moments at which ids change.
+    ///   - randomness: The source of random numbers for salts, new addresses, and the times at which ids change.
     public init(
         host: HCIHost, allocation: SetAllocation, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
         countersAtStart: TelemetryCounters = TelemetryCounters(), telemetry: (any TelemetrySource)? = nil,
@@ -42,7 +42,7 @@ public final class BeaconSession {
     /// Configures the controller, sets the data, and enables advertising, in this order, one set after the other. All
     /// counters start at their first values.
     ///
-    /// - Throws: The failure. Everything that was set before it has been undone.
+    /// - Throws: The first error. All earlier settings have been undone.
     public func start() throws(SessionError) {
         live.onAirSince = nil
         live.stoppedAt = nil
@@ -73,7 +73,7 @@ public final class BeaconSession {
     /// The time at which ``wake(_:)`` has work to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        // Called at each wake-up: the span avoids a copy of each set.
+        // This property is read at each wake-up. Access through a span avoids copying each set.
         var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
         let sets = sets
         for index in sets.indices {
@@ -92,10 +92,10 @@ public final class BeaconSession {
         return true
     }
 
-    /// Does what is due: changes ids, changes the interval of patterns, sends the next advertisement of each shared set, and
-    /// renews telemetry.
+    /// Does what is due: changes ids, changes the interval of patterns, sends the next advertisement of each shared
+    /// set, and renews telemetry.
     ///
-    /// - Throws: The failure of a command. Some advertisements may be off the air until ``rearm(on:allocation:)``.
+    /// - Throws: The first error. Some advertisements may be off the air until ``rearm(on:allocation:)``.
     public func wake(_ now: HCIInstant) throws(SessionError) {
         guard isOnAir else { return }
         for index in live.turns.indices {
@@ -118,7 +118,7 @@ extension BeaconSession {
     ///   - newHost: A new connection to the controller, with the clock of the old one; `nil` for the same connection.
     ///   - newAllocation: The allocation for another controller, or for one whose capabilities have changed; `nil` for
     ///     the same allocation.
-    /// - Throws: The failure. Everything that could be turned off is off then, and counters do not change.
+    /// - Throws: The first error. Everything that could be turned off is off, and counters have not changed.
     public func rearm(on newHost: HCIHost?, allocation newAllocation: SetAllocation?) throws(SessionError) {
         silence(since: (newHost ?? host).now)
         if let newHost { host = newHost }
@@ -137,10 +137,10 @@ extension BeaconSession {
         for index in sets.indices { sets[index].end(at: instant) }
     }
 
-    /// Replaces the advertisements. A set whose parameters stay the same stays on the air, and only its data is replaced;
-    /// any other set is off the air for no longer than its commands take.
+    /// Replaces the advertisements. A set whose parameters stay the same stays on the air, and only its data is
+    /// replaced. Every other set is off the air only while its commands are carried out.
     ///
-    /// - Throws: The failure. The old advertisements are on the air again, if ``isOnAir`` is true.
+    /// - Throws: The first error. If ``isOnAir`` is `true`, the old advertisements are on the air again.
     public func replace(with newAllocation: SetAllocation) throws(SessionError) {
         let old = (allocation, sets, frames, eventsOfOthers)
         let turns = live.turns
@@ -149,7 +149,7 @@ extension BeaconSession {
         } catch {
             let begun = sets
             if error.isInterruption {
-                // The program ends: the caller turns off the old sets and the new ones.
+                // The program is ending: the caller must turn off both the old sets and the new ones.
                 sets += old.1.filter { set in !begun.contains { $0.parameters.family == set.parameters.family } }
                 throw error
             }
@@ -168,7 +168,7 @@ extension BeaconSession {
         adopt(newAllocation)
         release(before.filter { old in !sets.contains { $0.parameters.family == old.parameters.family } })
         for index in sets.indices {
-            // Another content with the same pattern starts its own cycle, so its set is set up again.
+            // New content with the same pattern starts a new cycle of the pattern, so its set is set up again.
             let isInCycle = sets[index].place.pattern == nil || frames[sets[index].current].pattern?.end != nil
             if isInCycle, let old = before.first(where: { $0.canStay(as: sets[index]) }) {
                 try continueSet(index, from: old)
@@ -194,7 +194,7 @@ extension BeaconSession {
         sets[index].tally.begin(sets[index].turn, at: now)
     }
 
-    /// Makes `newAllocation` the current one. The counts of advertisements that stay continue.
+    /// Makes `newAllocation` the current one. Advertisements whose content stays the same keep their event counts.
     private func adopt(_ newAllocation: SetAllocation) {
         countCompleted()
         var old = frames
@@ -223,10 +223,10 @@ extension BeaconSession {
         }
     }
 
-    /// Passes to ``live`` the ids whose addresses change.
+    /// Passes the rotating keys of all sets to ``live``, which decides when their ids and addresses change.
     private func keepTurns() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
-    /// Sets up all sets and enables them. After a failure, it undoes these settings.
+    /// Sets up and enables all sets. If that fails, turns everything off again.
     private func arm() throws(SessionError) {
         do throws(SessionError) {
             var ready = 0
@@ -235,7 +235,8 @@ extension BeaconSession {
                     try setUp(ready)
                     ready += 1
                 } catch {
-                    // The kernel or another program holds some of the sets: use only those that were available.
+                    // The kernel or another program holds some of the controller's sets: use only as many as were
+                    // available.
                     guard ready > 0, case .command(let refusal, _) = error, refusal.status == .memoryCapacityExceeded
                     else { throw error }
                     release(Array(sets.prefix(ready)))
@@ -249,8 +250,8 @@ extension BeaconSession {
         }
     }
 
-    /// The longest time for turning off a controller that did not answer, in microseconds. The error names the time of
-    /// one command, so it should be reported soon after it.
+    /// The maximum time for turning off a controller that did not answer: 0.5 s, in microseconds. It is short, because
+    /// the error message gives the timeout of one command and should appear soon after that time.
     private static let turnOffTimeout = 500_000
 
     private func turnOff(after error: SessionError) {
@@ -268,11 +269,13 @@ extension BeaconSession {
         frames[sets[index].current].pattern?.update(to: host.now)
         let parameters = currentParameters(index)
         let configured = try commands.configure(parameters, host)
-        // An ephemeral id with an address of another program could be tracked: it waits for the end of the scan.
+        // An ephemeral id that is sent from another program's address could be tracked, so the set stays off until the
+        // scan ends.
         if let refusal = configured.addressRefusal, sets[index].place.rotatingKey != nil { throw refusal }
         sets[index].isAddressRefused = configured.addressRefusal != nil
         sets[index].grant = configured.power
-        // Build all payloads now: one that cannot be built must fail now, not when it is sent first.
+        // Build all payloads now, so that a payload that cannot be built causes an error now, not when it is first
+        // sent.
         for member in sets[index].place.members { try make(member, sets[index], host.now) }
         sets[index].data = nil
         try show(index, sets[index].current)
@@ -293,13 +296,13 @@ extension BeaconSession {
         sets[index].begin(at: now)
     }
 
-    /// The parameters of a set as they should be now.
+    /// Returns the parameters that a set should have now.
     private func currentParameters(_ index: Int) -> SetParameters {
         sets[index].currentParameters(frames[sets[index].current].pattern?.interval)
     }
 
-    /// Enables a set with the interval of the next part of its pattern, if the current part is over. Address, data and
-    /// power stay as they are, so the set is off the air only for three commands.
+    /// If the current part of a set's pattern is over, enables the set with the interval of the next part. Address,
+    /// data and power do not change, so the set is off the air for only three commands.
     private func changeInterval(_ index: Int, _ now: HCIInstant) throws(SessionError) {
         let frame = sets[index].current
         guard let clock = frames[frame].pattern, let end = clock.end, end <= now else { return }
@@ -309,7 +312,8 @@ extension BeaconSession {
         try disable(index)
         try sets[index].commands.change(parameters, host)
         if parameters.pdu == .connectable {
-            // During a connection, the set is enabled again only after its end.
+            // During a connection, the controller may refuse this. The set is then enabled again after the
+            // disconnection.
             try enableAgain(index)
         } else {
             try enable(index, parameters)
@@ -323,7 +327,7 @@ extension BeaconSession {
             try commands.enable(host)
         } catch {
             guard sets[index].isAddressRefused, error.status == .invalidParameters else { throw error }
-            // The controller has no random address yet.
+            // The controller has no random address yet, so the set uses the public address.
             _ = try commands.configure(parameters.withPublicAddress(), host)
             try commands.enable(host)
         }
@@ -343,7 +347,7 @@ extension BeaconSession {
     }
 
     /// Notes that another program has changed the random address of a legacy advertiser. The advertisement stays on the
-    /// air, and ``verify()`` restores the address.
+    /// air with the other address, and ``verify()`` restores its own address.
     ///
     /// - Throws: `ended` for an ephemeral id, which must have its own address.
     public func noteForeignAddress() throws(SessionError) {
@@ -376,7 +380,7 @@ extension BeaconSession {
         try show(index, current)
     }
 
-    /// Replaces the data of a set in place, if it differs.
+    /// Replaces the data of a set if it differs from the payload of `frame`.
     private func show(_ index: Int, _ frame: Int) throws(SessionError) {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
@@ -404,11 +408,11 @@ extension BeaconSession {
         frames[frame].planRenewal(at: now, isShared: set.place.isShared)
     }
 
-    /// Changes an id and its address together, in all sets that send them. This costs one event: controllers do not
-    /// change the address of an enabled set in every state.
+    /// Changes an id and its address together, in all sets that send the id. Each set is disabled for a moment, which
+    /// costs one advertising event, because controllers refuse a new address for an enabled set in some states.
     private func turnOver(_ turn: EphemeralTurn) throws(SessionError) {
         let affected = sets.indices.filter { sets[$0].place.rotatingKey == turn.key }
-        // All sets are off first: the old address must not be received together with the new one.
+        // Turn off all sets first: the old address must not be received together with the new one.
         if affected.count > 1 {
             for index in affected { try disable(index) }
         }
@@ -451,9 +455,9 @@ extension BeaconSession: AdvertisingSession {
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
-    /// Restores the addresses that were refused during a scan, then sets the parameters of each set again. A controller
-    /// refuses that while the set is enabled, and the state of the set does not change in either case (Core Specification
-    /// 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Restores the addresses that were refused during a scan, then checks that each set is enabled. For the check, it
+    /// sets the parameters of the set again: a controller refuses this for an enabled set. In both cases the state of
+    /// the set does not change (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         try restoreAddresses()
@@ -500,13 +504,13 @@ extension BeaconSession {
 
     private static let disconnectionComplete: UInt8 = 0x05
 
-    /// Enables a connectable set again after a connection, which ends advertising. Some controllers allow it only after
-    /// the disconnection.
+    /// Enables a connectable set again, because a connection ends advertising. Some controllers refuse this until the
+    /// disconnection; such a refusal is ignored.
     private func enableAgain(_ index: Int) throws(SessionError) {
         do throws(SessionError) {
             try sets[index].commands.enable(host)
         } catch {
-            // Connection Limit Exceeded, Connection Rejected due to Limited Resources.
+            // 0x09 is Connection Limit Exceeded, 0x0D is Connection Rejected due to Limited Resources.
             let passing: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]
             guard case .command(let refusal, _) = error, let status = refusal.status, passing.contains(status)
             else { throw error }
@@ -528,7 +532,8 @@ extension BeaconSession {
             let setInterval = frames[frame].pattern?.interval ?? set.parameters.interval
             let alone = set.place.pattern == nil ? setInterval : advertisement.interval
             let period = set.scheduler?.meanPeriodMicroseconds(of: member) ?? alone.meanPeriodMicroseconds
-            // The mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+            // The period includes the mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part
+            // B 4.4.2.2.1).
             let granted = period - AdvertisingInterval.meanDelayMicroseconds
             return OnAirAdvertisement(
                 advertisement: advertisement, place: .set(index),

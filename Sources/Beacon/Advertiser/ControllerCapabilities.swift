@@ -18,11 +18,12 @@ public struct ControllerCapabilities: Hashable, Sendable {
     /// The command that sets the radio power.
     public var powerControl: PowerControl
 
-    /// `true` if the controller has the extended commands. They are used then: after a command of one family, a
-    /// controller refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
+    /// `true` if the controller has the extended commands. If so, Pharos uses only these: after a command of one
+    /// family, a controller refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
     public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
 
-    /// `true` if the controller selects S=2 or S=8 on LE Coded, for which it has version 2 of the parameters' command.
+    /// `true` if the host can select S=2 or S=8 on LE Coded, which requires version 2 of the command that sets the
+    /// parameters.
     public var selectsCoding: Bool {
         leFeatures.contains(.advertisingCodingSelection)
             && supportedCommands.contains(LESetExtendedAdvertisingParametersV2.self)
@@ -61,7 +62,7 @@ extension ControllerCapabilities {
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
-                // BlueZ's btvirt lists the command and refuses it. Every set can hold 31 octets.
+                // BlueZ's btvirt lists this command but refuses it. Every set can hold 31 bytes.
                 let maximum = try host.executeOptional(LEReadMaximumAdvertisingDataLength())
                 result.maximumDataLength = maximum.map { Int($0.maximumLength) } ?? AdvertisingData.legacyLimit
             }
@@ -89,8 +90,8 @@ extension ControllerCapabilities {
         _ = try host.execute(HCIReset())
     }
 
-    /// Enables the LE Meta event and the subevents for extended reports and Advertising Set Terminated, which are masked
-    /// after Reset.
+    /// Enables the LE Meta event and the subevents for extended reports and Advertising Set Terminated, which are
+    /// masked after Reset.
     public func openEventMasks(_ host: HCIHost) throws(HCICommandError) {
         let extendedMask = LEEventMask.standard.union([.extendedAdvertisingReport, .advertisingSetTerminated])
         _ = try host.execute(SetEventMask(.standardAndLE))
@@ -104,7 +105,7 @@ extension ControllerCapabilities {
 
 /// The capabilities of the kernel's advertising manager on one adapter, and the adapter's settings.
 public struct ManagedCapabilities: Hashable, Sendable {
-    /// The number of hciN.
+    /// The N in the adapter's name hciN.
     public var index: UInt16
     public var address: DeviceAddress
     public var version: HCIVersion
@@ -135,7 +136,7 @@ public struct ManagedCapabilities: Hashable, Sendable {
         maximumScanResponseLength = Int(features.maximumScanResponseLength)
     }
 
-    /// `true` if the controller has extended advertising: the kernel offers a secondary channel then.
+    /// `true` if the controller has extended advertising. The kernel offers a secondary channel only if it has.
     public var hasExtendedAdvertising: Bool { flags.contains(.secondaryChannel1M) }
 
     public var name: String { "hci\(index):mgmt" }
@@ -166,8 +167,8 @@ public final class ManagedAdapter {
 
     /// Reads the kernel's capabilities on hci`index`, and turns on LE and power if they are off.
     ///
-    /// - Throws: `impossible` for an adapter without LE, `management` for a refusal of the kernel. All changes have been
-    ///   undone then.
+    /// - Throws: `impossible` for an adapter without LE, `management` if the kernel refuses a command. All changes have
+    ///   been undone in both cases.
     public init(_ host: ManagementHost, index: UInt16) throws(SessionError) {
         self.host = host
         let information = try advertising { try host.execute(ReadControllerInformation(), index: index) }

@@ -2,11 +2,11 @@ public import HCI
 
 /// Decides which identity of a crowd each advertising set sends, and until when. It also counts the turns.
 ///
-/// The identities take turns in their order. A set sends one identity for the dwell time, then the next one that no other
-/// set sends. If there are as many sets as identities, every identity stays on the air.
+/// The identities take turns in their order. A set sends one identity for the dwell time, then the next one that no
+/// other set sends. If there are as many sets as identities, every identity stays on the air.
 ///
-/// Time is a parameter. The caller carries out a turn with commands and reports its results, so a turn takes as long as the
-/// commands do.
+/// Time is a parameter. The caller carries out a turn with commands and reports its results, so a turn takes as long as
+/// the commands do.
 public struct CrowdRotation: Sendable {
     /// An identity that a set sends next.
     public struct Turn: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct CrowdRotation: Sendable {
         public let identity: Int
     }
 
-    /// What was counted of one identity.
+    /// The counts of one identity's turns.
     public struct Tally: Hashable, Sendable {
         /// The number of turns that began.
         public fileprivate(set) var turns = 0
@@ -28,7 +28,7 @@ public struct CrowdRotation: Sendable {
     }
 
     private struct Slot: Sendable {
-        /// The identity that the set sends, or that waits for it.
+        /// The identity that the set sends, or that waits until the set can be enabled; `nil` if there is neither.
         var identity: Int?
         /// The time at which the set was enabled; `nil` while it is off.
         var since: HCIInstant?
@@ -36,7 +36,7 @@ public struct CrowdRotation: Sendable {
         var enabling: HCIInstant?
         /// The earliest time of the next attempt while the set is off.
         var retryAt = HCIInstant.distantPast
-        /// The beginning of the previous turn.
+        /// The beginning of the set's last turn; `nil` before the first turn, and after a pause.
         var previousBegin: HCIInstant?
     }
 
@@ -46,19 +46,20 @@ public struct CrowdRotation: Sendable {
     public var sets: Int { slots.count }
     /// The time for which a set sends an identity, in microseconds.
     public let dwellMicroseconds: Int
-    /// One for each identity.
+    /// The counts of each identity.
     public private(set) var tallies: [Tally]
-    /// The shortest and the longest time on the air of a turn that has ended, in microseconds; `nil` before the first end.
+    /// The shortest and the longest time on the air of a turn that has ended, in microseconds; `nil` before the first
+    /// end.
     public private(set) var airtimes: ClosedRange<Int>?
     /// The time of the first turn; `nil` before it.
     public private(set) var begunAt: HCIInstant?
-    /// The number of turns whose length is known, from the beginning of one to that of the next on the same set, and the
-    /// sum of these lengths in microseconds.
+    /// The number of turns whose length is known, and the sum of these lengths in microseconds. A length is the time
+    /// from the beginning of a turn to the beginning of the next turn on the same set.
     private var lengths = (count: 0, sum: 0)
-    /// The number of times between two turns of one identity, and their sum in microseconds.
+    /// The number of measured times between the beginnings of two turns of one identity, and their sum in microseconds.
     private var gaps = (count: 0, sum: 0)
     private var slots: [Slot]
-    /// The identity whose turn it is.
+    /// The position of the identity that gets the next turn, unless another set sends it.
     private var next = 0
     /// `true` if a turn was ever postponed.
     private var hasWaited = false
@@ -75,7 +76,7 @@ public struct CrowdRotation: Sendable {
         self.dwellMicroseconds = dwellMicroseconds
     }
 
-    /// `true` if every identity has a set of its own, which never changes.
+    /// `true` if there are as many sets as identities, so that no set ever changes its identity.
     public var isConstant: Bool { sets == identities }
 
     /// The time at which ``take(at:)`` returns a turn; `nil` for never.
@@ -88,7 +89,7 @@ public struct CrowdRotation: Sendable {
         return isConstant ? nil : since.advanced(byMicroseconds: dwellMicroseconds)
     }
 
-    /// Returns the turn that is due, the one that waits longest first; `nil` if none is due. The set keeps its old identity
+    /// Returns the turn that has been due for the longest time; `nil` if none is due. The set keeps its old identity
     /// until ``end(_:sent:at:isLost:)``.
     public mutating func take(at now: HCIInstant) -> Turn? {
         let candidates = slots.indices.compactMap { index in due(slots[index]).map { (index, $0) } }
@@ -150,8 +151,8 @@ public struct CrowdRotation: Sendable {
         slots[turn.set].previousBegin = nil
     }
 
-    /// Notes that the controller has no memory for the set of a turn: only the sets before it are used from now on, and the
-    /// identity is next.
+    /// Notes that the controller has no memory for the set of `turn`. Afterwards only the sets with lower positions are
+    /// used, and the identity of `turn` gets the next turn.
     public mutating func withdraw(_ turn: Turn) {
         slots = Array(slots.prefix(max(1, turn.set)))
         next = turn.identity
@@ -159,12 +160,12 @@ public struct CrowdRotation: Sendable {
 
     // MARK: What was counted
 
-    /// The mean time from the beginning of a turn to that of the next one on the same set, in microseconds; `nil` before the
-    /// second turn of a set.
+    /// The mean time from the beginning of a turn to the beginning of the next turn on the same set, in microseconds;
+    /// `nil` before the second turn of a set.
     public var turnMicroseconds: Int? { lengths.count > 0 ? lengths.sum / lengths.count : nil }
 
-    /// The mean time between two turns of an identity, in microseconds: measured from the second round on, before that
-    /// computed from ``turnMicroseconds``; `nil` if no turn was measured.
+    /// The mean time between the beginnings of two turns of an identity, in microseconds. Until the second round is
+    /// complete, it is computed from ``turnMicroseconds``, afterwards it is measured. `nil` if no turn was measured.
     public var roundMicroseconds: Int? {
         if gaps.count >= identities { return gaps.sum / gaps.count }
         return turnMicroseconds.map { $0 * identities / sets }
@@ -184,8 +185,8 @@ public struct CrowdRotation: Sendable {
         begunAt.map { max(0, now.microseconds(since: $0)) } ?? 0
     }
 
-    /// The identity with the longest time between the beginnings of two turns, and that time in microseconds; `nil` before
-    /// an identity has had two turns.
+    /// The identity with the longest time between the beginnings of two turns, and that time in microseconds; `nil`
+    /// before an identity has had two turns.
     public var slowest: (identity: Int, gap: Int)? {
         let found = tallies.indices.max { tallies[$0].longestGap < tallies[$1].longestGap }
         return found.flatMap { tallies[$0].longestGap > 0 ? ($0, tallies[$0].longestGap) : nil }
@@ -198,7 +199,8 @@ public struct CrowdRotation: Sendable {
         if Set(held).count < held.count { problems.append("two sets have one identity") }
         if held.contains(where: { !tallies.indices.contains($0) }) { problems.append("a set has no identity") }
         for slot in slots where slot.since != nil && slot.identity == nil { problems.append("a set sends nothing") }
-        // A set that waits for its address falls behind the others.
+        // A postponed set falls behind the others, so the numbers of turns are compared only if no turn was ever
+        // postponed.
         let counts = tallies.map(\.turns)
         if !hasWaited, let least = counts.min(), let most = counts.max(), most - least > 1 {
             problems.append("an identity had \(most - least) turns fewer than another one")

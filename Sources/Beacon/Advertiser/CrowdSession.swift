@@ -4,7 +4,7 @@ public import HCI
 
 /// One beacon of a crowd.
 public struct CrowdIdentity: Hashable, Sendable {
-    /// The name for people.
+    /// The name of the identity in messages.
     public let name: String
     /// The advertisement. A crowd sends it in non-connectable PDUs, at its own interval.
     public let advertisement: Advertisement
@@ -29,7 +29,7 @@ public struct CrowdIdentity: Hashable, Sendable {
     }
 }
 
-/// How a crowd uses a controller.
+/// The advertising interval and the dwell time with which a crowd uses a controller.
 public struct CrowdTiming: Hashable, Sendable {
     /// The largest random delay after each interval, in microseconds (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
     public static let largestDelay = 10_000
@@ -41,9 +41,9 @@ public struct CrowdTiming: Hashable, Sendable {
 
     /// - Parameters:
     ///   - interval: `nil` for the shortest one of the controller.
-    ///   - dwellMicroseconds: `nil` for the shortest time that surely has one advertising event: the interval and the
-    ///     largest random delay.
-    /// - Throws: `impossible` if the dwell time is shorter than that.
+    ///   - dwellMicroseconds: `nil` for the shortest time that always contains one advertising event: the interval plus
+    ///     the largest random delay.
+    /// - Throws: `impossible` if the dwell time is shorter than this time.
     public init(
         interval: AdvertisingInterval?, dwellMicroseconds: Int?, on capabilities: ControllerCapabilities
     ) throws(SessionError) {
@@ -60,27 +60,31 @@ public struct CrowdTiming: Hashable, Sendable {
         self.dwellMicroseconds = dwellMicroseconds ?? least
     }
 
-    /// The number of advertising events that each turn surely has.
+    /// The minimum number of advertising events in each turn.
     public var leastEvents: Int { events(in: dwellMicroseconds...dwellMicroseconds).lowerBound }
 
-    /// Returns the share of turns of which a receiver gets at least one event, if nothing else disturbs it.
+    /// Returns the share of turns, from 0 to 1, in which a receiver gets at least one event if there is no
+    /// interference.
     ///
     /// - Parameters:
     ///   - window: The scan window of the receiver, in microseconds.
     ///   - scanInterval: The scan interval of the receiver, in microseconds.
     public func reception(window: Int, scanInterval: Int) -> Double {
         guard window < scanInterval else { return 1 }
-        // The events that are surely sent cover the receiver's cycle like one window that is longer by their spacing.
+        // A turn contains at least `leastEvents` events. Each event after the first has the same effect as a scan
+        // window that is longer by the spacing of the events.
         let spacing = min(window, interval.microseconds)
         let reach = max(0, window - Self.longestCopy) + (leastEvents - 1) * spacing
         return min(1, Double(reach) / Double(max(1, scanInterval)))
     }
 
-    /// The airtime of the longest legacy PDU, in microseconds. A copy must lie wholly inside a window.
+    /// The airtime of the longest legacy PDU, in microseconds. A receiver gets a PDU only if all of it is sent during a
+    /// scan window.
     private static let longestCopy = 376
 
-    /// The number of advertising events of a set that was on the air for a time between these, in microseconds. The first
-    /// event follows the command to enable at once, or after up to one interval.
+    /// Returns the smallest and the largest possible number of advertising events of a set that was on the air for a
+    /// time within `airtimes`, in microseconds. The controller sends the first event between zero and one interval
+    /// after the command to enable the set.
     public func events(in airtimes: ClosedRange<Int>) -> ClosedRange<Int> {
         let least = max(0, airtimes.lowerBound / (interval.microseconds + Self.largestDelay))
         return least...max(least, 1 + airtimes.upperBound / max(1, interval.microseconds))
@@ -89,8 +93,8 @@ public struct CrowdTiming: Hashable, Sendable {
 
 /// Many beacons on one controller, which take turns. The order of the turns is that of a ``CrowdRotation``.
 ///
-/// A set is turned off before it gets the address and the data of the next identity, so no identity is ever sent with the
-/// address or the data of another one.
+/// A set is turned off before it gets the address and the data of the next identity, so no identity is ever sent with
+/// the address or the data of another one.
 public final class CrowdSession {
     public let identities: [CrowdIdentity]
     public let timing: CrowdTiming
@@ -98,7 +102,7 @@ public final class CrowdSession {
     public private(set) var rotation: CrowdRotation
     private let host: HCIHost
     private let isExclusive: Bool
-    /// The parameters with which each set was configured last; `nil` before.
+    /// The parameters with which each set was configured last; `nil` if it was not configured yet.
     private var configured: [SetParameters?]
     /// The radio power of each set.
     private var grants: [RadioPowerGrant]
@@ -109,7 +113,7 @@ public final class CrowdSession {
 
     /// The time between two attempts to set an address that the controller refuses, in microseconds.
     private static let retryPause = 100_000
-    /// The time after which a scan that never ends is an error, in microseconds.
+    /// The maximum time to wait for the end of a scan, in microseconds: 10 s. A longer scan is an error.
     private static let patience = 10_000_000
 
     /// - Parameter isExclusive: `true` if no other program uses the controller.
@@ -148,9 +152,10 @@ public final class CrowdSession {
 
     /// Carries out the turns that are due.
     ///
-    /// - Throws: The failure of a command. Call ``stop(by:)`` then.
+    /// - Throws: The first error. The caller must then call ``stop(by:)``.
     public func wake() throws(SessionError) {
-        // Each set once: a set whose turn takes longer than the dwell time must not keep the others waiting.
+        // At most one turn for each set: a set whose turn takes longer than the dwell time must not keep the others
+        // waiting.
         for _ in 0..<rotation.sets {
             guard let turn = rotation.take(at: host.now) else { return }
             try perform(turn)
@@ -161,7 +166,7 @@ public final class CrowdSession {
         let wanted = try parameters(of: turn)
         let commands = wanted.commands
         let ending = host.now
-        // Only a shared legacy advertiser can be turned off by other programs.
+        // Other programs can turn off only a legacy advertiser that they share with Pharos.
         let isLost = try advertising {
             guard !isExclusive, wanted.family == .legacy, let running = configured[turn.set], !isWaiting else {
                 return false

@@ -3,22 +3,24 @@ public import BluetoothTypes
 internal import EddystoneSecurity
 public import HCI
 
-/// The schedule of one ephemeral id: the window whose id is on the air, its address, and when both change.
+/// The schedule of one ephemeral id. An ephemeral id is computed from a window, a period of 2^K seconds. The schedule
+/// contains the window whose id is on the air, the address, and the time at which both change.
 ///
 /// The id of a window appears at a random moment of the window, not at its start. Otherwise an observer could recognise
 /// a beacon by the second at which its id changes. A receiver that resolves ids tries the current window and the
 /// previous one.
 struct EphemeralTurn: Hashable, Sendable {
     let key: Advertisement.RotatingKey
-    /// The first second of the window whose id is on the air.
+    /// The first second of the window whose id is on the air, on the beacon's seconds counter.
     private(set) var window: UInt32
     private(set) var address: DeviceAddress
-    /// The beacon's counter at the next change, in microseconds.
+    /// The value of the beacon's seconds counter at which the id changes next, in microseconds.
     private(set) var dueMicroseconds = Int.max
 
     /// - Parameters:
-    ///   - counter: The beacon's seconds counter, in microseconds.
-    ///   - memory: The id before a restart; it continues if its window is the current one or the previous one.
+    ///   - counter: The current value of the beacon's seconds counter, in microseconds.
+    ///   - memory: The window and the address before a restart. They continue if the window is the current one or the
+    ///     previous one.
     init(
         _ key: Advertisement.RotatingKey, counter: Int, memory: BeaconMemory.Turn?,
         _ randomness: inout some RandomNumberGenerator
@@ -32,7 +34,7 @@ struct EphemeralTurn: Hashable, Sendable {
             window = memory.window
             address = memory.address
             if Int(memory.window) < now {
-                // The id of this window is due: at a random moment of the rest of the window.
+                // The id of the current window appears at a random moment of the rest of this window.
                 dueMicroseconds = Int.random(in: counter...max(counter, (now + period) * 1_000_000), using: &randomness)
                 return
             }
@@ -74,7 +76,8 @@ struct EphemeralTurn: Hashable, Sendable {
 
 /// The salts that a beacon's encrypted telemetry has used, for each key.
 public struct TelemetrySalts: Hashable, Sendable {
-    /// The salts of each key, by the key's file: ids with different exponents and one key share its nonces.
+    /// The used salts of each key, by the name of the key's file. Ids with the same key and different rotation
+    /// exponents share the key's nonces.
     private var counters: [String?: SaltCounter] = [:]
 
     /// Creates a record without used salts.
@@ -93,7 +96,7 @@ public struct TelemetrySalts: Hashable, Sendable {
 
 /// The values that must survive a restart, so that ids neither go backwards nor appear with two addresses.
 public struct BeaconMemory: Hashable, Sendable {
-    /// The seconds counter t.
+    /// The seconds counter t of ``EIDClock``.
     public var eidCounter: UInt32
     /// One element for each ephemeral id.
     public var turns: [Turn]
@@ -105,7 +108,7 @@ public struct BeaconMemory: Hashable, Sendable {
     /// The window and the address of an ephemeral id on the air.
     public struct Turn: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
-        /// The first second of the window whose id is on the air.
+        /// The first second of the window whose id is on the air, on the beacon's seconds counter.
         public var window: UInt32
         public var address: DeviceAddress
 
@@ -141,7 +144,8 @@ public struct EIDClock: Hashable, Sendable {
     /// The counter at ``instant``, in microseconds.
     private var microseconds: Int
     private var instant: HCIInstant
-    /// `true` if the counter was saved or compared before: a new beacon accepts the first wall clock that it reads.
+    /// `true` if the counter was saved by an earlier run, or has been compared with the wall clock. Until then, a new
+    /// beacon accepts any wall clock.
     private var isSettled: Bool
 
     /// The largest counter, in microseconds.
@@ -152,11 +156,12 @@ public struct EIDClock: Hashable, Sendable {
 
     /// The result of a comparison with the wall clock.
     public enum Correction: Hashable, Sendable {
-        /// The counter is right, or a little ahead, or has no epoch.
+        /// The counter was not changed: it is right, or at most ``tolerance`` ahead, or it has no epoch.
         case none
         /// The counter was behind and has been corrected.
         case advanced
-        /// The counter was far ahead by this time and has been corrected: ids change at once.
+        /// The counter was ahead by this time, which is more than ``tolerance``, and has been corrected. Ids change at
+        /// once.
         case setBack(seconds: Int)
         /// The counter differs by more than ``tolerance`` from a wall clock that is not synchronised, and was not
         /// corrected. `ahead` is in seconds, negative if the counter is behind.
@@ -173,7 +178,8 @@ public struct EIDClock: Hashable, Sendable {
         instant = now
     }
 
-    /// Takes another epoch. The counter accepts the wall clock at the next comparison, like that of a new beacon.
+    /// Replaces the epoch. At the next comparison, the counter accepts any wall clock, like the counter of a new
+    /// beacon.
     mutating func change(epochUnixSeconds new: Int?) {
         guard new != epochUnixSeconds else { return }
         (epochUnixSeconds, isSettled) = (new, false)

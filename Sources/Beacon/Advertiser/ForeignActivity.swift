@@ -5,8 +5,8 @@ public import HCI
 /// its data, or resets or powers down the controller. The end of a scan is detected too, because controllers refuse
 /// some commands while they scan. Announce each command of your own with `sent(_:)`, so that it is not reported.
 ///
-/// The monitor channel does not name the program that sent a command to the controller. It names the programs with a raw
-/// socket to the adapter, and the sender of each management command.
+/// The monitor channel does not name the program that sent a command to the controller. It names the programs with a
+/// raw socket to the adapter, and the sender of each management command.
 public struct ForeignActivity: Sendable {
     /// The advertisements to watch.
     public enum Watched: Hashable, Sendable {
@@ -36,7 +36,8 @@ public struct ForeignActivity: Sendable {
             case scanResponseChanged
             case parametersChanged
             case addressChanged
-            /// An advertising set of the controller, or an advertising instance of the kernel's management interface, was removed.
+            /// An advertising set of the controller, or an advertising instance of the kernel's management interface,
+            /// was removed.
             case advertisementRemoved
             case controllerReset
             case poweredDown
@@ -46,21 +47,25 @@ public struct ForeignActivity: Sendable {
         }
 
         public let kind: Kind
-        /// The names of the programs, sorted; empty if it was the kernel, or is unknown.
+        /// The names of the programs, sorted; empty if the kernel itself is the cause, or if the cause is unknown.
         public let programs: [String]
 
-        /// - Parameter programs: The names of the programs; empty if it was the kernel, or is unknown.
+        /// - Parameter programs: The names of the programs; empty if the kernel itself is the cause, or if the cause is
+        ///   unknown.
         public init(_ kind: Kind, programs: [String]) {
             self.kind = kind
             self.programs = programs
         }
     }
 
-    /// A management command explains the kernel's actions for this time.
+    /// The time for which a program's management command counts as the cause of the kernel's actions, in microseconds:
+    /// 2 s.
     static let explanationMicroseconds = 2_000_000
-    /// The longest pause of managed advertising: the kernel turns it off for a moment at each change of the data. If
-    /// another program has a raw socket to the adapter, the limit is shorter, to leave time for a recovery within 2 s.
+    /// The longest pause of managed advertising that is not reported, in microseconds. The kernel itself turns
+    /// advertising off for a moment at each change of the data.
     static let pauseMicroseconds = 700_000
+    /// The longest pause that is not reported if another program has a raw socket to the adapter, in microseconds. It
+    /// is shorter, to leave time for a recovery within 2 s.
     static let suspiciousPauseMicroseconds = 250_000
     /// The largest number of announced commands that have not appeared on the monitor channel.
     private static let expectationLimit = 1024
@@ -72,8 +77,9 @@ public struct ForeignActivity: Sendable {
     private let ownProgram: String
     private var watched: Watched
     private var sockets = MonitoredSockets()
-    /// The announced commands that have not appeared on the monitor channel yet.
+    /// The announced HCI commands that have not appeared on the monitor channel yet.
     private var expectedPackets: [HCIPacket] = []
+    /// The announced management commands that have not appeared on the monitor channel yet.
     private var expectedManagement: [ManagementPacket] = []
     /// The commands to the controller that were not answered yet.
     private var underWay: [(command: ForeignCommandEffect, isOwn: Bool)] = []
@@ -81,14 +87,14 @@ public struct ForeignActivity: Sendable {
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
     /// The last management command of another program: the program, and the time.
     private var lastAsked: (program: String, time: HCIInstant)?
-    /// The pause of managed advertising at this moment, with the programs that may have caused it; `nil` without a
+    /// The current pause of managed advertising, with the programs that may have caused it; `nil` while there is no
     /// pause.
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
     /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
     private var instanceValues: [UInt8: [[UInt8]]] = [:]
     /// A change of managed data that no management command explains.
     private var unexplained: (since: HCIInstant, cause: Cause)?
-    /// `true` if the kernel has turned managed advertising off, and a pause that was too long has been reported.
+    /// `true` if a pause of managed advertising was too long and has been reported, and advertising is still off.
     private var isPauseReported = false
     /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
     public private(set) var isScanning = false
@@ -104,7 +110,7 @@ public struct ForeignActivity: Sendable {
         self.ownProgram = String(ownProgram.prefix(15))
     }
 
-    /// Watches other sets or instances from now on.
+    /// Watches these sets or instances from now on, instead of the previous ones.
     public mutating func watch(_ watched: Watched) {
         self.watched = watched
         pause = nil
@@ -112,8 +118,8 @@ public struct ForeignActivity: Sendable {
         isPauseReported = false
     }
 
-    /// Watches another adapter from now on. Call it before the first command to it. The open sockets are kept, because the
-    /// monitor channel lists them only once.
+    /// Watches another adapter from now on. Call it before the first command to it. The open sockets are kept, because
+    /// the monitor channel lists them only once.
     public mutating func follow(_ index: UInt16) {
         guard index != self.index else { return }
         self.index = index
@@ -234,7 +240,8 @@ extension ForeignActivity {
         guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
             instances.contains(instance)
         else { return nil }
-        // The kernel sends the event to every management socket, and the monitor shows each of them: only the first counts.
+        // The kernel sends the event to every management socket, and the monitor shows each of them: only the first
+        // counts.
         release(instance)
         return Cause(.advertisementRemoved, programs: suspects(now))
     }
@@ -267,7 +274,8 @@ extension ForeignActivity {
         case .enabled:
             isAdvertising = true
             pause = nil
-            // The legacy advertiser sends the data of all instances in turn. Those of a set stay as they are.
+            // A legacy advertiser sends the data of all instances in turn, so this explains the change. The data of an
+            // advertising set never change in turn.
             if command.opcode == LESetAdvertisingEnable.opcode { unexplained = nil }
             guard isPauseReported else { return nil }
             isPauseReported = false
@@ -296,9 +304,9 @@ extension ForeignActivity {
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
     }
 
-    /// Suspects a program with a raw socket if managed data contain nothing that was asked for our instances. The kernel
-    /// adds structures to these data. On a legacy advertiser, it turns advertising on again after it has changed to
-    /// another instance.
+    /// Suspects a program with a raw socket if the new data contain nothing that was requested for the watched
+    /// instances. The kernel may add structures to the requested data. On a legacy advertiser, the kernel turns
+    /// advertising on again after it has changed to another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
         guard case .managed(let instances) = watched else { return }
         let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { asked in
@@ -314,7 +322,8 @@ extension ForeignActivity {
 
     private var rawPrograms: [String] { sockets.programs(on: index).filter { $0 != ownProgram } }
 
-    /// The programs with a raw socket to the adapter; without one, the sender of the last management command.
+    /// Returns the programs with a raw socket to the adapter; if there is none, the sender of the last management
+    /// command.
     private func suspects(_ now: HCIInstant, includingIoctl: Bool = false) -> [String] {
         var names = rawPrograms
         if includingIoctl {

@@ -29,7 +29,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         }
     }
 
-    /// A setting. Another program may set it again to the same value without harm.
+    /// A setting of the controller. If another program sets it again to the same value, that does no harm.
     struct Field: Hashable, Sendable {
         let effect: Effect
         /// The set's handle; 0 for legacy commands.
@@ -114,7 +114,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
 }
 
 extension ForeignCommandEffect.Effect {
-    /// `true` if the effect has no value.
+    /// `true` if the command has no value to compare.
     fileprivate var isOnOff: Bool {
         switch self {
         case .enabled, .disabled, .scanEnabled, .scanDisabled, .removed, .reset: true
@@ -124,7 +124,8 @@ extension ForeignCommandEffect.Effect {
 }
 
 extension ForeignActivity.Watched {
-    /// `true` if the legacy commands may be in use. The kernel uses those that the controller has.
+    /// `true` if the legacy commands may be in use. The kernel's advertising manager uses the family that the
+    /// controller has.
     fileprivate var hasLegacyFamily: Bool {
         if case .sets = self { return false }
         return true

@@ -3,28 +3,29 @@ public import HCI
 
 /// Decides which advertisement a shared advertising set sends, and until when.
 ///
-/// The host does not see the events of a legacy advertiser, so it divides time into slots of the set's mean period
-/// T_s + 5 ms. One event is due in each slot, and each slot belongs to one advertisement: of those whose next event is
-/// due, the one with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At every moment each advertisement has
+/// The host does not see the events of a legacy advertiser, so it divides time into slots of the set's mean period T_s
+/// + 5 ms. One event is due in each slot, and each slot belongs to one advertisement: of those whose next event is due,
+/// the one with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At every moment each advertisement has
 /// had its share of events, plus or minus one. Because of advDelay an event may fall into the slot before or after its
 /// own, in both directions equally often.
 ///
 /// Time is a parameter: the same times give the same schedule.
 public struct FrameScheduler: Hashable, Sendable {
-    /// The interval of the set.
+    /// The interval T_s of the set.
     public let setInterval: AdvertisingInterval
     /// The position of the advertisement on the air.
     public private(set) var current = 0
 
     /// The mean period of each advertisement. This and all following values are in units of 2⁻²⁰ × 0.625 ms.
     private let periods: [Int]
-    /// The share of the periods that passes in one slot. If T_s was rounded down it is slightly more than the slot's
-    /// length, so that surplus events are spread evenly.
+    /// The time that counts as one slot: the exact period that the set needs. If T_s was rounded down, it is slightly
+    /// longer than a slot, so that surplus events are spread evenly.
     private let pace: Int
     /// The time at which the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]
-    /// The position of the next advertisement. It begins at ``boundary``.
+    /// The position of the advertisement that the set sends from ``boundary`` on.
     private var next = 0
+    /// The time at which ``next`` replaces ``current``; `nil` before the start, and for a single advertisement.
     private var boundary: HCIInstant?
 
     /// After more skipped slots than this, the schedule starts again instead of catching up.
@@ -59,8 +60,8 @@ public struct FrameScheduler: Hashable, Sendable {
 
     /// Starts the schedule when the set is enabled with the data of ``current``. After a break it continues.
     ///
-    /// The first event is sent at once, so the first slot began half a slot earlier: each event is then due in the middle
-    /// of a slot.
+    /// The first event is sent at once, so the first slot began half a slot earlier: each event is then due in the
+    /// middle of a slot.
     public mutating func start(at now: HCIInstant) {
         if boundary == nil {
             lookAhead(from: now, first: slotMicroseconds / 2)
@@ -71,8 +72,8 @@ public struct FrameScheduler: Hashable, Sendable {
 
     /// Advances the schedule to `now`. Returns whether ``current`` has changed.
     ///
-    /// If the host is late, the current advertisement has used the missed slots, and the others get more of the next
-    /// slots.
+    /// If the host is late, the missed slots count as slots of the current advertisement, and the others get more of
+    /// the following slots.
     public mutating func turn(at now: HCIInstant) -> Bool {
         guard let due = boundary, due <= now else { return false }
         let before = current
@@ -89,8 +90,8 @@ public struct FrameScheduler: Hashable, Sendable {
         return current != before
     }
 
-    /// Finds the next advertisement and the time at which it begins. The first slot of the current one begins at
-    /// `start`.
+    /// Finds the advertisement that follows the current one, and the time at which it begins. The first slot of the
+    /// current advertisement ends `first` microseconds after `start`.
     private mutating func lookAhead(from start: HCIInstant, first: Int) {
         guard periods.count > 1 else { return }
         var length = first
@@ -129,25 +130,26 @@ public struct FrameScheduler: Hashable, Sendable {
 
 /// The interval at which one advertising set sends each of several advertisements often enough.
 ///
-/// An advertisement of interval T needs one event in each T + 5 ms on average: its interval and the mean advDelay. A set
-/// of interval T_s sends one event in each T_s + 5 ms. So T_s is the largest interval (in steps of 0.625 ms) with
-/// Σ (T_s + 5 ms) / (T + 5 ms) ≤ 1.
+/// An advertisement of interval T needs one event in each T + 5 ms on average: its interval and the mean advDelay. A
+/// set of interval T_s sends one event in each T_s + 5 ms. So T_s is the largest interval (in steps of 0.625 ms) with Σ
+/// (T_s + 5 ms) / (T + 5 ms) ≤ 1.
 ///
 /// All values are integers: 5 ms are eight steps, so periods are whole numbers of steps.
 public struct SharedPace: Hashable, Sendable {
-    /// T_s; `nil` if even an interval of 0 would be too long.
+    /// The interval T_s of the set; `nil` if even an interval of 0 would be too long.
     public let interval: AdvertisingInterval?
     /// The exact period that the members need, in units of 2⁻²⁰ × 0.625 ms, rounded down.
     let period: Int
 
-    /// Steps of 0.625 ms in the mean advDelay.
+    /// The mean advDelay (5 ms) in steps of 0.625 ms.
     static let delaySteps = AdvertisingInterval.meanDelayMicroseconds / 625
-    /// Binary digits after the point of a step.
+    /// The number of binary digits after the binary point in ``period``.
     static let fractionBits = 20
 
     /// - Parameter intervals: The advertisements' intervals, at least one.
     public init(_ intervals: [AdvertisingInterval]) {
-        // 1 / period in units of 2⁻⁹⁶, rounded down: exact to far below what a step of any period needs.
+        // The sum of the rates (1 / mean period in steps) in units of 2⁻⁹⁶, rounded down. It is far more precise than
+        // one step of any period requires.
         let one = UInt128(1) << 96
         let rate = intervals.reduce(UInt128(0)) { $0 + one / UInt128($1.steps) }
         guard rate > 0 else {
@@ -162,7 +164,7 @@ public struct SharedPace: Hashable, Sendable {
 
     /// The advertising events that `intervals` need in 1000 s, rounded to the nearest.
     static func eventsPerThousandSeconds(_ intervals: [AdvertisingInterval]) -> Int {
-        // Microhertz, then rounded once.
+        // The sum is in units of 10⁻⁶ Hz; only the result is rounded to the nearest integer.
         let sum = intervals.reduce(0) { $0 + 1_000_000_000_000 / $1.meanPeriodMicroseconds }
         return (sum + 500) / 1000
     }

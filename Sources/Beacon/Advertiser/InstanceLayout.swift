@@ -2,8 +2,8 @@ public import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// The kernel's advertising instances for advertisements, one each, with a warning for each request that the kernel will
-/// not fulfil. It is made and checked before anything is sent.
+/// The kernel's advertising instances, one for each advertisement, with a warning for each request that the kernel will
+/// not fulfil. The layout is made and checked before anything is sent.
 public struct InstanceLayout: Hashable, Sendable {
     /// The messages that add an instance.
     public enum Form: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct InstanceLayout: Hashable, Sendable {
         /// The interval that the kernel sends to the controller.
         public let interval: ClosedRange<AdvertisingInterval>
         let flags: ManagementAdvertisingFlags
-        /// Seconds until the next instance's turn; 0 for the kernel's choice.
+        /// The length of this instance's turn, in seconds; 0 for the kernel's choice.
         let duration: UInt16
         let isPowerTaken: Bool
         let hasFlagsAdded: Bool
@@ -35,11 +35,11 @@ public struct InstanceLayout: Hashable, Sendable {
     /// `true` if the instances take turns: on a legacy controller only one is on the air at a time.
     public let takesTurns: Bool
 
-    /// The number of hciN.
+    /// The N in the adapter's name hciN.
     public var index: UInt16 { capabilities.index }
 
-    /// - Throws: `impossible` if the kernel cannot send these advertisements on this adapter, `ended` if another program
-    ///   keeps all instances off the air.
+    /// - Throws: `impossible` if the kernel cannot send these advertisements on this adapter, `ended` if another
+    ///   program keeps all instances off the air.
     public init(
         _ advertisements: [Advertisement], on capabilities: ManagedCapabilities
     ) throws(SessionError) {
@@ -78,8 +78,8 @@ public struct InstanceLayout: Hashable, Sendable {
     /// The shortest possible turn, in seconds.
     static let turnSeconds: UInt16 = 1
 
-    /// Returns the highest free numbers: bluetoothd and other programs use the lowest, and the kernel's list may miss
-    /// them.
+    /// Returns the highest free instance numbers, because bluetoothd and other programs use the lowest ones, and the
+    /// kernel's list of used numbers may be incomplete.
     private static func numbers(_ count: Int, _ capabilities: ManagedCapabilities) throws(SessionError) -> [UInt8] {
         let taken = Set(capabilities.instances)
         let limit = min(capabilities.maximumInstances, 254)
@@ -152,7 +152,8 @@ extension InstanceLayout {
 }
 
 extension InstanceLayout {
-    /// The mean time between two events of one instance, in microseconds. Instances that take turns share the events.
+    /// The mean time between two events of one instance, in microseconds. If the instances take turns, it is multiplied
+    /// by their number.
     func meanPeriodMicroseconds(_ position: Int) -> Int {
         let range = instances[position].interval
         let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
@@ -162,7 +163,7 @@ extension InstanceLayout {
 
 /// A request that the kernel will not fulfil, found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// The kernel's action in place of the requested one.
+    /// The reason for the warning: the kernel's action in place of the requested one.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(asked: AdvertisingInterval)
@@ -235,7 +236,7 @@ extension ManagedWarning: CustomStringConvertible {
         }
     }
 
-    /// The forms of the adapter that fulfil the request.
+    /// The values of `--adapter` with which the request is fulfilled.
     private var otherForms: String {
         let device = adapter.prefix { $0 != ":" }
         return "--adapter \(device) or \(device):user"
@@ -373,7 +374,7 @@ private struct InstanceDraft {
             if advertisement.address != .public { return [.addressOfAdapter] }
             return []
         }
-        // A new ephemeral id needs a new address, and the kernel chooses one.
+        // No warning is needed: a new ephemeral id needs a new address anyway.
         if case .eddystoneEID = advertisement.content { return [] }
         return [.addressDrawn(eachChange: !capabilities.hasExtendedAdvertising)]
     }
@@ -405,8 +406,8 @@ private struct InstanceDraft {
 }
 
 extension ExtendedPHY {
-    /// The kernel's flag for the secondary channel, which also sets the primary one; `nil` for a coding, which the kernel
-    /// does not select.
+    /// The kernel's flag for the secondary channel, which also sets the primary channel; `nil` for S=2 and S=8, which
+    /// the kernel cannot select.
     fileprivate var secondaryChannel: ManagementAdvertisingFlags? {
         switch self {
         case .le1M: .secondaryChannel1M

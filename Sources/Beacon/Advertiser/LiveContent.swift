@@ -7,15 +7,15 @@ internal import HCI
 ///
 /// ``BeaconSession`` and ``ManagedSession`` each have one.
 public final class LiveContent {
-    /// The time at which all advertisements were first on the air; `nil` before.
+    /// The time at which all advertisements were first on the air together; `nil` before that.
     var onAirSince: HCIInstant?
-    /// The time at which the session was stopped. Counters do not change from then on.
+    /// The time at which the session was stopped; `nil` while it runs. Counters do not change after it.
     var stoppedAt: HCIInstant?
     /// The telemetry counters at ``onAirSince``.
     var countersAtStart: TelemetryCounters
     private(set) var clock: EIDClock
     private(set) var turns: [EphemeralTurn] = []
-    /// `true` if a packet was encrypted with a number of its own.
+    /// `true` if an encrypted BTHome packet has been built.
     private(set) var hasSealedPackets = false
     private var salts: TelemetrySalts
     /// The number of the next BTHome packet.
@@ -67,7 +67,7 @@ public final class LiveContent {
     /// Restores ids, after a failed change of the advertisements.
     func restore(_ turns: [EphemeralTurn]) { self.turns = turns }
 
-    /// The ephemeral id of a key; `nil` without one.
+    /// Returns the schedule of the ephemeral id with this key; `nil` if the session has none.
     func turn(of key: Advertisement.RotatingKey?) -> EphemeralTurn? { turns.first { $0.key == key } }
 
     /// The time of the next change of an id; `nil` for never.
@@ -85,7 +85,7 @@ public final class LiveContent {
         return turns[index]
     }
 
-    /// Takes the epoch of another profile. The clock must be compared with the wall clock afterwards.
+    /// Replaces the epoch by that of another profile. The caller must compare the clock with the wall clock afterwards.
     package func changeEpoch(to epochUnixSeconds: Int?) { clock.change(epochUnixSeconds: epochUnixSeconds) }
 
     /// Restores a clock, after a failed change of the advertisements.
@@ -119,7 +119,8 @@ public final class LiveContent {
     ///   - power: The radio power, as far as it is known.
     ///   - counters: The telemetry counters.
     ///   - isFirst: `true` if it is the advertisement's first payload.
-    /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id changes.
+    /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id
+    ///   changes.
     func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
     ) throws(SessionError) -> AdvertisingData? {

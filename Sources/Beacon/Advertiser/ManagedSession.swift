@@ -25,16 +25,16 @@ public final class ManagedSession {
     /// The connection to the kernel.
     public let host: ManagementHost
     private let sources: [PayloadSource]
-    /// The instances that were added and not lost.
+    /// The instances that this session has added and that are still in the kernel, as far as it has reported.
     private var added: [InstanceLayout.Instance] = []
 
     /// - Parameters:
-    ///   - sources: One for each of the layout's instances, in their order.
-    ///   - clock: For ephemeral ids; `nil` for a clock that starts at 65280 now.
-    ///   - memory: The ids and counters of an earlier run; `nil` without one.
+    ///   - sources: The payload sources, one for each of the layout's instances, in their order.
+    ///   - clock: The clock for ephemeral ids; `nil` for a new clock that starts now, at 65280 s.
+    ///   - memory: The ids and counters of an earlier run; `nil` if there are none.
     ///   - countersAtStart: The first values of the telemetry counters.
     ///   - telemetry: The sensors; without them their values are sent as unknown.
-    ///   - randomness: For salts and the moments at which ids change.
+    ///   - randomness: The source of random numbers for salts and for the times at which ids change.
     public init(
         host: ManagementHost, layout: InstanceLayout, sources: [PayloadSource], clock: EIDClock? = nil,
         memory: BeaconMemory? = nil, countersAtStart: TelemetryCounters = TelemetryCounters(),
@@ -73,8 +73,8 @@ public final class ManagedSession {
         live.onAirSince = host.now
     }
 
-    /// Starts again after the adapter or the instances were lost: reads the kernel's instances, and uses numbers that are
-    /// free now. Counters continue.
+    /// Starts again after the adapter or the instances were lost: reads the kernel's instances, and uses numbers that
+    /// are free now. Counters continue.
     public func restart() throws(SessionError) {
         let soFar = counters
         _ = removeAll()
@@ -84,8 +84,8 @@ public final class ManagedSession {
         try start()
     }
 
-    /// Sends every instance again, after another program turned advertising off or changed its data by HCI commands, which
-    /// the kernel does not notice. Counters and time continue.
+    /// Sends every instance again, after another program turned advertising off or changed its data by HCI commands,
+    /// which the kernel does not notice. Counters and time continue.
     ///
     /// - Throws: `ended` if another program keeps all instances off the air.
     public func rearm() throws(SessionError) {
@@ -167,8 +167,8 @@ extension ManagedSession {
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
     }
 
-    /// Tries a failed message again: after its adapter was powered down, Linux 6.1 believes that an old set is enabled,
-    /// fails to turn it off, and forgets it.
+    /// Sends the message again if it fails: after the adapter was powered down, Linux 6.1 believes that an old set is
+    /// enabled, and the first message fails when the kernel tries to turn that set off.
     private func execute(
         _ parameters: AddExtendedAdvertisingParameters
     ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
@@ -204,7 +204,8 @@ extension ManagedSession {
         for index in live.turns.indices {
             guard let turn = live.turnIfDue(index, at: now) else { continue }
             for position in onAir.indices where sources[position].advertisement.content.rotatingKey == turn.key {
-                // On a controller with sets, the kernel chooses a new address only for new parameters.
+                // On a controller with advertising sets, the kernel chooses a new address only when it gets the
+                // parameters again.
                 onAir[position].grant = try prepare(layout.instances[position])
                 try renew(position)
             }
@@ -233,8 +234,8 @@ extension ManagedSession {
             source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
     }
 
-    /// The time at which the payload of the moment `elapsed` is out of date, in microseconds after the start; `nil` for
-    /// never.
+    /// The time at which a payload that was built at `elapsed` is out of date; `nil` for never. Both times are in
+    /// microseconds after the start.
     private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
         source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
     }
@@ -253,7 +254,8 @@ extension ManagedSession {
         return failure
     }
 
-    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
+    /// Removes an instance. If a signal interrupts the command, tries again: a second Ctrl-C must not leave the beacon
+    /// on the air.
     private func removeDespiteSignals(_ instance: InstanceLayout.Instance) throws(SessionError) {
         let command = try layout.removal(instance)
         for attempt in 0..<3 {
@@ -280,11 +282,12 @@ extension ManagedSession: AdvertisingSession {
 
     public var watched: ForeignActivity.Watched { .managed(instances: Set(layout.instances.map(\.number))) }
 
-    /// Asks the kernel without disturbing the advertisements.
+    /// Checks with the kernel that the instances are on the air, without disturbing them.
     ///
-    /// The kernel's list of instances is incomplete. If the controller has sets, the same data is sent again: the kernel
-    /// refuses it for an instance that is gone, and enables an instance that another program turned off by HCI commands.
-    /// On a legacy controller this would draw a new address, so only the adapter's settings are checked there.
+    /// The kernel's list of instances is incomplete. If the controller has sets, the same data is sent again: the
+    /// kernel refuses it for an instance that is gone, and enables an instance that another program turned off by HCI
+    /// commands. On a legacy controller this would draw a new address, so only the adapter's settings are checked
+    /// there.
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
@@ -353,7 +356,7 @@ extension ManagedSession {
                 .foreignDisabled,
                 "advertising instance \(instance) was removed, by another program or with the adapter's power")
         case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
-            // It belongs to the other program now, and must not be removed.
+            // The instance now belongs to the other program, so this session must not remove it.
             added.removeAll { $0.number == instance }
             throw lost(.foreignChanged, "another program took advertising instance \(instance)")
         case .controllerError(let code):

@@ -18,20 +18,20 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let sharers: Int
     /// `true` if the place sends this advertisement now.
     public let isItsTurn: Bool
-    /// The interval of the place: with a pattern, that of the current part. The bounds differ if the kernel chooses the
-    /// interval.
+    /// The interval at which the place sends; with a pattern, the interval of the current part. The bounds differ if
+    /// the kernel chooses the interval.
     public let setInterval: ClosedRange<AdvertisingInterval>
-    /// The advertisement's own interval, in microseconds: the requested one, or slightly less in a shared set. The bounds
-    /// differ if the kernel chooses the interval.
+    /// The advertisement's own interval, in microseconds: the requested one, or slightly less in a shared set. The
+    /// bounds differ if the kernel chooses the interval.
     public let grantedMicroseconds: ClosedRange<Int>
-    /// The mean time between two of its events, in microseconds.
+    /// The mean time between two events of this advertisement, in microseconds.
     public let meanPeriodMicroseconds: Int
     /// The advertisement's pattern and its current part; `nil` for a constant interval.
     public let pattern: OnAirPattern?
     /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
-    /// `true` if the controller has refused the advertisement's own address during a scan of another program. It is sent
-    /// from another address until the scan ends.
+    /// `true` if the controller has refused the advertisement's own address during a scan of another program. It is
+    /// sent from another address until the scan ends.
     public let isAddressRefused: Bool
     /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
@@ -52,9 +52,10 @@ public struct OnAirAdvertisement: Hashable, Sendable {
         return "\(kind), \(payload.octets.count) bytes: \(octetsText())"
     }
 
-    /// The first bytes of the payload in hexadecimal, as many as a legacy advertisement with its scan response has.
+    /// The first bytes of the payload in hexadecimal, at most 62: the length of a legacy advertisement and its scan
+    /// response.
     ///
-    /// - Parameter separator: Between two bytes.
+    /// - Parameter separator: The text between two bytes.
     public func octetsText(separator: String = "") -> String {
         let shown = payload.octets.prefix(2 * AdvertisingData.legacyLimit)
         return Hexadecimal.text(Array(shown), separator: separator) + (shown.count < payload.octets.count ? "…" : "")
@@ -89,7 +90,7 @@ public struct OnAirController: Hashable, Sendable {
     public let version: HCIVersion
     /// The manufacturer's name; `nil` if unknown.
     public let manufacturer: String?
-    /// The controller's public address; `nil` without one.
+    /// The controller's public address; `nil` if it has none.
     public let address: DeviceAddress?
 
     /// Version and manufacturer in words.

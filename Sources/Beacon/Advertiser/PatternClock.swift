@@ -3,8 +3,8 @@ internal import HCI
 
 /// The position of an advertisement in the cycle of its pattern.
 ///
-/// The cycle begins when the advertisement is first on the air, and goes on by the clock: after an outage the
-/// advertisement continues with the part that would be on the air by then. A late change shortens its part, so delays do
+/// The cycle begins when the advertisement is first on the air, and continues while it is off the air: after an outage,
+/// the advertisement uses the part that is current by then. A part that begins late still ends on time, so delays do
 /// not add up.
 struct PatternClock: Hashable, Sendable {
     let pattern: AdvertisingPattern

@@ -14,10 +14,11 @@ public struct PayloadSource: Sendable {
     public let firstPacket: UInt32
 
     /// - Parameters:
-    ///   - identityKey: Required for EID, encrypted TLM and encrypted BTHome.
-    ///   - firstSalt: `nil` for a random salt.
-    ///   - firstPacket: For BTHome. Encryption needs a number that is larger than that of every earlier packet with this
-    ///     key. Seconds since 1970 fulfil this, because packets are sent at most once a second.
+    ///   - identityKey: The key that EID, encrypted TLM and encrypted BTHome require.
+    ///   - firstSalt: The salt of the first encrypted telemetry; `nil` for a random salt.
+    ///   - firstPacket: The smallest packet number of encrypted BTHome. It must be larger than the number of every
+    ///     earlier packet with this key. Seconds since 1970 fulfil this, because packets are sent at most once a
+    ///     second.
     public init(
         _ advertisement: Advertisement, identityKey: IdentityKey? = nil, firstSalt: UInt16? = nil,
         firstPacket: UInt32 = 0
@@ -41,9 +42,9 @@ public struct PayloadSource: Sendable {
         public var measurements: [String?] = []
         /// The beacon's seconds counter t, from which ephemeral ids and nonces are computed.
         public var eidTime: UInt32
-        /// The salt of encrypted telemetry, a new one each time.
+        /// The salt of encrypted telemetry. Each payload needs a new one.
         public var salt: UInt16
-        /// The number of a BTHome packet, a new one each time.
+        /// The number of a BTHome packet. Each payload needs a new one.
         public var packet: UInt32
 
         /// Creates a moment. Values that are not given are those of a new beacon.
@@ -106,6 +107,7 @@ public struct PayloadSource: Sendable {
         return max(advertisement.interval.microseconds, Self.shortestRenewalMicroseconds)
     }
 
+    /// The shortest time between two renewals of a payload, in microseconds: 1 s.
     static let shortestRenewalMicroseconds = 1_000_000
 
     private func packet(_ source: Advertisement.BTHomeSource, _ moment: Moment) throws(SessionError) -> BTHome {
@@ -149,8 +151,8 @@ public struct PayloadSource: Sendable {
 
 /// The machine's sensors for Eddystone-TLM and BTHome. Each is read at most once a second.
 ///
-/// The names are those in the profile; with `auto` the source chooses the sensor. Unknown values are `nil`, and sent as
-/// unknown.
+/// Sensors are named as in the profile; if the name is `auto`, the source chooses the sensor. Unknown values are `nil`,
+/// and sent as unknown.
 public protocol TelemetrySource: AnyObject {
     /// The battery's voltage, in millivolts.
     func batteryMillivolts(_ sensor: String) -> UInt16?
@@ -171,9 +173,9 @@ extension TelemetrySource {
 
 /// The counters of Eddystone-TLM since power-on.
 public struct TelemetryCounters: Hashable, Sendable {
-    /// ADV_CNT: the advertising events of all frames.
+    /// ADV_CNT: the number of advertising events of all advertisements.
     public var advertisements: UInt32
-    /// SEC_CNT, in units of 0.1 s.
+    /// SEC_CNT: the time since power-on, in units of 0.1 s.
     public var uptimeDeciseconds: UInt32
 
     /// Creates counters, by default those of a new beacon.

@@ -34,7 +34,7 @@ public enum PowerControl: Hashable, Sendable {
         return try host.executeOptional(ZephyrReadSupportedCommands())?.setsTxPower ?? false
     }
 
-    /// The explanation for ``none``, with remedies.
+    /// The text that explains ``none`` and names remedies.
     static let noWay =
         "this controller has no extended advertising and no known vendor command; "
         + "use a controller with extended advertising, or a Zephyr board over serial:"
@@ -93,7 +93,7 @@ public enum RadioPowerGrant: Hashable, Sendable {
     case granted(RadioPower)
     /// No power was requested; the controller reported its own.
     case reported(RadioPower)
-    /// A vendor command was accepted, but the power that can be read back does not follow it.
+    /// A vendor command was accepted, but afterwards the controller reports another power, or none.
     case unverified(asked: RadioPower, reported: RadioPower?)
     /// The power cannot be set, for this reason. `reported` is the controller's own power, if it reports one.
     case notSettable(reason: String, reported: RadioPower?)

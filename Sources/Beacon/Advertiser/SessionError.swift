@@ -56,7 +56,7 @@ func advertising<Result>(
     } catch let error as ManagementError {
         throw .management(error)
     } catch {
-        // A command's own check has refused its parameters.
+        // The command was not sent, because the check of its own parameters failed.
         throw .impossible("\(error)")
     }
 }

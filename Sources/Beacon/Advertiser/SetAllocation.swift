@@ -10,8 +10,8 @@ public struct SetAllocation: Sendable {
     public struct AdvertisingSet: Hashable, Sendable {
         /// The positions of its advertisements among ``SetAllocation/sources``, in their order.
         public let members: [Int]
-        /// The set's parameters. The interval of a shared set is shorter than those of its members; that of a pattern is the
-        /// interval of its first part.
+        /// The set's parameters. The interval of a shared set is shorter than the intervals of its members. With a
+        /// pattern, it is the interval of the first part.
         public let parameters: SetParameters
         /// The key of the ephemeral id with which the set's address changes; `nil` for a fixed address.
         public let rotatingKey: Advertisement.RotatingKey?
@@ -49,7 +49,7 @@ public struct SetAllocation: Sendable {
             if members.count > 1 {
                 wanted.interval = try Self.interval(members.map { advertisements[$0] }, wanted.pdu, capabilities)
             }
-            // The checks of an extended advertisement concern each member's data.
+            // An extended advertisement is checked with its data, so the other members of the set are checked here.
             for member in members.dropFirst() where advertisements[member].phy != nil {
                 _ = try SetParameters(advertisements[member], on: capabilities, isExclusive: isExclusive)
             }
@@ -96,7 +96,7 @@ public struct SetAllocation: Sendable {
     ) -> String {
         let needed = SharedPace.eventsPerThousandSeconds(intervals)
         let given = SharedPace.eventsPerThousandSeconds([bound])
-        // One decimal, unless that hides the difference.
+        // The rates are shown with one decimal, unless they would look equal then.
         let digits = (needed + 50) / 100 == (given + 50) / 100 ? 1 : 100
         func rate(_ value: Int) -> String {
             let text = DecimalText.thousandths((value + digits / 2) / digits * digits)

@@ -155,7 +155,8 @@ extension SetParameters {
         return copy
     }
 
-    /// Explanations of a refusal. Only the interval depends on the controller; everything else was checked before.
+    /// Explanations for the statuses with which the controller may refuse the parameters. They name only the interval,
+    /// because everything else was checked before.
     var parameterHints: [HCIStatus: String] {
         let hint =
             "this controller does not support an interval of \(interval) with "

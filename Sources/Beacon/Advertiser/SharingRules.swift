@@ -16,8 +16,8 @@ struct SharingRules {
         ephemeralKeys = keys
     }
 
-    /// The key of the ephemeral id with which an advertisement's address changes: for the id itself and for its encrypted
-    /// telemetry. `nil` for a fixed address.
+    /// The key of the ephemeral id with which an advertisement's address changes: for the id itself and for its
+    /// encrypted telemetry. `nil` for a fixed address.
     func rotatingKey(of member: Int) -> Advertisement.RotatingKey? {
         guard let key = advertisements[member].content.rotatingKey, ephemeralKeys.contains(key) else { return nil }
         return key
@@ -35,7 +35,8 @@ struct SharingRules {
         }
     }
 
-    /// Checks that telemetry has the address of another frame: receivers assign it to a beacon by its address.
+    /// Checks that telemetry is sent from the address of another frame: receivers assign telemetry to the beacon with
+    /// the same address.
     private func checkTelemetry(_ member: Int) throws(SessionError) {
         let telemetry = advertisements[member]
         guard case .eddystoneTLM = telemetry.content, rotatingKey(of: member) == nil else { return }
@@ -51,7 +52,7 @@ struct SharingRules {
                 + Self.text(advertisements[other].address))
     }
 
-    /// The members of each set, in the order of the advertisements.
+    /// Returns the members of each set, in the order of the advertisements.
     func groups(sets: Int, hasExtendedAdvertising: Bool) throws(SessionError) -> [[Int]] {
         var groups: [[Int]] = []
         for member in advertisements.indices {

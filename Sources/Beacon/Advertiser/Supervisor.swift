@@ -70,7 +70,7 @@ public struct Supervisor: Sendable {
     /// The state of a reload.
     private enum Reload: Hashable, Sendable {
         case reading
-        /// The profile is good, and waits for the end of the current action.
+        /// The profile is valid. It is adopted when the current action has ended.
         case ready
         case adopting
     }
@@ -200,8 +200,9 @@ extension Supervisor {
         }
     }
 
-    /// Verifies advertising, or feeds the watchdog while the beacon waits for an attempt. An action that hangs does not
-    /// feed it. A beacon without a fault wakes up only for this.
+    /// Verifies advertising, or feeds the watchdog while the beacon waits for an attempt or an action is in progress.
+    /// An action that takes longer than ``SupervisorPacing/longestAction`` does not feed it. While there is no fault,
+    /// the supervisor wakes up only for this.
     private mutating func tick(_ now: HCIInstant) -> [Action] {
         nextTick = now.advanced(byMicroseconds: pacing.verification)
         switch phase {
@@ -248,7 +249,7 @@ extension Supervisor {
         guard affectsSession(cause) else { return [] }
         if persistence == .untilFault, !leavesAdapterOpen(cause) { return giveUp(text) }
         var actions: [Action] = phase == .closed || leavesAdapterOpen(cause) ? [] : [.close]
-        // The verification has answered, so nothing hangs.
+        // The verification has returned a result, so the program does not hang.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
         if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
         onAirSince = nil
@@ -275,8 +276,8 @@ extension Supervisor {
         episode = current
     }
 
-    /// Returns whether a fault changes anything. While the adapter is closed, only a fault that changes the wait
-    /// matters.
+    /// Returns whether a fault must be handled. While the adapter is closed, only a fault that changes what the beacon
+    /// waits for must be.
     private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
         // While an action is in progress, only its own failure can arrive.
@@ -298,7 +299,8 @@ extension Supervisor {
     private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
         case .onAir where input == .resumed || input == .radioFreed:
-            // No event reported the sleep. After a scan, verification restores an address that was refused.
+            // No event reports what happened while the machine slept. After a scan, verification restores an address
+            // that was refused.
             if input == .resumed { hasSlept = true }
             phase = .verifying(now)
             return [.verify]
@@ -327,7 +329,7 @@ extension Supervisor {
     private mutating func handleReload(_ input: Input, _ now: HCIInstant) -> [Action] {
         switch (input, reload) {
         case (.reloadRequested, .adopting):
-            // The log shows which profile was adopted.
+            // A profile is being adopted. This request is ignored; the log shows which profile was adopted.
             return []
         case (.reloadRequested, _):
             reload = .reading
@@ -368,7 +370,7 @@ extension Supervisor {
         return (hasBeenOnAir ? [.notify(.ready)] : []) + [.notify(.status(statusLine))]
     }
 
-    /// Leaves the current adapter for the one that the new profile names.
+    /// Leaves the current adapter, and continues with the adapter that the new profile names.
     private mutating func changeAdapter(_ name: String, _ now: HCIInstant) -> [Action] {
         let leaving: [Action] = phase == .closed ? [] : [.turnOff, .close]
         phase = .closed

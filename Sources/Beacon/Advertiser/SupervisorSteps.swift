@@ -34,8 +34,8 @@ extension Supervisor {
         case rearmed
         /// The failure of an action, or a fault, in one sentence: the beacon is off the air, or must be assumed to be.
         case failed(SupervisorCause, String)
-        /// A failure of ``Action/open`` or ``Action/start`` that waiting cannot repair. It ends a beacon that has never been
-        /// on the air; other beacons try again.
+        /// A failure of ``Action/open`` or ``Action/start`` that waiting cannot repair. It ends a beacon that has never
+        /// been on the air; other beacons try again.
         case impossible(String)
         /// An adapter was added.
         case adapterArrived
@@ -205,7 +205,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var verification = 15_000_000
     /// The shortest time between two attempts to power on an adapter that another program powers down.
     public var powerUp = 2_000_000
-    /// The time between two attempts to connect to a stream's other end.
+    /// The time between two attempts to connect to the other end of a serial line, a TCP connection or a unix socket.
     public var peer = 1_000_000
     /// The delay before the first attempt; it doubles with every attempt.
     public var firstRetry = 100_000
@@ -215,7 +215,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var longestContest = 2_000_000
     /// The time on the air after which attempts are counted from 0 again.
     public var stability = 10_000_000
-    /// The longest wait for an event.
+    /// The time after which an attempt is made although the awaited event has not arrived.
     public var lostEvent = 30_000_000
     /// The longest action. If an action takes longer, the watchdog is not fed any more.
     public var longestAction = 30_000_000
@@ -242,7 +242,7 @@ public struct SupervisorPacing: Hashable, Sendable {
         case .adapterMissing:
             hearsArrivals ? lostEvent : peer
         case .adapterGone:
-            // It may be back already, perhaps with another number.
+            // The adapter may be back already, perhaps with another number.
             attempt == 0 ? 0 : doubling(attempt, longestContest)
         case .peerGone:
             attempt == 0 ? 0 : peer

@@ -4,13 +4,15 @@ public import HCITransports
 public import LinuxHost
 
 /// The right to send or to listen with an adapter, visible to other processes of this machine. A user channel, a serial
-/// line and a socket take both rights, because they exclude all other programs: a host resets the controller behind them.
+/// line and a socket take both rights, because they exclude all other programs: a host resets the controller behind
+/// them.
 ///
-/// If this user may not create locks, the claim is invisible and excludes no other process. A virtual adapter belongs to
-/// its process, so it needs no claim.
+/// If this user may not create locks, the claim is invisible and excludes no other process. A virtual adapter belongs
+/// to its process, so it needs no claim.
 public final class AdapterClaim {
     private var locks: [AdapterLock] = []
-    /// Another process that listens with the adapter. Raw sockets all receive the same, so this is not an error.
+    /// The lock of another process that listens with the adapter; `nil` if there is none. All raw sockets receive the
+    /// same packets, so this is not an error.
     public private(set) var shared: AdapterLockError?
     private let role: AdapterLock.Role
     private let purpose: String
@@ -33,14 +35,15 @@ public final class AdapterClaim {
         try take(adapter, isShared: isShared)
     }
 
-    /// A claim of nothing yet.
+    /// Creates a claim without any adapter.
     init(_ role: AdapterLock.Role, for purpose: String, in directory: String) {
         self.role = role
         self.purpose = purpose
         self.directory = directory
     }
 
-    /// Claims the controller behind a socket, before the first command that changes it. Does nothing for other adapters.
+    /// Claims the controller behind a socket, before the first command that changes it. Does nothing for other
+    /// adapters.
     ///
     /// - Throws: `LinuxHost/AdapterLockError` if another process has the right.
     public func add(_ opened: OpenAdapter) throws(AdapterLockError) {
@@ -48,7 +51,8 @@ public final class AdapterClaim {
         try take(adapter, isShared: false)
     }
 
-    /// - Parameter isShared: `true` if other programs may use the controller: with a raw channel only.
+    /// - Parameter isShared: `true` if other programs may use the controller too, which is possible only with a raw
+    ///   channel.
     func take(_ adapter: LockedAdapter, isShared: Bool) throws(AdapterLockError) {
         try? Files.makeDirectory(directory)
         for wanted in isShared ? [role] : AdapterLock.Role.allCases {
@@ -65,8 +69,8 @@ public final class AdapterClaim {
     /// The default directory of the locks: /run/pharos.
     public static var defaultDirectory: String { StatusFile.defaultDirectory }
 
-    /// Returns the adapter to lock before it is opened: an hciN or a serial line; `nil` for other adapters, and for those
-    /// that are missing.
+    /// Returns the adapter to lock before it is opened: an hciN or a serial line; `nil` for other adapters, and for
+    /// those that are missing.
     static func adapter(_ name: AdapterName) -> LockedAdapter? {
         switch name {
         case .raw(let index), .user(let index), .managed(let index):
@@ -86,7 +90,7 @@ public final class AdapterClaim {
         case .tcp: path = nil
         case .raw, .user, .managed, .serial, .virtual, .virtualTour: return nil
         }
-        // A controller that does not answer is reported by the commands that follow.
+        // If the controller does not answer, the address stays empty. The commands that follow report the problem.
         let host = HCIHost(channel: opened.channel)
         let address = (try? host.execute(ReadBDADDR()))?.address ?? DeviceAddress(FixedOctets())
         return LockedAdapter(address, behind: opened.descriptor, at: path, named: opened.name.description)

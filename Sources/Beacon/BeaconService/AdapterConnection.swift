@@ -43,7 +43,8 @@ final class AdapterConnection {
         }
     }
 
-    /// The controller behind a socket, to lock it; `nil` for other adapters. Its address is read each time.
+    /// The controller behind a socket, for a lock; `nil` for other adapters. Each access reads the controller's
+    /// address.
     var adapterBehindSocket: LockedAdapter? {
         guard case .hci(let adapter, _) = form else { return nil }
         return AdapterClaim.adapter(adapter)
@@ -58,7 +59,7 @@ final class AdapterConnection {
     /// The inputs of a new session.
     struct SessionInputs {
         let sensors: ServiceSensors
-        /// The ids and counters of an earlier run; `nil` without one.
+        /// The ids and counters of an earlier run; `nil` if there are none.
         let memory: BeaconMemory?
         /// The wall clock, and whether it is synchronised; `nil` if ids do not depend on it.
         let wallClock: (unixMicroseconds: Int, isTrusted: Bool)?
@@ -147,7 +148,7 @@ final class AdapterConnection {
         return Started(session: new, correction: correction)
     }
 
-    /// Compares the clocks before the first id is computed.
+    /// Compares the session's clock with the wall clock, before the first id is computed.
     private func synchronize(_ session: any AdvertisingSession, _ inputs: SessionInputs) -> EIDClock.Correction? {
         inputs.wallClock.map { session.synchronize(unixMicroseconds: $0.unixMicroseconds, isTrusted: $0.isTrusted) }
     }
@@ -192,7 +193,7 @@ final class AdapterConnection {
     private func changeOver(
         to job: ServiceJob, from session: ManagedSession, _ inputs: SessionInputs
     ) throws(SessionError) -> Started {
-        // The new advertisements may need the kernel's instances of the old ones.
+        // The new advertisements may need the kernel's instances that the old ones occupy.
         try session.stop()
         do throws(SessionError) {
             return try startManaged(job, after: session, inputs, session.host, session.layout.index)

@@ -15,15 +15,15 @@ public final class AdapterFinder {
     /// `true` if this process has the adapter's user channel: the kernel's list does not contain the adapter then.
     var isUserChannelOpen = false
 
-    /// The wait for the same adapter if another adapter has its number, in nanoseconds: 10 s. After that, the service uses
-    /// the new adapter.
+    /// The time for which the service waits for its adapter if another adapter has got the adapter's number, in
+    /// nanoseconds: 10 s. After that, the service uses the other adapter.
     private static let replacementDelay: UInt64 = 10_000_000_000
 
-    /// Creates a finder. It looks for nothing yet.
+    /// Creates a finder that does not know any adapter yet.
     public init() {}
 
-    /// Returns the adapter to open: `wanted`, or the first hciN with LE. If the adapter's number has changed, the result
-    /// has the new number.
+    /// Returns the adapter to open: `wanted`, or the adapter in use, or the first hciN with LE. If the adapter's number
+    /// has changed, the result has the new number.
     ///
     /// - Throws: `TransportError` if the adapter is missing.
     public func find(_ wanted: AdapterName?) throws -> AdapterName {
@@ -126,7 +126,7 @@ public final class AdapterFinder {
 enum DefaultAdapter {
     /// Returns the first hciN with LE.
     ///
-    /// - Throws: `refused` without such an adapter. No other form is used silently.
+    /// - Throws: `refused` if there is no such adapter. An adapter outside the kernel is never chosen automatically.
     static func find() throws(BeaconServiceError) -> AdapterName {
         if let adapter = BlueZAdapter.all().first(where: \.supportsLE) { return .raw(index: adapter.index) }
         throw .refused(

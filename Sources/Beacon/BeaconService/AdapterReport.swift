@@ -10,21 +10,21 @@ public struct AdapterReport {
     /// The name for `--adapter`.
     public let name: String
     public let address: DeviceAddress?
-    /// `true` if it is powered on; `nil` for controllers outside the kernel.
+    /// `true` if the adapter is powered on; `nil` for controllers outside the kernel.
     public let isUp: Bool?
-    /// The programs that use it, each with its process.
+    /// The programs that use the adapter, each with its process id.
     public let users: [String]
     /// The controller's capabilities; `nil` if they were not read.
     public let capabilities: ControllerCapabilities?
     /// The reason why ``capabilities`` is `nil`.
     public let note: String?
-    /// `true` if it can scan; `nil` if unknown.
+    /// `true` if the adapter can scan; `nil` if unknown.
     public let canListen: Bool?
-    /// `true` if it can scan while it advertises; `nil` if unknown.
+    /// `true` if the adapter can scan while it advertises; `nil` if unknown.
     public let canListenWhileSending: Bool?
-    /// The instance or command that listens with it; `nil` for none.
+    /// The instance or command that listens with the adapter; `nil` if there is none.
     public let listener: String?
-    /// The packets that were lost between controller and kernel; `nil` for controllers outside the kernel.
+    /// The number of packets that were lost between controller and kernel; `nil` for controllers outside the kernel.
     public let receiveErrors: Int?
 
     /// Describes an hciN. An adapter that is down stays down.

@@ -18,7 +18,7 @@ public enum BeaconServiceError: Error, Sendable {
         case request
         /// The adapter is missing, or cannot be used now.
         case unavailable
-        /// This user is not permitted to do it.
+        /// This user does not have a necessary permission.
         case notPermitted
         /// A system call failed.
         case system
@@ -32,7 +32,7 @@ public enum BeaconServiceError: Error, Sendable {
     case advertising(SessionError)
     /// Another instance uses the adapter.
     case adapterLock(AdapterLockError)
-    /// Another instance of this name runs.
+    /// Another instance with the same name is running.
     case instanceLock(InstanceLockError)
     /// A system call failed.
     case system(SystemError)
@@ -57,11 +57,11 @@ public enum BeaconServiceError: Error, Sendable {
             }
     }
 
-    /// The errors of a file that cannot be decoded.
+    /// Creates a refusal from the errors of a file that cannot be decoded.
     ///
     /// - Parameters:
     ///   - name: The file's name in the messages.
-    ///   - more: Sentences about other files that it names.
+    ///   - more: Further sentences, about other files that this file names.
     public init(_ problems: [FileProblem], of name: String, more: [String] = []) {
         let errors = FileProblem.sorted(problems.filter(\.isError))
         self = .refused(

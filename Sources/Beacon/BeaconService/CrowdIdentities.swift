@@ -15,7 +15,7 @@ public enum CrowdFormat: String, CaseIterable, Sendable {
 public struct GeneratedCrowd: Sendable {
     /// The largest crowd.
     public static let largest = 100_000
-    /// The seed without ``seed``.
+    /// The default of ``seed``.
     public static let defaultSeed = "crowd"
 
     public var format = CrowdFormat.iBeacon
@@ -25,10 +25,10 @@ public struct GeneratedCrowd: Sendable {
     public var uuid: FixedOctets<16>?
     /// The namespace of Eddystone-UID; `nil` for one that depends on the seed.
     public var namespace: FixedOctets<10>?
-    /// Determines addresses, UUID and namespace.
+    /// The seed from which addresses, UUID and namespace are computed.
     public var seed = defaultSeed
 
-    /// The company identifier of AltBeacon: the one that the Bluetooth SIG reserves for tests.
+    /// The company identifier of AltBeacon, which the Bluetooth SIG reserves for tests.
     private static let companyID: UInt16 = 0xFFFF
 
     /// A crowd of `count` iBeacons.
@@ -36,8 +36,9 @@ public struct GeneratedCrowd: Sendable {
         self.count = count
     }
 
-    /// The identities. The minor number and the instance count from 1. After 65,535 minors the major number counts up from
-    /// 1.
+    /// The identities. The minor number of iBeacon and AltBeacon and the instance of Eddystone-UID count up from 1.
+    /// After 65,535 identities the minor number starts at 1 again, and the major number, which starts at 1, increases
+    /// by 1.
     public var identities: [CrowdIdentity] {
         let digits = String(count).count
         return (0..<count).map { index in
@@ -93,7 +94,7 @@ public struct DescribedCrowd: Sendable {
     public private(set) var changing = 0
     private let seed: String
 
-    /// - Parameter seed: Determines the addresses of beacons without an own one.
+    /// - Parameter seed: Determines the addresses of beacons that have no static random address of their own.
     public init(seed: String) {
         self.seed = seed
     }

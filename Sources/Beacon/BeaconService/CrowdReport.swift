@@ -4,7 +4,7 @@ internal import BluetoothTypes
 public import Configuration
 internal import HCI
 
-/// What is known about a crowd before its first turn.
+/// The properties of a crowd that are known before its first turn.
 public struct CrowdFacts: Sendable {
     /// The adapter as the user named it.
     public let adapter: String
@@ -21,14 +21,14 @@ public struct CrowdFacts: Sendable {
     /// The commands of a turn: disable, address, data, enable.
     private static let commandsInATurn = 4
 
-    /// - Parameter commandMicroseconds: The time in which the controller answers a command.
+    /// - Parameter commandMicroseconds: The time in which the controller answers a command, in microseconds.
     init(adapter: String, _ session: CrowdSession, commandMicroseconds: Int) {
         self.adapter = adapter
         identities = session.identities
         timing = session.timing
         sets = session.rotation.sets
         let commands = Self.commandsInATurn * max(0, commandMicroseconds)
-        // The commands of all sets follow one another.
+        // The controller carries out the commands of all sets one after the other, so a turn takes at least that long.
         expectedTurnMicroseconds = max(timing.dwellMicroseconds + commands, commands * sets)
         expectedRoundMicroseconds =
             session.rotation.isConstant ? nil : expectedTurnMicroseconds * identities.count / sets
@@ -40,13 +40,13 @@ public struct CrowdFacts: Sendable {
 
     /// Checks a duration in microseconds.
     ///
-    /// - Returns: A warning if it is shorter than the expected time of a round; `nil` without one.
-    /// - Throws: `refused` if it surely ends before every identity has had a turn.
+    /// - Returns: A warning if the duration is shorter than the expected time of a round; otherwise `nil`.
+    /// - Throws: `refused` if the duration always ends before every identity has had a turn.
     @discardableResult
     public func check(_ duration: Int) throws(BeaconServiceError) -> String? {
         guard let expected = expectedRoundMicroseconds, duration < expected else { return nil }
         let option = "--duration-s \(DecimalText.thousandths(duration / 1000))"
-        // Without the time of the commands.
+        // The shortest possible time of a round: the time of the commands is left out.
         let least = timing.dwellMicroseconds * identities.count / sets
         guard duration < least else {
             return
@@ -61,7 +61,7 @@ public struct CrowdFacts: Sendable {
                 + "identities or a shorter dwell time")
     }
 
-    /// The lines before the start.
+    /// The lines that are printed before the start.
     public var lines: [String] {
         let count = identities.count
         let dwell = DecimalText.thousandths(timing.dwellMicroseconds)
@@ -85,21 +85,22 @@ public struct CrowdFacts: Sendable {
     /// The mean time between two events of a set that stays on the air, in milliseconds.
     private var meanPeriod: String { DecimalText.thousandths(timing.interval.meanPeriodMicroseconds) }
 
-    /// What a receiver with pauses gets of the crowd.
+    /// The expected reception of a crowd by a receiver that pauses between its scan windows.
     public struct Reception: Sendable {
-        /// The share of turns of which it gets at least one event.
+        /// The share of turns in which the receiver gets at least one event, from 0 to 1.
         public let share: Double
-        /// The time until it has received an identity with a probability of 95 %, in microseconds; `nil` for never.
+        /// The time after which the receiver has received a given identity with a probability of 95 %, in microseconds;
+        /// `nil` for never, and if all identities stay on the air.
         public let likelyMicroseconds: Int?
-        /// A sentence for people: a warning if ``share`` is below 1.
+        /// The estimate in one sentence. It is a warning if ``share`` is below 1.
         public let sentence: String
     }
 
-    /// Estimates what a receiver gets whose pauses have nothing to do with the turns.
+    /// Estimates the reception by a receiver whose scan windows are not synchronised with the turns.
     ///
     /// - Parameters:
-    ///   - window: Its scan window, in microseconds.
-    ///   - scanInterval: Its scan interval, in microseconds.
+    ///   - window: The scan window of the receiver, in microseconds.
+    ///   - scanInterval: The scan interval of the receiver, in microseconds.
     public func reception(window: Int, scanInterval: Int) -> Reception {
         let scanner = "\(DecimalText.thousandths(window)) ms in every \(DecimalText.thousandths(scanInterval)) ms"
         guard let round = expectedRoundMicroseconds else {
@@ -121,7 +122,8 @@ public struct CrowdFacts: Sendable {
         }
         var (rounds, missed) = (0, 1.0)
         while missed > 0.05 { (rounds, missed) = (rounds + 1, missed * (1 - share)) }
-        // With so many events, their spacing covers the pause of the receiver.
+        // The number of events in a turn of which one always falls into a scan window, because together they span the
+        // pause.
         let events = 2 + (scanInterval - window) / max(1, min(window, timing.interval.microseconds))
         let sure = events * (timing.interval.microseconds + CrowdTiming.largestDelay)
         return Reception(
@@ -133,9 +135,9 @@ public struct CrowdFacts: Sendable {
                 + "\(DecimalText.thousandths((sure + 999) / 1000 * 1000)) on")
     }
 
-    /// The line of `--json` before the start.
+    /// The line that `--json` prints before the start.
     ///
-    /// - Parameter reception: What the receiver of the options gets; `nil` without one.
+    /// - Parameter reception: The estimate for the receiver that the options describe; `nil` if they describe none.
     public func json(_ reception: Reception?) -> JSONValue {
         .record([
             ("event", "start"), ("adapter", .string(adapter)), ("sets", .integer(sets)),
@@ -167,10 +169,10 @@ public struct CrowdFacts: Sendable {
 public struct CrowdReport: Sendable {
     public let rotation: CrowdRotation
     public let identities: [CrowdIdentity]
-    /// The time from the first turn on, in microseconds.
+    /// The time since the first turn began, in microseconds.
     public let elapsedMicroseconds: Int
-    /// The number of advertising events of a turn, from the shortest to the longest time on the air; `nil` before a turn has
-    /// ended.
+    /// The possible numbers of advertising events in a turn, from the shortest to the longest time on the air; `nil`
+    /// before the first turn has ended.
     public let events: ClosedRange<Int>?
     /// `true` while the controller refuses the next address.
     public let isWaiting: Bool
@@ -185,7 +187,7 @@ public struct CrowdReport: Sendable {
         isWaiting = session.isWaiting
     }
 
-    /// The lines of the live view, and after the end.
+    /// The lines that are printed while the crowd is sent, and after its end.
     public var lines: [String] {
         let count = rotation.identities
         var lines = [
@@ -219,7 +221,7 @@ public struct CrowdReport: Sendable {
         return lines
     }
 
-    /// A line of `--json`.
+    /// A line that `--json` prints.
     ///
     /// - Parameter isLast: `true` for the line after the end, which lists all identities.
     public func json(isLast: Bool) -> JSONValue {

@@ -5,21 +5,21 @@ internal import HCITransports
 internal import LinuxHost
 public import VirtualController
 
-/// Sends a crowd of identities from one adapter, for tests of receivers, until the duration is over, a signal arrives, or
-/// a fault ends it.
+/// Sends a crowd of identities from one adapter, for tests of receivers, until the duration is over, a signal arrives,
+/// or a fault ends it.
 ///
 /// At the end everything is off, and the adapter is in its former state.
 public final class CrowdRun {
     public struct Options {
         /// The adapter; `nil` for the first hciN with LE.
         public var adapter: AdapterName?
-        /// At least one.
+        /// The identities to send, at least one.
         public var identities: [CrowdIdentity]
         /// The advertising interval; `nil` for the shortest one of the controller.
         public var interval: AdvertisingInterval?
         /// The time for which each identity stays on the air, in microseconds; `nil` for the shortest one.
         public var dwellMicroseconds: Int?
-        /// Microseconds on the air after which it ends; `nil` to wait for a signal.
+        /// The time on the air after which the run ends, in microseconds; `nil` to run until a signal arrives.
         public var durationMicroseconds: Int?
         /// The controller that the virtual adapter imitates.
         public var model = VirtualControllerModel.raspberryPi
@@ -38,12 +38,13 @@ public final class CrowdRun {
     private static let longestWait = 250_000
     /// The longest time for turning everything off, in microseconds.
     private static let shutdown = 5_000_000
-    /// The same after a fault: the error is printed only afterwards.
+    /// The longest time for turning everything off after a fault, in microseconds. It is short, because the error is
+    /// printed only afterwards.
     private static let shutdownAfterFault = 500_000
     /// The number of commands whose answers are timed before the start.
     private static let timedCommands = 4
 
-    /// What is known before the first turn.
+    /// The properties of the crowd that are known before the first turn.
     public let facts: CrowdFacts
     private let options: Options
     private let signals: SignalDescriptor
@@ -56,8 +57,8 @@ public final class CrowdRun {
 
     /// Opens the adapter, without sending yet.
     ///
-    /// - Throws: if the adapter is missing, used by another program, or not permitted; if the controller cannot send the
-    ///   identities as requested; and if the duration is too short for one round.
+    /// - Throws: An error if the adapter is missing, used by another program, or not permitted; if the controller
+    ///   cannot send the identities as requested; and if the duration is too short for one round.
     public init(_ options: Options) throws(BeaconServiceError) {
         self.options = options
         do {
@@ -104,8 +105,8 @@ public final class CrowdRun {
         }
     }
 
-    /// Refuses an adapter on which the kernel sends advertisements. A beacon with hciN:mgmt that runs in the foreground has no
-    /// lock.
+    /// Refuses an adapter on which the kernel sends advertisements. The adapter's lock does not show all of them: a
+    /// beacon with hciN:mgmt that runs in the foreground has no lock.
     private static func checkKernel(_ name: AdapterName) throws(BeaconServiceError) {
         guard case .raw(let index) = name, let socket = try? ManagementSocket(name.description),
             let features = try? ManagementHost(channel: socket).execute(ReadAdvertisingFeatures(), index: index),
@@ -118,7 +119,7 @@ public final class CrowdRun {
                 + "beacon with hci\(index):mgmt; end \(count == 1 ? "it" : "them"), or name another adapter")
     }
 
-    /// Refuses an adapter on which a crowd is sent, for a program that needs no lock.
+    /// Refuses an adapter on which a crowd is sent. A program that takes no lock itself calls this.
     static func refuse(besideCrowdOn adapter: LockedAdapter, in directory: String) throws(AdapterLockError) {
         guard let holder = AdapterLock.holder(of: adapter, in: directory), holder.purpose == purpose else { return }
         throw .held(adapter, .send, by: holder)
@@ -131,7 +132,7 @@ public final class CrowdRun {
         return host.now.microseconds(since: start) / timedCommands
     }
 
-    /// Sends the crowd. To be called once.
+    /// Sends the crowd. Call this only once.
     ///
     /// - Parameters:
     ///   - pause: The time between two calls of `progress`, in microseconds.

@@ -78,7 +78,7 @@ extension DoctorChecks {
     }
 
     private func presence(_ adapter: BlueZAdapter, _ also: String) -> DoctorFinding {
-        // A beacon on the user channel has powered the adapter on itself.
+        // If a beacon uses the adapter on the user channel, the adapter is up because the beacon has powered it on.
         if let owner = owner(of: adapter) {
             return .ok("adapter", "\(adapter.name) \(adapter.address): the beacon \(owner) uses it\(also)")
         }
@@ -364,7 +364,7 @@ extension DoctorChecks {
         ]
     }
 
-    /// Checks the capabilities of this process. The installed service has its own.
+    /// Checks the capabilities of this process. The installed service has capabilities of its own.
     var rights: [DoctorFinding] {
         let needed: [Privileges.Capability] =
             switch name {

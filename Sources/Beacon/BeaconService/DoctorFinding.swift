@@ -43,9 +43,9 @@ public struct DoctorFinding: Hashable, Sendable {
 
 /// The findings of `pharos doctor`.
 public struct DoctorReport: Hashable, Sendable {
-    /// The adapter that was checked; `nil` without an adapter.
+    /// The adapter that was checked; `nil` if there is none.
     public let adapter: String?
-    /// The findings, with the causes before their consequences.
+    /// The findings. A cause comes before its consequences.
     public let findings: [DoctorFinding]
 
     /// Checks this machine and one of its adapters.

@@ -28,7 +28,7 @@ struct DryRun {
             defer { print(record) }
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
             let allocation = try SetAllocation(job.sources, on: capabilities, isExclusive: isExclusive)
-            // Without sensors, so that the same options print the same commands.
+            // The session has no sensors, so that the same options always print the same commands.
             session = BeaconSession(
                 host: host, allocation: allocation, clock: EIDClock(saved: job.memory?.eidCounter, at: host.now),
                 countersAtStart: job.counters)
@@ -45,7 +45,8 @@ struct DryRun {
         try session.stop()
     }
 
-    /// `true` if the session would have the controller to itself, and so reset it. Without a name, a raw hciN is used.
+    /// `true` if the session would have the controller to itself, and would therefore reset it. A job without an
+    /// adapter uses a raw hciN, which is shared.
     private var isExclusive: Bool {
         switch job.adapter {
         case nil, .raw: false
@@ -96,7 +97,7 @@ struct DryRun {
         record.packets = []
     }
 
-    /// A longer pattern is not followed, because each of its events is simulated: one hour, in microseconds.
+    /// The longest cycle of a pattern that is simulated, event by event: one hour, in microseconds.
     private static let longestCycle = 3_600_000_000
 
     private func say(_ line: String) {
@@ -132,7 +133,7 @@ private struct ManagedDryRun {
     let job: ServiceJob
     let options: ForegroundOptions
     let output: any AdvertisingOutput
-    /// The number of hciN.
+    /// The N in the adapter's name hciN.
     let index: UInt16
 
     func run() throws {
@@ -160,7 +161,7 @@ private struct ManagedDryRun {
         for instance in layout.instances { show(try layout.removal(instance).packet(layout.index)) }
     }
 
-    /// The capabilities of a current kernel on such a controller, without advertisements of other programs.
+    /// The capabilities of a current kernel on a controller of this model, without advertisements of other programs.
     private func capabilities(_ model: VirtualControllerModel) -> ManagedCapabilities {
         var flags: ManagementAdvertisingFlags = [
             .connectable, .discoverable, .limitedDiscoverable, .addFlags, .useDuration, .useTimeout, .useIntervals,

@@ -8,13 +8,13 @@ public import VirtualController
 
 /// The options of `advertise`.
 public struct ForegroundOptions {
-    /// Microseconds on the air after which it ends; `nil` to wait for a signal.
+    /// The time on the air after which the service ends, in microseconds; `nil` to run until a signal arrives.
     public var duration: Int?
     /// Prints every command and sends none.
     public var dryRun = false
     /// The controller that a dry run, or the virtual adapter, imitates.
     public var like = VirtualControllerModel.raspberryPi
-    /// The btsnoop file that receives all HCI packets.
+    /// The path of the btsnoop file that receives all HCI packets; `nil` for no capture.
     public var capture: String?
     /// `true` if a dry run prints lines of JSON.
     public var json = false
@@ -54,13 +54,13 @@ public struct OnAirFacts {
 public protocol AdvertisingView {
     /// The time between two updates, in microseconds; `nil` for none.
     var microsecondsBetweenUpdates: Int? { get }
-    /// Is called when all advertisements are on the air.
+    /// The service calls this when all advertisements are on the air.
     func onAir(_ session: some AdvertisingSession)
-    /// Is called after ``microsecondsBetweenUpdates``.
+    /// The service calls this each time that ``microsecondsBetweenUpdates`` has passed.
     ///
     /// - Parameter heard: The reports that a second virtual controller has received; `nil` on real adapters.
     func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
-    /// Is called after the end, if nothing failed.
+    /// The service calls this after the end, if nothing failed.
     ///
     /// - Parameter heard: The reports that a second virtual controller has received; `nil` on real adapters.
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
@@ -79,7 +79,7 @@ public struct HeardOnAir: Sendable {
     private var frames: [Frame] = []
 
     private struct Frame: Sendable {
-        /// The frame without the values that change.
+        /// The text by which reports of the same frame are recognised: the frame without the values that change.
         let key: String
         var reports: Int
         var last: AdvertisingReport
@@ -129,7 +129,7 @@ final class Foreground {
     let output: any AdvertisingOutput
     let model: VirtualControllerModel
     let capture: CaptureFile?
-    /// Receives what the virtual adapter sends; `nil` on real adapters.
+    /// The second virtual controller, which receives the advertisements of the virtual adapter; `nil` on real adapters.
     private(set) var receiver: VirtualReceiver?
 
     /// - Throws: `refused` if the capture file cannot be written. No adapter has been touched then.
@@ -139,7 +139,7 @@ final class Foreground {
         if let path = options.capture { capture = try CaptureFile(path) } else { capture = nil }
     }
 
-    /// Starts the second controller.
+    /// Starts the second virtual controller, which receives the advertisements on `air`.
     func receive(from air: VirtualAirServer) throws {
         if receiver == nil { receiver = try VirtualReceiver(air) }
     }
@@ -218,7 +218,7 @@ final class CaptureFile {
                     packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
             return nil
         } catch {
-            // The file may end with half a record: nothing after it could be read.
+            // The file may end with an incomplete record. A record after it could not be read, so the capture ends.
             self.file = nil
             return "--capture \(path): the capture ends here: \(error.text)"
         }

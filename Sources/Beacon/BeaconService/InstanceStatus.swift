@@ -20,7 +20,7 @@ public struct InstanceStatus: Hashable, Sendable {
     /// The controller's public address.
     public var address: DeviceAddress?
     public var state: State
-    /// The time at which it entered this state.
+    /// The time at which the beacon entered this state.
     public var since: RFC3339Time?
     /// The time at which advertising was last verified.
     public var lastVerified: RFC3339Time?
@@ -36,20 +36,20 @@ public struct InstanceStatus: Hashable, Sendable {
     public var controller: String?
     /// The sensor values; `nil` for a profile without sensors.
     public var telemetry: TelemetryStatus?
-    /// Seconds by which the clock of ephemeral ids is ahead of the wall clock, negative if it is behind; `nil` up to one
-    /// day, or without ephemeral ids.
+    /// The time in seconds by which the clock of ephemeral ids is ahead of the wall clock, negative if it is behind;
+    /// `nil` if the difference is at most one day, and without ephemeral ids.
     public var eidClockAhead: Int?
     /// The process that wrote the file.
     public var process: ProcessIdentity?
 
-    /// Creates a status without further information.
+    /// Creates a status in which all other values are unknown.
     public init(name: String, adapter: String, state: State) {
         self.name = name
         self.adapter = adapter
         self.state = state
     }
 
-    /// A file that was read at a reload and refused. The beacon goes on with the old one.
+    /// A file that was read at a reload and refused. The beacon continues with the old file.
     public struct RejectedFile: Hashable, Sendable {
         public var time: RFC3339Time
         /// Every error of the file.
@@ -105,8 +105,8 @@ public struct InstanceStatus: Hashable, Sendable {
     /// The intervals that take turns, and the beginning of their first cycle.
     public struct PatternStatus: Hashable, Sendable {
         public var pattern: AdvertisingPattern
-        /// The wall clock at the beginning of the first cycle, in milliseconds since 1970. The status file is not written
-        /// again at each change of the interval, so a reader computes the current part from it.
+        /// The wall clock at the beginning of the first cycle, in milliseconds since 1970. The status file is not
+        /// written again at each change of the interval, so a reader computes the current part from it.
         public var startUnixMilliseconds: Int
 
         public init(pattern: AdvertisingPattern, startUnixMilliseconds: Int) {
@@ -116,9 +116,9 @@ public struct InstanceStatus: Hashable, Sendable {
 
         /// The position of the part that is on the air at a time.
         ///
-        /// - Parameter milliseconds: Since 1970.
+        /// - Parameter milliseconds: The time in milliseconds since 1970.
         public func part(atUnixMilliseconds milliseconds: Int) -> Int {
-            // A damaged file may have any number here.
+            // A damaged file may contain any number here, so the difference may overflow.
             let elapsed = milliseconds.subtractingReportingOverflow(startUnixMilliseconds)
             let place = elapsed.overflow ? 0 : elapsed.partialValue % (pattern.cycleMicroseconds / 1000)
             return pattern.moment(after: place * 1000).part
@@ -199,10 +199,10 @@ extension InstanceStatus {
         return .record(members)
     }
 
-    /// Reads a status file. Other members that are missing or have another type are unknown, because a newer version may
-    /// have written the file.
+    /// Reads a status file. It must contain the name of the instance and its state. All other members are unknown if
+    /// they are missing or have another type, because a newer version may have written the file.
     ///
-    /// - Throws: ``StatusFileError`` without the name of the instance and its state.
+    /// - Throws: ``StatusFileError`` if the name or the state is missing.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
             throw StatusFileError("it is not a status file: it has no name of an instance")
@@ -234,7 +234,7 @@ extension InstanceStatus {
 }
 
 extension InstanceStatus.AdvertisementStatus {
-    /// - Parameter isOnAir: `true` if a part of its pattern is on the air.
+    /// - Parameter isOnAir: `true` if the advertisement is on the air, so that a part of its pattern is current.
     fileprivate func json(isOnAir: Bool) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("type", .string(type)),
@@ -262,7 +262,7 @@ extension InstanceStatus.AdvertisementStatus {
         return .record(members)
     }
 
-    /// Returns `nil` without a type and an interval.
+    /// Returns `nil` if the type or the interval is missing.
     fileprivate init?(_ node: JSONNode) {
         guard let type = node["type"]?.string, let interval = node["intervalMs"]?.thousandths else { return nil }
         self.type = type
@@ -287,7 +287,7 @@ extension InstanceStatus.RejectedFile {
         .record([("time", .string(time.description)), ("reason", .string(reason))])
     }
 
-    /// Returns `nil` for anything but a time with a reason.
+    /// Returns `nil` if the time or the reason is missing.
     fileprivate init?(_ node: JSONNode) {
         guard let time = node["time"]?.string.flatMap(RFC3339Time.init), let reason = node["reason"]?.string else {
             return nil

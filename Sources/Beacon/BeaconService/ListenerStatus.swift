@@ -28,30 +28,30 @@ public struct ListenerStatus: Hashable, Sendable {
 
     /// The instance's name from the listener file.
     public var name: String
-    /// The adapter's name; `nil` before one is used.
+    /// The adapter's name; `nil` before the listener uses an adapter.
     public var adapter: String?
     public var state: State
-    /// The time at which it entered this state.
+    /// The time at which the listener entered this state.
     public var since: RFC3339Time?
     /// The rate of received reports, in reports per 1000 s.
     public var reportsPerSecond: Int?
     /// The number of beacons in the listener file.
     public var known = 0
-    /// The number of these that were received in the last second.
+    /// The number of beacons in the listener file that were received in the last second.
     public var heardNow = 0
     /// The approximate number of other devices that were received in the last second.
     public var strangers = 0
-    /// Reports that the kernel dropped; `nil` if unknown.
+    /// The number of reports that the kernel dropped; `nil` if unknown.
     public var lost: Int?
-    /// Hooks that have not started yet.
+    /// The number of hooks that have not started yet.
     public var hooksWaiting = 0
     public var spool = Spool()
-    /// `connected`, or `down since` and the time; `nil` without a broker.
+    /// `connected`, or `down since` and the time; `nil` if the listener has no broker.
     public var broker: String?
     /// The process that wrote the file.
     public var process: ProcessIdentity?
 
-    /// Creates a status without further information.
+    /// Creates a status in which all other values are unknown or 0.
     public init(name: String, adapter: String?, state: State) {
         self.name = name
         self.adapter = adapter
@@ -95,10 +95,10 @@ extension ListenerStatus {
         return .record(members)
     }
 
-    /// Reads a status file. Other members that are missing or have another type are unknown, or 0, because a newer version
-    /// may have written the file.
+    /// Reads a status file. It must contain the name of the listener and its state. All other members are unknown, or
+    /// 0, if they are missing or have another type, because a newer version may have written the file.
     ///
-    /// - Throws: ``StatusFileError`` without the name of the listener and its state.
+    /// - Throws: ``StatusFileError`` if the name or the state is missing.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
             throw StatusFileError("it is not a status file: it has no name of a listener")

@@ -56,8 +56,8 @@ public struct LoadedProfile: Sendable {
         return RequestedInterval(asked.interval, microseconds: asked.requestedMicroseconds)
     }
 
-    /// The RSSI of an advertisement at 1 m, in dBm, from the profile's calibration for the requested radio power; `nil` if
-    /// the calibration does not contain it.
+    /// The RSSI of an advertisement at 1 m, in dBm, from the profile's calibration for the requested radio power; `nil`
+    /// if the calibration does not contain it.
     ///
     /// - Parameter index: The advertisement's position in ``advertisements``.
     public func calibrationAtOneMeter(of index: Int) -> Int? {
@@ -116,12 +116,12 @@ public enum KeyFile {
     /// Reads the key in the file at `path`. The file's bytes are overwritten in memory afterwards.
     ///
     /// - Parameter what: The name of this kind of key in messages.
-    /// - Throws: `refused` as `missing` without such a file, as `invalid` if it contains no key, or if other users may read
-    ///   or replace it.
+    /// - Throws: `refused` as `missing` without such a file, as `invalid` if it contains no key, or if other users may
+    ///   read or replace it.
     public static func read(
         _ path: String, _ what: String = "identity key"
     ) throws(BeaconServiceError) -> IdentityKey {
-        // The only copy: it is wiped after use.
+        // This array is the only copy of the key in memory. It is overwritten after use.
         var octets = try octets(path, what)
         do {
             return try IdentityKey(wiping: &octets)
@@ -197,7 +197,8 @@ public struct ProfileReport {
         (profile, problems) = BeaconProfile.decode(octets, expectedName: checksName ? Self.stem(file) : nil)
     }
 
-    /// The name of a profile's file: `lobby` for `/etc/pharos/lobby.json`; `nil` for a file without the extension .json.
+    /// The name of a profile's file: `lobby` for `/etc/pharos/lobby.json`; `nil` for a file without the extension
+    /// .json.
     private static func stem(_ path: String) -> String? {
         guard path.hasSuffix(".json") else { return nil }
         return path.split(separator: "/").last.map { String($0.dropLast(5)) }
@@ -253,7 +254,8 @@ public struct ProfileReport {
         "profiles", "/etc/pharos", "/usr/local/share/pharos/profiles", "/usr/share/pharos/profiles",
     ]
 
-    /// The advice after "there is no such file": a profile of that name in another directory. Empty without one.
+    /// The advice that follows "there is no such file": a profile of that name in another directory; empty if there is
+    /// none.
     private static func advice(for name: String) -> String {
         guard !name.isEmpty, !name.hasPrefix("-") else { return "" }
         let file = name.hasSuffix(".json") ? name : name + ".json"

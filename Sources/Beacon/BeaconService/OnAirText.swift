@@ -4,7 +4,7 @@ internal import BluetoothTypes
 public import Configuration
 internal import Profiles
 
-/// The text of `advertise`.
+/// The text that `advertise` prints.
 public enum OnAirText {
     /// The lines of the view: a title, the time on the air, and the advertisements.
     ///
@@ -27,7 +27,7 @@ public enum OnAirText {
             body += labelled([("events", events(session))])
         }
         if let heard { body += labelled(heard.sentences.map { ("received", $0) }) }
-        // A radio power that HCI commands could not set has a row of its own.
+        // If HCI commands could not set a radio power, the row of the radio power shows it, so it needs no warning.
         let warnings =
             session.controller.family == .managed ? session.warnings : session.transmitPowerWarnings
         body += labelled(warnings.map { ("warning", $0) })
@@ -98,7 +98,7 @@ public enum OnAirText {
         }
     }
 
-    /// `LE Coded: extended advertising, 200 bytes; phones that scan only LE 1M do not receive it`.
+    /// The PHY in words: `LE Coded: extended advertising, 200 bytes; not received by scanners of LE 1M`.
     private static func phy(_ phy: ExtendedPHY, _ status: OnAirAdvertisement) -> String {
         "\(phy.name): extended advertising, \(status.payload.octets.count) bytes; not received by "
             + (phy.isCoded ? "scanners of LE 1M" : "scanners of legacy PDUs")

@@ -2,23 +2,24 @@ public import BluetoothTypes
 public import Configuration
 internal import LinuxHost
 
-/// A device that is paired with this machine and has given it the key of its changing addresses, as bluetoothd stores it.
+/// A paired device, as bluetoothd stores it, with the identity resolving key from which its changing addresses are
+/// derived.
 public struct PairedDevice: Hashable, Sendable {
     /// The directory in which bluetoothd stores the devices of each adapter.
     public static let directory = "/var/lib/bluetooth"
 
     /// The address of the adapter.
     public let adapter: DeviceAddress
-    /// The lasting address of the device.
+    /// The identity address of the device, which does not change.
     public let address: DeviceAddress
     /// The device's name; `nil` if it has none.
     public let name: String?
     /// The identity resolving key, most significant byte first.
     public let key: FixedOctets<16>
 
-    /// Returns the devices of all adapters whose keys are stored in `directory`, by their names.
+    /// Returns the devices of all adapters whose keys are stored in `directory`, sorted by name.
     ///
-    /// - Throws: if a file cannot be read, for example because only root may.
+    /// - Throws: An error if a file cannot be read, for example because only root may read it.
     public static func all(in directory: String = directory) throws(BeaconServiceError) -> [PairedDevice] {
         guard Files.exists(directory) else { return [] }
         var devices: [PairedDevice] = []
@@ -40,7 +41,8 @@ public struct PairedDevice: Hashable, Sendable {
         return devices.sorted { ($0.name ?? "", $0.address.description) < ($1.name ?? "", $1.address.description) }
     }
 
-    /// Reads an `info` file of bluetoothd: lines `Key=Value` in sections. `nil` if it contains no identity resolving key.
+    /// Reads an `info` file of bluetoothd: lines `Key=Value` in sections. `nil` if it contains no identity resolving
+    /// key.
     init?(_ text: String, adapter: DeviceAddress, address: DeviceAddress) {
         var section = ""
         var name: String?

@@ -4,7 +4,7 @@ internal import HCI
 internal import LinuxHost
 
 /// Keeps advertisements on the air. One thread waits for the adapter, for signals, for the kernel's messages, and for
-/// the next thing that is due.
+/// the time at which the next work is due.
 ///
 /// ``run(profile:adapter:directories:)`` works for a service manager: it recovers from every fault, and writes status,
 /// metrics and state to files. ``advertise(_:options:output:)`` works for a terminal: it shows the advertisements on
@@ -14,14 +14,14 @@ public final class Service {
     private let runner: AdapterRunner
     private let signals: ServiceSignals
     private let view: any ServiceView
-    /// Microseconds on the air after which it ends; `nil` for never.
+    /// The time on the air after which the service ends, in microseconds; `nil` for never.
     private let duration: Int?
     /// The descriptors of the last wait: the signals, the event sources, and the adapter's channel if it is open.
     private var poll = PollList(reading: [])
     /// The value of ``ServiceEnvironment/connectionChanges`` when ``poll`` was made.
     private var connectionChanges: Int?
 
-    /// Watchdog messages in each period of the watchdog: one may be late.
+    /// The number of watchdog messages in each period of the watchdog. One of them may be late.
     private static let watchdogDivisor: UInt64 = 3
 
     /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT arrives. SIGHUP reloads the profile.
@@ -178,7 +178,7 @@ public final class Service {
         }
     }
 
-    /// The end of the duration, once the advertisements are on the air.
+    /// The time at which ``duration`` is over; `nil` without a duration, and before the advertisements are on the air.
     private var end: HCIInstant? {
         guard let duration else { return nil }
         return environment.advertising?.onAirSince?.advanced(byMicroseconds: duration)
@@ -190,11 +190,11 @@ public final class Service {
     }
 }
 
-/// Shows how a service is: in status files, or on a terminal.
+/// Shows the state of a service: in status files, or on a terminal.
 protocol ServiceView: AnyObject {
-    /// The latest moment for the next ``update(_:_:)``; `nil` if only events matter.
+    /// The latest moment for the next ``update(_:_:)``; `nil` if it need not be called without an event.
     var nextUpdate: HCIInstant? { get }
-    /// Is called after each turn.
+    /// The service calls this each time it has handled events or work that was due.
     func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment)
 }
 
@@ -205,8 +205,9 @@ public struct ServiceDirectories: Hashable, Sendable {
     private let metrics: String?
 
     /// - Parameters:
-    ///   - state: For the state that survives a restart; `nil` for systemd's StateDirectory=, else /var/lib/pharos.
-    ///   - runtime: For status and locks; `nil` for /run/pharos.
+    ///   - state: The directory for the state that survives a restart; `nil` for systemd's StateDirectory= if it is
+    ///     set, otherwise /var/lib/pharos.
+    ///   - runtime: The directory for status and locks; `nil` for /run/pharos.
     ///   - metrics: The file for Prometheus; `nil` for NAME.prom in the runtime directory.
     public init(state: String? = nil, runtime: String? = nil, metrics: String? = nil) {
         self.state = StateDirectory.path(state)
@@ -215,7 +216,7 @@ public struct ServiceDirectories: Hashable, Sendable {
     }
 
     func stateFile(_ name: String) -> String { "\(state)/\(name).state.json" }
-    /// The name of state files until version 1.0, which a profile can have too.
+    /// The path of the state file in versions up to 1.0. A profile can have the same path.
     func oldStateFile(_ name: String) -> String { "\(state)/\(name).json" }
     func statusFile(_ name: String) -> String { "\(runtime)/\(name).status.json" }
     func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
@@ -226,13 +227,13 @@ struct ServiceSignals {
     let stop: SignalDescriptor
     private let reload: SignalDescriptor?
 
-    /// - Parameter reload: Empty for a service that does not reload.
+    /// - Parameter reload: The signals that request a reload; empty for a service that does not reload.
     init(stop: [Int32] = SignalDescriptor.ending, reload: [Int32] = [SignalDescriptor.hangUp]) throws(SystemError) {
         self.stop = try SignalDescriptor(stop)
         self.reload = reload.isEmpty ? nil : try SignalDescriptor(reload)
     }
 
-    /// The stop signal comes first.
+    /// The descriptors to wait for. The first one is that of the stop signals.
     var descriptors: [Descriptor] { [stop.descriptor] + [reload?.descriptor].compactMap(\.self) }
 
     /// Returns whether a reload was requested.
@@ -243,7 +244,7 @@ struct ServiceSignals {
         return reload.take() != nil
     }
 
-    /// `true` if a stop signal was taken before. Makes no system call.
+    /// `true` if a stop signal has already been read from its descriptor. Makes no system call.
     var isStopTaken: Bool { stop.takenAt != nil }
 
     /// `true` if a stop signal has arrived. It never changes back to `false`.

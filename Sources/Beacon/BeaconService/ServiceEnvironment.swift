@@ -14,7 +14,7 @@ final class ServiceEnvironment {
     private(set) var sources: [any ServiceEventSource] = []
     /// The reason why the adapter can never be opened, with its exit code.
     private(set) var openFailure: BeaconServiceError?
-    /// The advertisements on the air; after an end, the last ones.
+    /// The session on the air, or the last one that was on the air; `nil` before the first.
     private(set) var advertising: (any AdvertisingSession)?
     /// Increases when the adapter is opened or closed, because its descriptor changes then.
     private(set) var connectionChanges = 0
@@ -31,26 +31,26 @@ final class ServiceEnvironment {
     /// The adapters whose LE is turned off at the end.
     private var raisedLowEnergy: Set<DeviceAddress> = []
     private var lock: AdapterLock?
-    /// The right to listen, which an exclusive channel needs as well.
+    /// The lock for listening, which an exclusive channel needs as well.
     private var listenLock: AdapterLock?
     private var nameLock: InstanceLock?
     private var air: VirtualAirServer?
     /// The profile that was read last, until it is in use.
     private var nextJob: ServiceJob?
-    /// The last reload, if it was refused.
+    /// The file of the last reload if it was refused; otherwise `nil`.
     private(set) var rejectedFile: InstanceStatus.RejectedFile?
     /// The last status line for the service manager.
     private var lastStatus: Supervisor.Notice?
     /// The warnings that were logged.
     private var warned: Set<String> = []
     private var state: ServiceState?
-    /// The adapter whose user channel this beacon has had, in this run or in the one before.
+    /// The adapter whose user channel this beacon has had, in this run or in the previous run.
     private var ownedAdapter: DeviceAddress?
     private var clockWatch = EIDClockWatch()
 
-    /// The time until a message is offered to a busy service manager again, in microseconds.
+    /// The time after which a message is sent again if the service manager was too busy to accept it, in microseconds.
     private static let noticePause = 50_000
-    /// The time in which the kernel turns advertising on after it has accepted an instance, in microseconds.
+    /// The maximum time in which the kernel turns advertising on after it has accepted an instance, in microseconds.
     private static let confirmationMicroseconds = 200_000
 
     /// Returns the wall clock, and whether it is synchronised.
@@ -75,10 +75,10 @@ final class ServiceEnvironment {
         writeLog = foreground.map { foreground in { foreground.output.warn($1) } } ?? log
     }
 
-    /// Makes the runtime directory, takes the instance's name in it, and reads the saved state.
+    /// Creates the runtime directory, locks the instance's name in it, and reads the saved state.
     ///
-    /// - Throws: ``InstanceLockError/held(_:process:)`` if another instance of this name runs. If no lock can be made,
-    ///   it logs a warning and goes on.
+    /// - Throws: ``InstanceLockError/held(_:process:)`` if another instance with this name is running. If no lock can
+    ///   be created, logs a warning and continues.
     func begin() throws(BeaconServiceError) {
         for warning in job.warnings { write(.warning, warning) }
         var state = ServiceState(
@@ -168,16 +168,18 @@ extension ServiceEnvironment: AdapterEnvironment {
         } catch {
             try lowerOwnAdapter(name, error)
             let connection = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
-            // Both steps cause events: the adapter was powered down, and a program took its user channel.
+            // Powering the adapter down and taking its user channel cause events. They are no faults of the new
+            // session.
             dropOldEvents()
             return connection
         }
     }
 
-    /// Powers an adapter down whose user channel this beacon has had: bluetoothd powers it up as soon as the channel is
-    /// closed, so that a beacon that starts again would never get it back.
+    /// If this beacon has had the adapter's user channel before, powers the adapter down: bluetoothd powers it on as
+    /// soon as the channel is closed, so a beacon that starts again would never get the channel back.
     ///
-    /// - Throws: `problem` if the adapter is another one, or is not just up.
+    /// - Throws: `problem` if powering the adapter down cannot help: this beacon has not had it, or it is not busy
+    ///   because it is up.
     private func lowerOwnAdapter(_ name: AdapterName, _ problem: TransportError) throws(TransportError) {
         guard case .user(let index) = name, problem.reason == .busy, !isForeground,
             let adapter = try? BlueZAdapter(index: index), adapter.isUp, adapter.address == ownedAdapter
@@ -188,8 +190,8 @@ extension ServiceEnvironment: AdapterEnvironment {
         try BlueZAdapter.bringDown(index)
     }
 
-    /// Drops events from before the adapter is opened, and those that powering it on causes: they do not concern the
-    /// new session.
+    /// Drops the events that arrived before the adapter is opened, and those that powering it on causes, because they
+    /// do not concern the new session. Only a change of the wall clock is handled.
     private func dropOldEvents() {
         for source in sources {
             for case .clockSet in source.take() { compareClocks() }
@@ -214,7 +216,7 @@ extension ServiceEnvironment: AdapterEnvironment {
     /// Closes the adapter, but leaves it powered: powering it down would look like another program's action.
     func close() {
         if let foreground {
-            // The kernel may name the program that took the adapter away.
+            // The monitor channel may have shown which program took the adapter away.
             for cause in foreign?.causes() ?? [] { foreground.output.warn("\(finder.nameInUse): \(cause)") }
         }
         connection?.close()
@@ -229,7 +231,8 @@ extension ServiceEnvironment: AdapterEnvironment {
         case .raw(let index), .user(let index), .managed(let index):
             let adapter = LockedAdapter(try BlueZAdapter(index: index).address)
             if isForeground, case .managed = name {
-                // The kernel sends the advertisements of several programs, but no program may change all of them.
+                // Programs that use the kernel's advertising manager need no lock, but none of them may share the
+                // adapter with a crowd.
                 (lock, listenLock) = (nil, nil)
                 return try CrowdRun.refuse(besideCrowdOn: adapter, in: directories.runtime)
             }
@@ -266,7 +269,7 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     func startSession() throws(SessionError) -> any AdapterSession {
         guard let connection else { throw .ended(.adapterGone, "the adapter is closed") }
-        // Also after a failure: only a start shows whether the kernel has powered the adapter on.
+        // This runs after a failure, too: only a start shows whether the kernel has powered the adapter on.
         defer { noteRaised(connection) }
         return note(try connection.start(job, after: advertising, inputs))
     }
@@ -307,7 +310,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         if let correction = started.correction { note(correction) }
         let isComplete = !isForeground || started.session.controller.family == .managed
         for warning in isComplete ? started.session.warnings : started.session.transmitPowerWarnings {
-            // A warning stays true when the beacon starts again: it is logged once.
+            // A warning is still true when the beacon starts again, so it is logged only once.
             if warned.insert(warning).inserted { write(.warning, isForeground ? "warning: \(warning)" : warning) }
         }
         return started.session
@@ -355,15 +358,15 @@ extension ServiceEnvironment: AdapterEnvironment {
         return fault
     }
 
-    /// The error with which a session in the foreground ends. The kernel powers an adapter down when it is unplugged, and
-    /// reports that first; its list of adapters shows the cause.
+    /// The error with which a session in the foreground ends. If an adapter is unplugged, the kernel first reports that
+    /// it was powered down; then only the kernel's list of adapters shows the cause.
     func explain(_ error: SessionError) -> SessionError {
         guard case .ended(.poweredDown, _) = error else { return error }
         let fault = finder.explain(.gone("the adapter was powered down"))
         return fault.cause == .adapterGone ? .ended(fault.cause, fault.text) : error
     }
 
-    /// Writes a message of the supervisor. In the foreground, the view shows success.
+    /// Writes a message of the supervisor. In the foreground, notices are left out, because the view shows success.
     func log(_ priority: Supervisor.LogPriority, _ text: String) {
         if isForeground, priority == .notice { return }
         write(priority, text)
@@ -381,14 +384,14 @@ extension ServiceEnvironment: AdapterEnvironment {
         }
     }
 
-    /// Sends the messages that the service manager had no room for, as far as it has room now.
+    /// Sends the messages that the service manager had no room for, if it has room now.
     func flushNotices() { try? notifier.flush() }
 }
 
 extension ServiceEnvironment {
     /// Compares the clock of ephemeral ids with the wall clock.
     func compareClocks() {
-        // Without an epoch the wall clock has no influence.
+        // Without an epoch, the clock of ephemeral ids does not depend on the wall clock.
         guard let advertising, advertising.clock.epochUnixSeconds != nil else {
             clockWatch = EIDClockWatch()
             return

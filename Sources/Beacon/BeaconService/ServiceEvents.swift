@@ -53,7 +53,8 @@ final class AdapterEvents: ServiceEventSource {
         guard event.index == finder.indexInUse else { return nil }
         let name = finder.nameInUse
         switch event.content {
-        // Opening the user channel removes the adapter from the kernel's list; its own socket reports its end.
+        // If this program opens the user channel, the kernel removes the adapter from its list. The channel's own
+        // socket reports when the adapter is unplugged.
         case .indexRemoved where !finder.isUserChannelOpen:
             return .failed(.adapterGone, "\(name): the adapter was unplugged, or taken by another program")
         case .newSettings(let settings) where !settings.contains(.powered):
@@ -100,7 +101,8 @@ final class RFKillEvents: ServiceEventSource {
     }
 }
 
-/// Reports changes of our advertisements by other programs and the kernel, from the monitor channel. Needs CAP_NET_RAW.
+/// Reports changes of this program's advertisements by other programs and the kernel, from the monitor channel. Needs
+/// CAP_NET_RAW.
 final class ForeignEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let monitor: MonitorSocket
@@ -115,25 +117,26 @@ final class ForeignEvents: ServiceEventSource {
         monitor = try MonitorSocket()
         descriptor = monitor.descriptor
         self.finder = finder
-        // The monitor channel lists the open sockets once, so it is opened before the adapter is known.
+        // The monitor channel lists the open sockets only when it is opened, so it is opened before the adapter is
+        // known.
         activity = ForeignActivity(
             index: ManagementPacket.noController, watching: .legacy,
             ownProgram: Files.firstLine("/proc/self/comm") ?? "pharos")
     }
 
-    /// Announces an HCI command of our own.
+    /// Announces an HCI command of this program.
     func sent(_ packet: HCIPacket) { activity.sent(packet) }
 
-    /// Announces a management command of our own.
+    /// Announces a management command of this program.
     func sent(_ packet: ManagementPacket) { activity.sent(packet) }
 
     /// Follows the adapter hci`index`. Call it before the first command.
     func follow(_ index: UInt16) { activity.follow(index) }
 
-    /// Drops the events up to now.
+    /// Drops all events that have arrived.
     func skip() { _ = take() }
 
-    /// Reports changes of these advertisements from now on.
+    /// Reports changes of the advertisements in `watched` from now on.
     func watch(_ watched: ForeignActivity.Watched) {
         isWatching = true
         activity.watch(watched)
@@ -178,7 +181,7 @@ final class ForeignEvents: ServiceEventSource {
     /// - Returns: `nil` if it does, or if nothing has shown the opposite; otherwise the reason in one sentence.
     func obstacle(until deadline: HCIInstant) -> String? {
         for _ in 0..<Self.messagesInATurn {
-            // It waits only if the packets that have arrived show that advertising is off.
+            // Wait only if the packets that have arrived show that advertising is off.
             let end = activity.isAdvertising == false ? deadline : monitor.now
             guard let packet = try? monitor.receive(until: end) else { break }
             if let finding = finding(packet) { unread.append(finding) }
@@ -190,7 +193,8 @@ final class ForeignEvents: ServiceEventSource {
             + "off" + (activity.isScanning ? " while \(who) scans" : "")
     }
 
-    /// The meaning of a packet. The end of a scan matters also while nothing is on the air.
+    /// Returns the meaning of a packet for the watched advertisements. While none are watched, returns only the end of
+    /// a scan or another change that frees the radio.
     private func finding(_ packet: MonitorPacket) -> ForeignActivity.Finding? {
         guard let finding = activity.receive(packet, at: monitor.now) else { return nil }
         return isWatching || finding == .radioFreed ? finding : nil
@@ -228,14 +232,15 @@ final class ClockEvents: ServiceEventSource {
 
 /// Decides when the wall clock is read again, and which differences from the clock of ephemeral ids are logged.
 struct EIDClockWatch {
-    /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong, negative if it is behind;
-    /// `nil` if they agree.
+    /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong, negative if it is
+    /// behind; `nil` if they agree.
     private(set) var ahead: Int?
-    /// The time at which the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if they agree.
-    /// Setting the wall clock is an event, so nothing has to be read then.
+    /// The time at which the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if the clocks
+    /// agree. It is not needed then, because an event reports when the wall clock is set.
     private(set) var nextLook: UInt64?
 
-    /// One minute, in nanoseconds. The kernel has no event for a synchronised clock.
+    /// The time between two readings of the wall clock while the clocks differ: one minute, in nanoseconds. The kernel
+    /// sends no event when the wall clock becomes synchronised.
     private static let pause: UInt64 = 60_000_000_000
 
     func isDue(at now: UInt64) -> Bool { nextLook.map { $0 <= now } ?? false }
@@ -257,7 +262,7 @@ struct EIDClockWatch {
             )
         case .doubted(let seconds):
             nextLook = now + Self.pause
-            // Both run at the same speed: a second more or less is not new.
+            // Both clocks run at the same speed. A change of the difference by less than 60 s is not logged.
             if let before, abs(before - seconds) < 60 { return nil }
             ahead = seconds
             return (

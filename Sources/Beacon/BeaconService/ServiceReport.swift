@@ -135,7 +135,8 @@ extension InstanceStatus.AdvertisementStatus {
 }
 
 extension RFC3339Time {
-    /// Converts an instant of the monotonic clock with the current difference of the clocks.
+    /// Converts an instant of the monotonic clock to a time of the wall clock, with the current difference of the two
+    /// clocks.
     fileprivate init(_ instant: HCIInstant) {
         let age =
             MonotonicClock.nanoseconds() / 1_000_000_000

@@ -4,8 +4,8 @@ internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
 
-/// The saved state of a service: the clock of ephemeral ids, their addresses, and the numbers that an encryption must not
-/// use again.
+/// The saved state of a service: the clock of ephemeral ids, their addresses, and the numbers that an encryption must
+/// not use again.
 ///
 /// If the file is missing or unreadable, these values are lost, but the beacon starts.
 struct ServiceState {
@@ -14,10 +14,11 @@ struct ServiceState {
     private let oldPath: String
     /// True if the state was read from ``oldPath``.
     private var hasOldFile = false
-    /// The time of the last save, in nanoseconds of the monotonic clock, and its values.
+    /// The time of the last save, in nanoseconds of the monotonic clock; `nil` before the first.
     private var savedAt: UInt64?
+    /// The values that were saved last; `nil` before the first save.
     private var lastMemory: BeaconMemory?
-    /// The state of the last run; `nil` without a usable one.
+    /// The state of the last run; `nil` if there is no usable state.
     private(set) var saved: BeaconMemory?
     /// True if a failed save was logged.
     private var isReportedLost = false
@@ -26,7 +27,8 @@ struct ServiceState {
     private static let sizeLimit = 1 << 20
     /// The time between two saves, in nanoseconds: ten minutes. The clock may lose this time when the power fails.
     private static let interval: UInt64 = 600_000_000_000
-    /// More packets than are sent until the next save. It is added to the saved number, so that no number is used twice.
+    /// More packets than are sent until the next save. It is added to the saved number, so that no number is used
+    /// twice.
     fileprivate static let packetReserve: UInt64 = 4096
 
     init(path: String, oldPath: String) {
@@ -51,7 +53,8 @@ struct ServiceState {
         }
     }
 
-    /// Reads the state of an earlier version. A file at its place that is not a state, such as the profile, is left alone.
+    /// Reads the state of an earlier version. A file at its place that is not a state, such as the profile, is left
+    /// alone.
     private mutating func loadOld() {
         guard let octets = try? Files.read(oldPath, limit: Self.sizeLimit) else { return }
         saved = BeaconMemory(json: octets)
@@ -104,7 +107,7 @@ extension BeaconMemory {
             (
                 "turns",
                 .array(
-                    // All keys of a profile are in files.
+                    // All keys of a profile are in files. Keys without a file are left out.
                     turns.compactMap { turn in
                         guard let file = turn.key.identityKeyFile else { return nil }
                         return .record([

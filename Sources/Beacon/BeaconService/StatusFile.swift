@@ -3,7 +3,7 @@ public import LinuxHost
 
 /// The status files of beacons and listeners.
 public enum StatusFile {
-    /// The usual directory.
+    /// The default directory of the status files.
     public static let defaultDirectory = "/run/pharos"
     private static let suffix = ".status.json"
     private static let listenerSuffix = ".listener.json"

@@ -34,7 +34,7 @@ public enum StatusText {
             lines += "  newer file refused at \(rejected.time) (\(duration(from: rejected.time, to: now)) ago): "
             lines += "\(TerminalText.line(rejected.reason))\n"
         }
-        // A refused file is the last error, too.
+        // If a file was refused, `lastError` repeats the reason. It is shown only once.
         if let error = status.lastError, error != status.rejectedFile.map({ "reload refused: \($0.reason)" }) {
             lines += "  last error: \(TerminalText.line(error))\n"
         }

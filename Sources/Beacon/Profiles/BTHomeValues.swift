@@ -82,7 +82,7 @@ extension ConfigurationDecoder {
         let isBoolean = if case .boolean = member.value.value { true } else { false }
         for kind in kinds where !isBoolean || kind.isBinary {
             guard let object = text.flatMap({ BTHomeObject(kind, text: $0) }) else { continue }
-            // A sensor's name is also a text.
+            // The name of a sensor must not be taken for the value of the object.
             if member.value.string != nil, isSensor(text), kind.isNumber || kind.isBinary { continue }
             values.objects.append(object)
             return true

@@ -11,7 +11,7 @@ public struct BeaconProfile: Hashable, Sendable {
     /// beacons with a radio power of 0 dBm. It is a guess, and so are distances that receivers compute from it.
     public static let typicalMeasuredPower = MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: -59))
 
-    /// `$schema`, kept for editors.
+    /// The value of the key `$schema`, which only editors use.
     public var schema: String?
     /// The name: letters, digits, `.`, `_` and `-`, at most 64 characters. Files and units have this name too.
     public var name: String
@@ -30,7 +30,7 @@ public struct BeaconProfile: Hashable, Sendable {
     public var advertisements: [ProfileAdvertisement]
     public var scanResponse: ScanResponse?
 
-    /// No value is checked; `decode` reads and checks a file.
+    /// Creates a profile without checking its values; `decode` reads and checks a file.
     ///
     /// - Parameter pdu: `nil` for scannable if there is a scan response, otherwise nonconnectable.
     public init(
@@ -59,7 +59,7 @@ public struct BeaconProfile: Hashable, Sendable {
         /// All other structures. Flags are not allowed (Core Specification Supplement, Part A 1.3).
         public var structures: [ADStructure]
 
-        /// No value is checked; ``data()`` throws if the data is too long.
+        /// Creates a scan response without checking its values; ``data()`` throws if the data is too long.
         public init(localName: String? = nil, structures: [ADStructure] = []) {
             self.localName = localName
             self.structures = structures

@@ -14,10 +14,10 @@ public struct FirstProfile: Sendable {
     private let localName: String?
 
     /// - Parameters:
-    ///   - name: As ``name(_:)`` returns it.
-    ///   - url: Needed for an Eddystone-URL, and ignored for others.
-    ///   - localName: The name for scanners that ask. Raw structures consist of it, or of `name`. Ignored for an EID,
-    ///     which a constant name would identify.
+    ///   - name: A valid name, as ``name(_:)`` returns it.
+    ///   - url: The address of an Eddystone-URL, which is required; ignored for other frames.
+    ///   - localName: The name in the scan response. Raw structures have no scan response; they contain this name, or
+    ///     `name`. It is ignored for an EID, because a constant name would identify the beacon.
     ///   - generator: The source of the new identity.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(
@@ -71,7 +71,7 @@ public struct FirstProfile: Sendable {
     /// True if the frame has a measured power.
     public var hasMeasuredPower: Bool { MeasuredPowerKeys.of(kind) != nil }
 
-    /// A name that profiles may have.
+    /// Returns `text` if it is a valid name of a profile.
     ///
     /// - Throws: `FileProblem` for any other text.
     public static func name(_ text: String) throws(FileProblem) -> String {

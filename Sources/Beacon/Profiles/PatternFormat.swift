@@ -50,7 +50,7 @@ extension ConfigurationDecoder {
 // MARK: Warnings
 
 extension ConfigurationDecoder {
-    /// Warns of parts that some controllers refuse, and of those that cost more than they are worth.
+    /// Warns of parts that some controllers refuse, of parts that could be one part, and of very frequent changes.
     mutating func checkPattern(
         _ pattern: AdvertisingPattern, pdu: AdvertisingPDU, phy: ExtendedPHY?, in node: JSONNode
     ) {
@@ -80,7 +80,7 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Changes of the interval in a minute; more get a warning.
+    /// The largest number of changes of the interval per minute that causes no warning.
     private static var frequentChanges: Int { 60 }
 
     /// Warns of a pattern next to other advertisements: controllers with one advertising set cannot send it.

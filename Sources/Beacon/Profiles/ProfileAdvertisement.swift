@@ -1,13 +1,13 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// An advertisement of a profile. The profile has the values that it does not override.
+/// An advertisement of a profile. Values of the whole profile apply where the advertisement has no value of its own.
 public struct ProfileAdvertisement: Hashable, Sendable {
     public var content: Advertisement.Content
     /// `intervalMs` of the file, in microseconds. With a ``pattern``, the same as ``interval``.
     public var requestedMicroseconds: Int
-    /// The nearest multiple of 0.625 ms, half a unit rounded up. With a ``pattern``, the interval that has the same number
-    /// of events.
+    /// The interval to send: ``requestedMicroseconds`` rounded to the nearest multiple of 0.625 ms, half a unit rounded
+    /// up. With a ``pattern``, the interval that has the same number of events.
     public var interval: AdvertisingInterval
     /// The intervals that take turns; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
@@ -21,7 +21,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
 
     /// - Parameters:
     ///   - requestedMicroseconds: `nil` if it equals the interval.
-    ///   - pattern: Its mean interval replaces both.
+    ///   - pattern: The intervals that take turns. Its mean interval replaces `interval` and `requestedMicroseconds`.
     public init(
         content: Advertisement.Content, interval: AdvertisingInterval, requestedMicroseconds: Int? = nil,
         pattern: AdvertisingPattern? = nil, measuredPower: MeasuredPower, radioPower: RadioPower? = nil,

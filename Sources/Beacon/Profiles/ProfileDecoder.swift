@@ -5,9 +5,9 @@ public import Configuration
 extension BeaconProfile {
     /// Reads a profile file.
     ///
-    /// - Parameter expectedName: The name of the file; `nil` if it has none. If the profile has another name, a warning
-    ///   says so, because state, status and units are named after the profile.
-    /// - Returns: the profile, `nil` if the file has an error, and every problem in the order of the file.
+    /// - Parameter expectedName: The name of the file; `nil` if it has none. A profile with another name gets a
+    ///   warning, because state, status and units are named after the profile.
+    /// - Returns: The profile, `nil` if the file has an error, and every problem in the order of the file.
     public static func decode(
         _ octets: [UInt8], expectedName: String? = nil
     ) -> (profile: BeaconProfile?, problems: [FileProblem]) {
@@ -41,7 +41,7 @@ extension ConfigurationDecoder {
         let schema = read(FileHeader.schema, in: root)
         _ = read(FileHeader.version, in: root)
         let name = read(ProfileFormat.name, in: root)
-        // A profile is printed with the adapter as the file has it.
+        // The profile keeps the text of the file, so that it is printed with the same text.
         let adapter = read(ProfileFormat.adapter, in: root).flatMap { _ in root["adapter"]?.string }
         let address = read(ProfileFormat.address, in: root)
         let radioPower = read(ProfileFormat.radioPower, in: root)
@@ -226,7 +226,8 @@ extension ConfigurationDecoder {
             source.measurements = values.measurements
         }
         let own = source.objects.map(\.kind) + source.measurements.map(\.kind)
-        /// Returns true if an own value replaces the default of a key. A key that the profile has keeps its value.
+        /// Returns whether an object in `values` replaces the default of a key. If the profile contains the key itself,
+        /// the value of the key is sent.
         func isReplaced(_ key: String, by name: String, unit: String) -> Bool {
             object[key] == nil && own.contains { $0.name == name && $0.unit == unit }
         }
@@ -306,7 +307,8 @@ extension ConfigurationDecoder {
         } catch {
             guard case .outsideCalibration = error else { return }
             let place = object["radioPowerDbm"] ?? settings.root["radioPowerDbm"] ?? object
-            // The default may still help if the controller does not report its power.
+            // With a default, the profile still works on a controller that does not report its power, so this is only a
+            // warning.
             if calibration.fallback == nil {
                 self.error(error.description, at: place)
             } else {
@@ -315,7 +317,8 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Checks what the specification forbids for extended advertisements. Returns whether the advertisement can be sent.
+    /// Checks what the specification forbids for extended advertisements. Returns whether the advertisement can be
+    /// sent.
     private mutating func checkPHY(
         _ advertisement: ProfileAdvertisement, _ object: JSONNode, _ settings: ProfileSettings
     ) -> Bool {
@@ -325,7 +328,7 @@ extension ConfigurationDecoder {
             measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower), address: .public,
             channels: advertisement.channels ?? settings.channels, pdu: advertisement.pdu ?? settings.pdu,
             phy: advertisement.phy)
-        // A frame that may not be sent at all has been reported.
+        // If the frame cannot be built at all, the problem has already been reported.
         guard let octets = try? wanted.payloadOctetCount(), let fault = wanted.extendedFault(octets: octets) else {
             return true
         }
@@ -333,7 +336,8 @@ extension ConfigurationDecoder {
         return false
     }
 
-    /// Eddystone sends 41 dB more than the calibration says, and at most 20 dBm.
+    /// Reports measured powers that Eddystone cannot send: it sends the value for 0 m, which is 41 dB more than the
+    /// calibration at 1 m, and at most 20 dBm.
     private mutating func checkEddystoneSum(_ calibration: PowerCalibration, at node: JSONNode) {
         let limit = MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter
         guard !isFull, let members = node.members else { return }
@@ -431,7 +435,8 @@ extension ConfigurationDecoder {
         checkSets(advertisements, in: root)
     }
 
-    /// Advertisements with one identity key change together, and those of an EID are sent from its address.
+    /// Checks that all advertisements with one identity key have the same rotation exponent, and that telemetry of an
+    /// EID has no address of its own, because it is sent from the address of the EID.
     private mutating func checkKeys(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         var exponents: [String?: (index: Int, exponent: UInt8)] = [:]
         let keysOfEIDs = Set(

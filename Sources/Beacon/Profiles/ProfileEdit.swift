@@ -4,22 +4,23 @@ public import Configuration
 
 /// A change of one value in a profile's file, as `pharos set lobby url=https://example.org` requests it.
 public struct ProfileEdit: Sendable {
-    /// The key as the user wrote it: `url`, `ibeacon.minor`, `advertisements[1].intervalMs` or `scanResponse.localName`.
+    /// The key as the user wrote it: `url`, `ibeacon.minor`, `advertisements[1].intervalMs` or
+    /// `scanResponse.localName`.
     private let key: String
     private let value: String
 
-    /// Parses `key=value`; `nil` without a key and an equals sign.
+    /// Parses `key=value`; `nil` if there is no key or no equals sign.
     public init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
         key = String(text[..<equals])
         value = String(text[text.index(after: equals)...])
     }
 
-    /// Returns the file's contents with the new value. All other values stay as they are, except that a pattern replaces
-    /// the constant interval of its advertisement, and the other way round.
+    /// Returns the file's contents with the new value. All other values stay as they are, except that a pattern
+    /// replaces the constant interval of its advertisement, and the other way round.
     ///
-    /// - Throws: ``ProfileEditError`` if no value of the profile has this key, if several have it, or with every problem
-    ///   of the profile that would result.
+    /// - Throws: ``ProfileEditError`` if no value of the profile has this key, if several have it, or with every
+    ///   problem of the profile that would result.
     public func applied(to octets: [UInt8]) throws(ProfileEditError) -> [UInt8] {
         let (root, faults) = JSONDocument.parse(octets)
         guard let root, faults.isEmpty else { throw .problems(faults) }
@@ -37,14 +38,16 @@ public struct ProfileEdit: Sendable {
         throw .problems(problems)
     }
 
-    /// The place of the value that cannot be together with the one at `place`; `nil` if there is none.
+    /// The place of the value that a value at `place` excludes: the constant interval and the pattern of an
+    /// advertisement exclude each other. `nil` for other values.
     private static func replaced(by place: JSONPath) -> JSONPath? {
         let keys = [AdvertisementFormat.interval.name, AdvertisementFormat.pattern.name]
         guard case .key(let key)? = place.components.last, let index = keys.firstIndex(of: key) else { return nil }
         return JSONPath(place.components.dropLast() + [.key(keys[1 - index])])
     }
 
-    /// The value as JSON has it, an interval such as `1.28s` in milliseconds, or a string.
+    /// The possible meanings of the value, the most probable one first: an interval such as `1.28s`, converted to
+    /// milliseconds; a JSON value; a string.
     private var candidates: [JSONValue] {
         var candidates: [JSONValue] = []
         if key.hasSuffix("intervalMs"),
@@ -113,7 +116,7 @@ public struct ProfileEdit: Sendable {
 
 /// The reason why a value of a profile cannot be changed.
 public enum ProfileEditError: Error, Sendable {
-    /// The profile has no such key, or several.
+    /// The profile has no such key, or several keys of this name.
     case unknown(String, advice: String)
     /// The problems of the file, or of the file with the new value.
     case problems([FileProblem])
@@ -128,7 +131,7 @@ public enum ProfileEditError: Error, Sendable {
 }
 
 extension JSONValue {
-    /// The value without the one at a path, if it is there.
+    /// Returns this value without the value at `path`, if there is one.
     fileprivate func removing(_ path: ArraySlice<JSONPath.Component>) -> JSONValue {
         guard let step = path.first else { return self }
         let rest = path.dropFirst()
@@ -145,7 +148,7 @@ extension JSONValue {
         }
     }
 
-    /// The value with another one at a path, whose objects are added if they are missing.
+    /// Returns this value with `new` at `path`. Objects of the path that are missing are added.
     fileprivate func replacing(_ path: ArraySlice<JSONPath.Component>, with new: JSONValue) -> JSONValue {
         guard let step = path.first else { return new }
         let rest = path.dropFirst()

@@ -152,7 +152,7 @@ enum AdvertisementFormat {
         var keys: [any DeclaredKey] = []
         for key in FrameKind.allCases.flatMap({ section(of: $0).keys })
         where !keys.contains(where: { $0.name == key.name }) {
-            // Of the keys that some kinds need, only the interval or the pattern is needed by all.
+            // No key is required, because only the interval or the pattern is required for every kind.
             keys.append(Key<String>(key.name, .text, key.meaning))
         }
         return Section("", keys, rules: [PatternKeys.intervalOrPattern])
@@ -172,7 +172,7 @@ enum AdvertisementFormat {
                     otherwise: "\"measuredPowerDbm\" is there as well; remove one of the two"))
         }
         let measuredPower: [any DeclaredKey] = power.map { [$0.sent, $0.atOneMeter] } ?? []
-        // The address of an EID changes with the id.
+        // An EID has no key for the address, because its address changes with the id.
         let address: [any DeclaredKey] = kind == .eddystoneEID ? [] : [address]
         return Section(
             description, [type] + own + measuredPower + [interval, pattern, radioPower, channels, pdu, phy] + address,

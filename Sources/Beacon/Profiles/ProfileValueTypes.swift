@@ -331,7 +331,7 @@ extension ValueType {
     /// An object whose key `type` selects one of several sections.
     ///
     /// - Parameters:
-    ///   - name: Its name in the `$defs` of the schema.
+    ///   - name: The name of this type in the `$defs` of the schema.
     ///   - meaning: The description of the key `type`.
     static func choice(
         _ name: String, _ meaning: String, of sections: [(type: String, section: Section)],

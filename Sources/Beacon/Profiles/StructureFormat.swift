@@ -157,8 +157,8 @@ extension ConfigurationDecoder {
         return numberedStructure(node)
     }
 
-    /// Reports the other problems of a structure with a wrong type: those of the kind that was probably meant, or keys that
-    /// no kind has.
+    /// Reports the other problems of a structure with a wrong type: those of the kind that was probably meant, or keys
+    /// that no kind has.
     private mutating func checkWithoutType(_ node: JSONNode, _ meant: StructureKind?) {
         if let meant {
             if let object = self.open(meant.section, node) { _ = fields(object, meant.fields) }

@@ -3,17 +3,17 @@ public import BluetoothTypes
 /// An advertisement that should be on the air. A profile or the options of a command describe it, and the advertiser
 /// sends it.
 ///
-/// It does not depend on a controller. The measured power depends on the radio power that the controller grants, so it
-/// is kept as a rule, not as a number.
+/// It does not depend on a controller. The measured power depends on the radio power that the controller grants, so
+/// ``measuredPower`` is a rule, not a number.
 public struct Advertisement: Hashable, Sendable {
-    /// The meaning of the payload.
+    /// The frame to send, without its measured power.
     public var content: Content
     /// The time between the starts of two advertising events, without the random advDelay. With a ``pattern``, the
     /// interval that has the same number of events.
     public var interval: AdvertisingInterval
-    /// The intervals that take turns; `nil` for a constant interval.
+    /// A repeating schedule of intervals; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
-    /// The requested transmit power; `nil` leaves it unchanged.
+    /// The requested transmit power; `nil` leaves the controller's power unchanged.
     public var radioPower: RadioPower?
     /// The source of the frame's measured power byte; ``MeasuredPowerRule/none`` for content without this byte.
     public var measuredPower: MeasuredPowerRule
@@ -24,13 +24,13 @@ public struct Advertisement: Hashable, Sendable {
     public var pdu: AdvertisingPDU
     /// The physical layers of an extended advertisement; `nil` for legacy PDUs, which every phone receives.
     public var phy: ExtendedPHY?
-    /// The answer to scan requests; empty for none. Never together with an EID.
+    /// The scan response data, which answers scan requests; empty for none. It must be empty for an EID.
     public var scanResponse: AdvertisingData
 
     /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertiser
     /// refuses what the controller does not support.
     ///
-    /// - Parameter pattern: Its mean interval replaces `interval`.
+    /// - Parameter pattern: The schedule of intervals, whose mean interval replaces `interval`.
     public init(
         content: Content, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
         radioPower: RadioPower? = nil, measuredPower: MeasuredPowerRule, address: AddressRule,
@@ -49,7 +49,7 @@ public struct Advertisement: Hashable, Sendable {
         self.scanResponse = scanResponse
     }
 
-    /// A frame, or the source of a frame that changes while it is on the air.
+    /// A frame, or the source of a frame that changes over time, such as telemetry or an ephemeral id.
     public enum Content: Hashable, Sendable {
         case iBeacon(uuid: FixedOctets<16>, major: UInt16, minor: UInt16, flags: ADFlags?)
         case altBeacon(companyID: UInt16, beaconID: FixedOctets<20>, reserved: UInt8, flags: ADFlags?)
@@ -73,7 +73,7 @@ public struct Advertisement: Hashable, Sendable {
         public enum Reading<Value: Hashable & Sendable>: Hashable, Sendable {
             case unknown
             case fixed(Value)
-            /// A sensor's name, or `auto`.
+            /// The value of the sensor with this name, or of the sensor that `auto` selects.
             case sensor(String)
         }
 
@@ -84,14 +84,14 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// An identity key, which stays in its file until it is needed, and its rotation exponent.
+    /// The file with an identity key, and the key's rotation exponent. The key is read only when it is needed.
     public struct RotatingKey: Hashable, Sendable {
         /// The key's file as the profile names it; `nil` for a key that is passed separately.
         public var identityKeyFile: String?
-        /// K, 0...15: the id or the nonce changes every 2^K seconds.
+        /// The rotation exponent K, 0...15: the ephemeral id or the nonce changes every 2^K seconds.
         public var rotationExponent: UInt8
 
-        /// The file with the key, and the rotation exponent K, 0...15. No value is checked here.
+        /// A key with its file and its rotation exponent K, 0...15. No value is checked here.
         public init(identityKeyFile: String?, rotationExponent: UInt8) {
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent
@@ -104,7 +104,7 @@ public struct Advertisement: Hashable, Sendable {
         case `public`
         /// A static random address.
         case staticRandom(DeviceAddress)
-        /// Any random address, such as the resolvable private address of a phone. It is sent as it is.
+        /// Any random address, such as the resolvable private address of a phone, sent unchanged.
         case random(DeviceAddress)
     }
 }
@@ -171,7 +171,7 @@ extension Advertisement {
         /// The packet of BTHome. EddystoneSecurity makes encrypted packets.
         public var btHome: BTHome?
 
-        /// The known values. Each kind of content needs only its own: an EID needs the ephemeral id, for example.
+        /// The known values. Each kind of content needs only some of them: an EID needs the ephemeral id, for example.
         public init(
             radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
             encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil,
@@ -185,17 +185,17 @@ extension Advertisement {
         }
     }
 
-    /// The bytes to send now: see ``Content/payload(measuredPower:_:)``.
+    /// Returns the bytes to send now: see ``Content/payload(measuredPower:_:)``.
     public func payload(_ live: LiveValues = LiveValues()) throws(PayloadError) -> AdvertisingData {
         try content.payload(measuredPower: measuredPower, live)
     }
 }
 
 extension Advertisement.Content {
-    /// Live values of a payload.
+    /// The values of a payload that are only known when it is sent.
     public typealias LiveValues = Advertisement.LiveValues
 
-    /// The bytes to send now.
+    /// Returns the bytes to send now.
     ///
     /// - Parameter measuredPower: The source of the measured power byte.
     /// - Throws: ``PayloadError`` if a live value is missing, the measured power is not known, or the frame may not
@@ -217,7 +217,7 @@ extension Advertisement.Content {
         }
     }
 
-    /// The frame to send now; `nil` for raw bytes.
+    /// Returns the frame to send now; `nil` for raw bytes.
     ///
     /// - Throws: ``PayloadError`` if a live value is missing or the measured power is not known.
     public func frame(
@@ -277,13 +277,13 @@ extension Advertisement.Content {
 }
 
 extension Advertisement.TelemetrySource {
-    /// The frame to send. Fixed values take precedence over sensors.
+    /// Returns the frame to send. A fixed value has priority over the reading of a sensor.
     ///
     /// - Parameters:
     ///   - sensorBattery: The reading of the battery's sensor in millivolts; `nil` if there is no sensor.
     ///   - sensorTemperature: The reading of the temperature sensor; `nil` if there is no sensor.
-    ///   - advertisements: Advertising events of every frame type since power-on.
-    ///   - uptimeDeciseconds: Time since power-on, in 0.1 s.
+    ///   - advertisements: The number of advertising events of all frame types since power-on.
+    ///   - uptimeDeciseconds: The time since power-on in 0.1 s.
     public func telemetry(
         sensorBattery: UInt16?, sensorTemperature: FixedPointTemperature?, advertisements: UInt32,
         uptimeDeciseconds: UInt32
@@ -325,9 +325,10 @@ extension Advertisement {
     /// The name of the PDU in the Core Specification, such as `ADV_NONCONN_IND`.
     public var pduName: String { phy == nil ? pdu.specificationName : "ADV_EXT_IND (\(pdu.rawValue))" }
 
-    /// The reason why no controller may send this extended advertisement; `nil` if there is none, and for legacy PDUs.
+    /// Returns the reason why no controller may send this extended advertisement; `nil` if a controller may send it,
+    /// and for legacy PDUs.
     ///
-    /// - Parameter octets: The bytes of advertising data.
+    /// - Parameter octets: The number of bytes of advertising data.
     public func extendedFault(octets: Int) -> String? {
         guard let phy else { return nil }
         if pdu == .scannable {
@@ -350,19 +351,20 @@ extension Advertisement {
             + "\(shortest): choose a longer interval, less data or a faster PHY"
     }
 
-    /// The size of the advertising data in bytes, which does not depend on live values or the measured power.
+    /// Returns the size of the advertising data in bytes, which does not depend on live values or the measured power.
     ///
     /// - Throws: ``PayloadError`` if the frame may not be sent at all.
     public func payloadOctetCount() throws(PayloadError) -> Int {
         var sample = self
-        // Any calibrated power has one byte. 0xC5 is -59 dBm.
+        // A calibrated power takes one byte, so any value gives the right size. 0xC5 is -59 dBm.
         if case .calibrated = measuredPower { sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)) }
         return try sample.payload(content.sampleValues(0)).octets.count
     }
 }
 
 extension Advertisement.Content {
-    /// Live values whose bytes all equal `octet`, to find their length or their place in a payload.
+    /// Returns live values whose bytes all equal `octet`, to find their length or their place in a payload. A BTHome
+    /// packet contains zeros instead; see `BTHomeSource.sample()`.
     ///
     /// - Throws: ``PayloadError`` if the values do not fit.
     public func sampleValues(_ octet: UInt8) throws(PayloadError) -> LiveValues {

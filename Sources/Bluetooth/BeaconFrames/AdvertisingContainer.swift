@@ -4,16 +4,16 @@ internal import BluetoothTypes
 public enum AdvertisingContainer: Hashable, Sendable {
     /// A legacy advertising PDU (Core Specification 5.4, Vol 6 Part B 2.3.1): at most 31 bytes.
     case legacyPDU
-    /// Android's `ScanRecord.getBytes()`: the data of a legacy advertisement, that of its scan response, and zeros up to
-    /// 62 bytes.
+    /// Android's `ScanRecord.getBytes()`: the data of a legacy advertisement, the data of its scan response, and zeros
+    /// up to a length of 62 bytes.
     case androidScanRecord
     /// One extended advertising PDU (Vol 6 Part B 2.3.4): at most 254 bytes.
     case extendedPDU
-    /// A chain of extended advertising PDUs, whose data was put together: at most 1650 bytes.
+    /// A chain of extended advertising PDUs, whose data was joined: at most 1650 bytes.
     case extendedChain
 
-    /// The probable container of `count` bytes that were given without their packet: more than 62 bytes fit into an
-    /// extended advertisement only, and an Android scan record always has 62.
+    /// The probable container of `count` bytes whose packet is unknown: 62 bytes are an Android scan record, which
+    /// always has this length, and more bytes only fit into an extended advertisement.
     public init(count: Int) {
         self =
             switch count {
@@ -24,7 +24,7 @@ public enum AdvertisingContainer: Hashable, Sendable {
             }
     }
 
-    /// The largest number of bytes.
+    /// The largest number of bytes of advertising data in the container.
     public var limit: Int {
         switch self {
         case .legacyPDU: AdvertisingData.legacyLimit

@@ -1,13 +1,14 @@
 public import BluetoothTypes
 
-/// BTHome v2: service data that Home Assistant reads by itself (bthome.io/format).
+/// A packet of BTHome v2: service data that Home Assistant understands without configuration (bthome.io/format).
 ///
-/// `D2 FC | device information | objects`; an object has a number and a value. In an encrypted packet, the ciphertext
-/// and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity encrypts and decrypts
-/// packets. All numbers are little-endian. Only the device address identifies the sender.
+/// The layout is `D2 FC | device information | objects`; an object has a number and a value. In an encrypted packet,
+/// the ciphertext and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity encrypts and
+/// decrypts packets. All numbers are little-endian. A packet contains no identity, so receivers recognise the sender by
+/// its device address.
 public struct BTHome: EncodableFrame {
-    /// The device information: bit 0 for encryption, bit 2 for packets that are only sent when an event happens, and
-    /// bits 5...7 for the version of the format, which is 2.
+    /// The device information: bit 0 is set for an encrypted packet, bit 2 for a device that only sends packets when an
+    /// event happens, and bits 5...7 are the version of the format, which is 2.
     public let information: UInt8
     /// The bytes after the device information; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<26>
@@ -15,9 +16,9 @@ public struct BTHome: EncodableFrame {
 
     /// 0xFCD2, assigned to Allterco Robotics for BTHome.
     public static let serviceUUID: UInt16 = 0xFCD2
-    /// The number of bytes that a legacy advertisement without Flags holds after the device information.
+    /// The number of bytes after the device information that fit into a legacy advertisement without Flags.
     public static let limit = 26
-    /// The number of bytes of the counter and the message integrity check together.
+    /// The size of the counter and the message integrity check together, in bytes.
     static let trailerLength = 8
 
     /// A packet with the bytes after the device information; `nil` if there are more than 26.
@@ -36,12 +37,13 @@ public struct BTHome: EncodableFrame {
     /// The bytes after the device information.
     public var data: [UInt8] { Array(storage.octets.prefix(Int(length))) }
     public var isEncrypted: Bool { information & 1 != 0 }
-    /// True if the packet is only sent when an event happens.
+    /// True if the device only sends packets when an event happens.
     public var isTriggerBased: Bool { information & 4 != 0 }
 }
 
 extension BTHome {
-    /// Reads service data; `nil` for another version than 2, and for an encrypted packet without counter and MIC.
+    /// Reads service data, whose UUID must be that of BTHome; `nil` for another version than 2, for more than 26 bytes,
+    /// and for an encrypted packet without counter and MIC.
     @inline(__always)
     init?(serviceData data: Span<UInt8>) {
         guard data[2] >> 5 == 2, data[2] & 1 == 0 || data.count >= 3 + Self.trailerLength else { return nil }
@@ -50,7 +52,7 @@ extension BTHome {
 
     /// A packet that is not encrypted. Its objects are sorted by their numbers, which the format requires.
     ///
-    /// - Parameter isTriggerBased: Whether the packet is only sent when an event happens.
+    /// - Parameter isTriggerBased: True if the device only sends packets when an event happens.
     /// - Throws: ``BeaconFrameError`` if the objects need over 26 bytes.
     public init(_ objects: [BTHomeObject], isTriggerBased: Bool = false) throws(BeaconFrameError) {
         var octets: [UInt8] = []
@@ -63,7 +65,7 @@ extension BTHome {
         self = packet
     }
 
-    /// The error for a packet of `count` bytes after the device information.
+    /// Returns the error for a packet with `count` bytes after the device information.
     private static func tooLong(_ count: Int) -> BeaconFrameError {
         .problem(
             LintProblem(
@@ -73,8 +75,8 @@ extension BTHome {
     /// An encrypted packet.
     ///
     /// - Parameters:
-    ///   - information: The device information. The bit for encryption is set here.
-    ///   - counter: The counter of the encryption, different for each packet of a key and an address.
+    ///   - information: The device information. This initialiser sets the bit for encryption.
+    ///   - counter: The counter of the encryption, which must differ in all packets with the same key and address.
     /// - Throws: ``BeaconFrameError`` if ciphertext, counter and MIC have more than 26 bytes together.
     public init(
         information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
@@ -96,7 +98,7 @@ extension BTHome {
         return (Array(data[..<start]), data.span.uint32LittleEndian(at: start), Array(data[(start + 4)...]))
     }
 
-    /// The objects of a packet, up to the first object that is unknown or truncated; none for an encrypted packet.
+    /// The objects of the packet before the first object that is unknown or truncated; none for an encrypted packet.
     public var objects: [BTHomeObject] {
         guard !isEncrypted else { return [] }
         let data = data
@@ -111,14 +113,16 @@ extension BTHome {
     /// The service data, without Flags.
     public var adStructures: [ADStructure] { [.serviceData(Self.serviceUUID, [information] + data)] }
 
-    /// - Throws: ``BeaconFrameError`` for objects that are not known, cut off or out of order.
+    /// Checks that the packet may be sent.
+    ///
+    /// - Throws: ``BeaconFrameError`` for objects that are unknown, truncated or out of order.
     public func validate() throws(BeaconFrameError) {
-        // advertisingData(flags:) refuses a packet that is too long.
+        // A packet that is too long is reported by advertisingData(flags:), not here.
         guard let packet = try? AdvertisingData(adStructures) else { return }
         if let problem = packet.lint().first { throw .problem(problem) }
     }
 
-    /// The packet in one line.
+    /// A description of the packet in one line.
     var sentence: String {
         guard let sealed else {
             let objects = objects
@@ -129,20 +133,21 @@ extension BTHome {
     }
 }
 
-/// Reads the objects of a packet.
+/// Reads the objects of a packet one after the other.
 struct BTHomeCursor {
-    /// The offset of the next object, and the end of the packet's bytes.
+    /// The offset of the next object.
     private var offset: Int
+    /// The end of the packet's bytes.
     private let end: Int
 
-    /// An object, or bytes that are not a known object.
+    /// An object, or the rest of a packet after an unknown number.
     struct Element {
         /// The offset of the object's number.
         let offset: Int
-        /// The kind of the object; `nil` for an unknown number. Then all following bytes are its data.
+        /// The kind of the object; `nil` for an unknown number. Then all bytes after the number are the data.
         let kind: BTHomeKind?
         let data: Range<Int>
-        /// True if bytes are missing.
+        /// True if the packet ends before the object does.
         let isCut: Bool
     }
 
@@ -170,9 +175,9 @@ struct BTHomeCursor {
     }
 }
 
-/// The rules of bthome.io/format.
+/// Checks the rules of bthome.io/format.
 extension PayloadLinter {
-    /// `element` must contain at least a 16-bit UUID.
+    /// Checks service data. `element` must contain at least a 16-bit UUID.
     mutating func checkBTHome(_ element: ADElement) {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == BTHome.serviceUUID else { return }
         let data = element.data.dropFirst(2)
@@ -221,7 +226,7 @@ extension PayloadLinter {
     }
 }
 
-/// The bytes of a packet, one by one.
+/// Explains the bytes of a packet one by one.
 extension ByteExplainer {
     mutating func explainBTHome() {
         guard let information = peek() else { return }

@@ -7,35 +7,36 @@ public struct BTHomeKind: Sendable {
     let form: Form
     /// The size of the value in bytes; 0 if a length byte precedes the value.
     let size: Int
-    /// The number on the air is in units of 10^-`decimals`.
+    /// The number of decimals: the number on the air is in units of 10^-`decimals`, times ``step``.
     let decimals: Int
-    /// The offset of the name in the table.
+    /// The offset of the kind's name in ``table``.
     private let place: Int
 
     /// The format of an object's bytes, with its letter in the table.
     enum Form: UInt8 {
-        /// A number, least significant byte first.
+        /// A number without a sign, least significant byte first.
         case unsigned = 0x75
+        /// A number in two's complement, least significant byte first.
         case signed = 0x73
-        /// A number in units of 0.35.
+        /// A number in two's complement, in units of 35 × 10^-``decimals``.
         case thirtyFive = 0x78
         /// 0 or 1.
         case binary = 0x62
         /// A code for the kind of press.
         case button = 0x6B
-        /// A code for the direction, and the number of steps.
+        /// A code for the direction of rotation, and the number of steps.
         case dimmer = 0x64
         /// A length byte, whose upper three bits are reserved, a code and its arguments.
         case command = 0x63
-        /// A length byte and UTF-8.
+        /// A length byte and a text in UTF-8.
         case text = 0x74
         /// A length byte and bytes of any meaning.
         case raw = 0x72
-        /// Numbers, the least significant one first.
+        /// The numbers of a version, the last number of `1.2.3` first.
         case version = 0x76
     }
 
-    /// The kind with this number; `nil` if the format has none.
+    /// The kind with this number; `nil` if BTHome defines no such number.
     public init?(id: UInt8) {
         let table = Self.table
         let digits = Array(Hexadecimal.text(id).utf8)
@@ -54,7 +55,7 @@ public struct BTHomeKind: Sendable {
     /// All objects of the format, in the order of their numbers.
     public static var all: [BTHomeKind] { (0...255).compactMap { BTHomeKind(id: $0) } }
 
-    /// The name in the format, with `_` for spaces. Several objects may have one name.
+    /// The name in the BTHome format, with `_` for spaces. Several kinds may have the same name.
     public var name: String { String(decoding: Self.table[place..<nameEnd], as: UTF8.self) }
     /// The unit of the value; empty if it has none.
     public var unit: String {
@@ -70,14 +71,15 @@ public struct BTHomeKind: Sendable {
     var step: Int { form == .thirtyFive ? 35 : 1 }
     private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
 
-    /// The offset of the first byte from `start` on that equals `octet`.
+    /// Returns the offset of the first byte of ``table`` at or after `start` that equals `octet`.
     private static func end(of start: Int, _ octet: UInt8) -> Int {
         var end = start
         while end < table.count, table[end] != octet { end += 1 }
         return end
     }
 
-    /// All kinds as compact text: the number in hexadecimal, the letter of the form, size, decimals, name and unit.
+    /// All kinds as compact text. Each kind has its number in hexadecimal, the letter of its form, its size, its
+    /// decimals, its name and its unit.
     private static let table: [UInt8] = Array(
         """
         00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
@@ -104,7 +106,7 @@ extension BTHomeKind: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// An object: its kind and the bytes of its value.
+/// An object of a BTHome packet: its kind and the bytes of its value.
 public struct BTHomeObject: Hashable, Sendable {
     public let kind: BTHomeKind
     /// The value, without the object's number and length byte.
@@ -116,14 +118,14 @@ public struct BTHomeObject: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// An object with the number `raw` on the air. Only as many of its lowest bytes are sent as the kind has.
+    /// An object whose number on the air is `raw`. Only the lowest bytes are sent, as many as the kind has.
     init(_ kind: BTHomeKind, raw: Int) {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
-    /// Reads the text of a value as ``text`` writes it: a number in the kind's unit, rounded to its step; `true` or `on`;
-    /// the name of an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; a text. Events, raw data and
-    /// versions may be hexadecimal digits too. `nil` for a value that the kind cannot hold.
+    /// Reads the text of a value in the form of ``text``: a number in the kind's unit, which is rounded to its step;
+    /// `true` or `on`; an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; a text. Events, raw data
+    /// and versions may also be hexadecimal digits. The result is `nil` for a value that the kind cannot hold.
     public init?(_ kind: BTHomeKind, text: String) {
         switch kind.form {
         case .unsigned, .signed, .thirtyFive:
@@ -157,7 +159,7 @@ public struct BTHomeObject: Hashable, Sendable {
         guard kind.size == 0 ? (1...32).contains(octets.count) : octets.count == kind.size else { return nil }
     }
 
-    /// The number, the length byte if the object has one, and the value.
+    /// The bytes on the air: the number of the object, the length byte if the object has one, and the value.
     var encoded: [UInt8] {
         // A command's length counts its arguments, not its code.
         let length = kind.form == .command ? octets.count - 1 : octets.count
@@ -188,7 +190,7 @@ extension BTHomeKind {
         return bounds.joined(separator: "...")
     }
 
-    /// The names of the codes of events.
+    /// The names of the event codes of a button, dimmer or command; empty for other kinds.
     var names: [UInt8: String] {
         let words =
             switch form {
@@ -204,8 +206,8 @@ extension BTHomeKind {
 
     fileprivate func code(of name: some StringProtocol) -> UInt8? { names.first { $0.value == name }?.key }
 
-    /// Returns the bytes of an event. A dimmer's event has a number of steps, as in `rotate_left 3`; a command's event may
-    /// have arguments in hexadecimal.
+    /// Returns the bytes of an event. A dimmer's event has a number of steps, as in `rotate_left 3`; a command's event
+    /// may have arguments in hexadecimal.
     fileprivate func event(_ text: String) -> [UInt8]? {
         let words = text.split(separator: " ")
         guard let first = words.first, let code = code(of: first) else { return nil }
@@ -216,11 +218,11 @@ extension BTHomeKind {
         return [code, steps]
     }
 
-    /// The number on the air that is nearest to `value`; `nil` if it is out of range.
+    /// Returns the number on the air that is nearest to `value`; `nil` if it is out of range.
     fileprivate func raw(_ value: Double) -> Int? {
         let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
         guard scaled > -1e10, scaled < 1e10 else { return nil }
-        // Rounded by hand, half a step away from zero: this module links no C library.
+        // This code rounds halves away from zero itself, because this module links no C library.
         let raw = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
         let limit = form == .binary ? 2 : 1 << (8 * size - (isSigned ? 1 : 0))
         return raw < limit && raw >= (isSigned ? -limit : 0) ? raw : nil
@@ -246,7 +248,7 @@ extension BTHomeObject: CustomStringConvertible {
     /// Name, value and unit: `temperature 25.06 °C`.
     public var description: String { kind.name + " " + valueText }
 
-    /// The value and its unit. Received texts are written without control characters.
+    /// The value and its unit. Control characters of received texts are escaped.
     var valueText: String {
         let unit = kind.unit
         return ByteExplainer.harmless(text) + (unit.isEmpty ? "" : " " + unit)
@@ -260,7 +262,7 @@ extension BTHomeObject: CustomStringConvertible {
 
     private func name(_ code: UInt8) -> String { kind.names[code] ?? Hexadecimal.number(code, width: 2) }
 
-    /// The number without trailing zeros after the point.
+    /// Returns `value` times 10^-`places`, without trailing zeros after the decimal point.
     fileprivate static func decimal(_ value: Int, places: Int) -> String {
         var digits = Array(String(value.magnitude).utf8)
         if places > 0 {

@@ -3,28 +3,29 @@ internal import BluetoothTypes
 extension Advertisement {
     /// The source of a BTHome packet: sensors, counters and fixed values.
     public struct BTHomeSource: Hashable, Sendable {
-        /// Fixed values.
+        /// The fixed values.
         public var objects: [BTHomeObject]
-        /// Values that are read when a packet is made.
+        /// The values that are read from sensors when a packet is made.
         public var measurements: [Measurement] = []
-        /// The sensor for the temperature: its name, or `auto`. The value is omitted for `nil`, and if the sensor has
-        /// no reading.
+        /// The name of the temperature sensor, or `auto`. The packet contains no temperature if this is `nil`, or if
+        /// the sensor has no reading.
         public var temperature: String?
-        /// The sensor for the battery's charge in percent, in the same form.
+        /// The name of the sensor for the battery's charge in percent, or `auto`; `nil` as for ``temperature``.
         public var battery: String?
-        /// The sensor for the voltage of the battery or a supply, in the same form.
+        /// The name of the sensor for the voltage of the battery or a supply, or `auto`; `nil` as for ``temperature``.
         public var voltage: String?
-        /// True if packets contain the number of advertising events of every frame type since power-on.
+        /// True if packets contain the number of advertising events of all frame types since power-on.
         public var countsAdvertisements = false
-        /// True if packets contain the seconds since power-on. They follow the number of events if both are sent.
+        /// True if packets contain the time since power-on in seconds. It follows the number of events if both are
+        /// sent.
         public var countsUptime = false
-        /// True if packets are numbered, so that receivers recognise repetitions.
+        /// True if packets contain a packet number, so that receivers recognise repetitions.
         public var hasPacketID = false
         public var isEncrypted = false
         /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
         public var keyFile: String?
 
-        /// A kind of value (a number, or true or false) and the sensor that gives the value.
+        /// The kind of a value (a number, or true or false) and the sensor from which it is read.
         public struct Measurement: Hashable, Sendable {
             public var kind: BTHomeKind
             /// The name of a sensor, `auto`, `file:PATH` or `command:NAME`.
@@ -36,7 +37,7 @@ extension Advertisement {
             }
         }
 
-        /// Fixed values only. The caller sets the other properties.
+        /// A source with only fixed values. The caller sets the other properties.
         public init(objects: [BTHomeObject] = []) {
             self.objects = objects
         }
@@ -50,17 +51,17 @@ extension Advertisement.BTHomeSource {
             || !measurements.isEmpty
     }
 
-    /// The packet to send, not encrypted, with the values that the source uses.
+    /// Returns the packet to send, not encrypted, with the values that the source uses.
     ///
     /// - Parameters:
-    ///   - temperature: In 0.01 °C.
-    ///   - battery: In percent.
-    ///   - voltage: In millivolts.
-    ///   - advertisements: Advertising events. The lowest 32 bits are sent, as of the uptime.
-    ///   - uptime: In seconds.
-    ///   - packet: The number of the packet; its lowest byte is sent.
-    ///   - values: The text of each measurement's value, in the order of ``measurements``; a value is omitted for
-    ///     `nil`, and if the object cannot hold it.
+    ///   - temperature: The temperature in 0.01 °C; `nil` omits it.
+    ///   - battery: The battery's charge in percent; `nil` omits it.
+    ///   - voltage: The voltage in millivolts; `nil` omits it.
+    ///   - advertisements: The number of advertising events. Only its lowest 32 bits are sent.
+    ///   - uptime: The time since power-on in seconds. Only its lowest 32 bits are sent.
+    ///   - packet: The number of the packet. Only its lowest byte is sent.
+    ///   - values: The text of each measurement's value, in the order of ``measurements``. A value is omitted if it is
+    ///     `nil` or if the object cannot hold it.
     /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int,
@@ -82,7 +83,8 @@ extension Advertisement.BTHomeSource {
         return try BTHome(all)
     }
 
-    /// A packet with zero for every value, which has the length of the packets that are sent.
+    /// Returns a packet in which every value of a sensor or counter is zero. It has the length of the packets that are
+    /// sent.
     public func sample() throws(BeaconFrameError) -> BTHome {
         let plain = try packet(
             temperature: 0, battery: 0, voltage: 0, advertisements: 0, uptime: 0, packet: 0,
@@ -93,7 +95,7 @@ extension Advertisement.BTHomeSource {
 }
 
 extension FixedPointTemperature {
-    /// The nearest multiple of 0.01 °C, as BTHome sends it.
+    /// The temperature rounded to 0.01 °C, in units of 0.01 °C, as BTHome sends it.
     public var hundredths: Int {
         let steps = Int(rawValue) * 100
         return (steps + (steps < 0 ? -128 : 128)) / 256

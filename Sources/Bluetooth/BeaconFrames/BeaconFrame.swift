@@ -28,7 +28,7 @@ public enum BeaconFrame: Hashable, Sendable {
 
 /// The contents of a frame, which can be encoded as advertising data.
 public protocol EncodableFrame: Hashable, Sendable {
-    /// The AD structures of the frame, without Flags. Values that may not be sent are encoded too.
+    /// The AD structures of the frame, without Flags. Values that may not be sent are encoded as well.
     var adStructures: [ADStructure] { get }
     /// Checks that the frame may be sent.
     ///
@@ -37,7 +37,7 @@ public protocol EncodableFrame: Hashable, Sendable {
 }
 
 extension EncodableFrame {
-    /// The payload: Flags, if any, and the structures of the frame.
+    /// Returns the payload: Flags, unless `flags` is `nil`, and the structures of the frame.
     ///
     /// - Throws: ``BeaconFrameError`` for a value that the frame's specification forbids, and for more than 31 bytes.
     public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
@@ -79,14 +79,14 @@ extension BeaconFrame: EncodableFrame {
     public func validate() throws(BeaconFrameError) { try contents.validate() }
 }
 
-/// Decoding of received bytes, without allocations.
+/// Decodes received bytes without allocating memory.
 extension BeaconFrame {
     /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
     ///
-    /// Lenient: powers and reserved bytes are taken as they are, Eddystone is recognised without its list of service
+    /// Decoding is lenient: it accepts all powers and reserved bytes, Eddystone frames without their list of service
     /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports what is
-    /// wrong. A length, frame type or version that the specification does not define gives `nil`, as does a range
-    /// outside the span.
+    /// wrong. The result is `nil` for a length, frame type or version that the specification does not define, and for a
+    /// range outside the span.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         var cursor = ADStructureCursor(range)
@@ -99,18 +99,18 @@ extension BeaconFrame {
         return nil
     }
 
-    /// The first frame in `data`.
+    /// The first frame in `data`; `nil` if there is none.
     public init?(decoding data: AdvertisingData) {
         self.init(decoding: data.octets.span, range: data.octets.indices)
     }
 
-    /// The frame in one AD structure of `span`; `nil` for every other structure, and for a structure outside the span.
+    /// The frame in one AD structure of `span`; `nil` if the structure contains no known frame or is outside the span.
     public init?(_ element: ADElement, in span: Span<UInt8>) {
         guard element.data.lowerBound >= 0, element.data.upperBound <= span.count else { return nil }
         self.init(structure: element, in: span)
     }
 
-    /// The structure must be inside the span.
+    /// Decodes a structure, which must be inside the span.
     @inline(__always)
     private init?(structure element: ADElement, in span: Span<UInt8>) {
         switch element.type.rawValue {
@@ -166,18 +166,18 @@ extension BeaconFrame {
 
 /// Decoded advertising data: its AD structures, and the frames of known types among them. No byte is lost.
 public struct DecodedAdvertisingData: Hashable, Sendable {
-    /// The AD structures in the significant part, of known and of unknown types.
+    /// The complete AD structures of known and unknown types, up to an early termination or a truncated structure.
     public let structures: [ADStructure]
     /// The bytes after the structures: none, the zeros of an early termination, or a truncated structure.
     public let remainder: [UInt8]
-    /// All frames, in their order.
+    /// All frames of known types, in their order in the data.
     public let frames: [BeaconFrame]
     /// The rules that the bytes break.
     public let problems: [LintProblem]
 
     /// Decodes any bytes. ``problems`` lists what is wrong with them.
     ///
-    /// - Parameter container: The kind of packet with the data.
+    /// - Parameter container: The kind of packet that contained the data.
     public init(_ data: AdvertisingData, in container: AdvertisingContainer = .legacyPDU) {
         var structures: [ADStructure] = []
         var frames: [BeaconFrame] = []
@@ -192,7 +192,7 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
         problems = data.lint(in: container)
     }
 
-    /// The bytes again, exactly as they were.
+    /// The original bytes, encoded again from ``structures`` and ``remainder``.
     public var data: AdvertisingData {
         var octets: [UInt8] = []
         for structure in structures {
@@ -212,7 +212,7 @@ public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible
     case url(URLEncodingError)
     /// More bytes than an advertisement holds.
     case advertisingData(AdvertisingDataError)
-    /// BTHome objects that are too long, or that the format forbids.
+    /// BTHome objects that are too long, or that the BTHome format forbids.
     case problem(LintProblem)
 
     public var description: String {
@@ -225,7 +225,7 @@ public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A frame in one line of words.
+/// Describes a frame in one line.
 extension BeaconFrame {
     /// The frame in one line: type, identifiers and measured power, or the telemetry's values.
     public var sentence: String {
@@ -262,6 +262,6 @@ extension BeaconFrame {
 }
 
 extension EddystoneTLM {
-    /// SEC_CNT in seconds, as digits with at most one after the point.
+    /// The time since power-on (SEC_CNT) in seconds, with at most one digit after the decimal point.
     public var uptimeText: String { DecimalText.thousandths(Int(uptimeDeciseconds) * 100) }
 }

@@ -2,12 +2,12 @@ public import BluetoothTypes
 
 /// The meaning of one byte of a payload.
 public struct ByteNote: Hashable, Sendable, CustomStringConvertible {
-    /// Position in the advertising data, from 0.
+    /// The position of the byte in the advertising data, from 0.
     public let offset: Int
     public let octet: UInt8
     /// The field's name, such as `measured power`.
     public let field: String
-    /// The field's value and the byte's part in it, such as `-59 dBm at 1 m`.
+    /// The value of the field, and which part of it the byte is, such as `-59 dBm at 1 m`.
     public let meaning: String
 
     /// A note about the byte at `offset`, from 0.
@@ -22,7 +22,7 @@ public struct ByteNote: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension AdvertisingData {
-    /// One note for each byte, in order. Invalid data is explained as far as possible.
+    /// Returns one note for each byte, in order. Invalid data is explained as far as possible.
     public func explained() -> [ByteNote] {
         var explainer = ByteExplainer(octets)
         explainer.explainStructures()
@@ -32,8 +32,8 @@ extension AdvertisingData {
 
 /// Writes one note for each byte, from the first to the last.
 ///
-/// The next byte to explain is always the byte after the last note, and nothing is written beyond ``end``. So a field
-/// that is cut off gets fewer notes, and no bytes can make an explanation lose count.
+/// The next byte to explain is always the byte after the last note, and no note is written beyond ``end``. So a
+/// truncated field gets fewer notes, and invalid bytes cannot cause a missing or a second note.
 struct ByteExplainer {
     private let octets: [UInt8]
     private(set) var notes: [ByteNote] = []
@@ -45,15 +45,15 @@ struct ByteExplainer {
         notes.reserveCapacity(octets.count)
     }
 
-    /// The number of bytes of the structure that are not explained yet.
+    /// The number of bytes in the current structure that are not explained yet.
     var left: Int { end - notes.count }
 
-    /// The byte that is `ahead` bytes after the next byte to explain; `nil` beyond the structure's end.
+    /// Returns the byte that is `ahead` bytes after the next byte to explain; `nil` beyond the end of the structure.
     func peek(_ ahead: Int = 0) -> UInt8? {
         ahead < left ? octets[notes.count + ahead] : nil
     }
 
-    /// The next `count` bytes; `nil` when fewer are left.
+    /// Returns the next `count` bytes; `nil` if the structure has fewer bytes left.
     func peek(count: Int) -> ArraySlice<UInt8>? {
         count <= left ? octets[notes.count..<notes.count + count] : nil
     }
@@ -88,7 +88,7 @@ struct ByteExplainer {
         row(field, count: 4, value: value.map(describe) ?? "")
     }
 
-    /// Explains all remaining bytes of the structure with the same words.
+    /// Explains all remaining bytes of the structure with the same text.
     mutating func rest(_ field: String, _ meaning: String) {
         while left > 0 { note(field, meaning) }
     }
@@ -126,7 +126,7 @@ struct ByteExplainer {
     }
 }
 
-/// The formats of the Core Specification Supplement, Part A.
+/// Explains the formats of the Core Specification Supplement, Part A.
 extension ByteExplainer {
     mutating func explainData(of type: ADType) {
         switch type {
@@ -165,7 +165,7 @@ extension ByteExplainer {
         rest("flags", "reserved for future use")
     }
 
-    /// The next UUID of 4 or 16 bytes, least significant byte first.
+    /// Explains the next UUID of 4 or 16 bytes, least significant byte first.
     private mutating func explainUUID(count: Int) {
         let uuid = peek(count: count).flatMap { BluetoothUUID(bigEndian: $0.reversed()) }
         row("service UUID", count: count, value: uuid.map { "\($0), least significant byte first" } ?? "")
@@ -181,8 +181,8 @@ extension ByteExplainer {
         }
     }
 
-    /// Received text without control characters: those that control a terminal, the direction of writing or the line
-    /// are written as `\u{1B}`.
+    /// Returns a received text with its control characters written as `\u{1B}`: those for the terminal, for the
+    /// direction of writing and for line breaks.
     static func harmless(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar.value {
@@ -225,7 +225,7 @@ extension ByteExplainer {
     }
 }
 
-/// iBeacon, AltBeacon, and manufacturer data of any other layout.
+/// Explains iBeacon, AltBeacon, and manufacturer data of any other layout.
 extension ByteExplainer {
     mutating func explainManufacturerData() {
         let isApple = peek() == 0x4C && peek(1) == 0x00
@@ -264,7 +264,7 @@ extension ByteExplainer {
     }
 }
 
-/// The frames of github google/eddystone.
+/// Explains the Eddystone frames (github google/eddystone).
 extension ByteExplainer {
     mutating func explainEddystone() {
         guard let octet = peek() else { return }
@@ -348,14 +348,15 @@ extension ByteExplainer {
     }
 }
 
-/// The few assigned names that are common in beacon payloads (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
+/// The names of numbers that are common in beacon payloads (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
 private enum AssignedNames {
-    /// A company identifier as `0x004C Apple`; the number alone if Pharos knows no name.
+    /// Returns a company identifier with its name, such as `0x004C Apple`; the number alone if Pharos knows no name.
     static func company(_ identifier: UInt16) -> String {
         named(identifier, companies[identifier])
     }
 
-    /// A 16-bit service UUID as `0xFEAA Eddystone`; the number alone if Pharos knows no name.
+    /// Returns a 16-bit service UUID with its name, such as `0xFEAA Eddystone`; the number alone if Pharos knows no
+    /// name.
     static func service(_ uuid: UInt16) -> String {
         named(uuid, services[uuid])
     }

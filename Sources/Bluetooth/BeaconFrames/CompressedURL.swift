@@ -1,8 +1,9 @@
 public import BluetoothTypes
 
-/// A URL as Eddystone-URL sends it: a scheme byte and 1...17 bytes of text and expansion codes, stored in place.
+/// A URL as Eddystone-URL sends it: a scheme byte and 1...17 bytes of text and expansion codes. The bytes are stored
+/// inside the value.
 ///
-/// github google/eddystone, eddystone-url/README.md.
+/// The specification is eddystone-url/README.md in github google/eddystone.
 public struct CompressedURL: Hashable, Sendable {
     /// The scheme byte, 0...3; a received byte may have any value.
     public let scheme: UInt8
@@ -12,16 +13,16 @@ public struct CompressedURL: Hashable, Sendable {
     /// The number of bytes after the scheme: 0...17, and 0 only in a received frame.
     public var count: Int { Int(length) }
 
-    /// The most bytes after the scheme.
+    /// The largest number of bytes after the scheme.
     public static let limit = 17
 
-    /// Bytes as received; `nil` when `range` is over 17 bytes or leaves the span.
+    /// A received URL, valid or not; `nil` if `range` has over 17 bytes or exceeds the span.
     public init?(scheme: UInt8, encoded span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         self.init(scheme: scheme, encoded: span.extracting(range))
     }
 
-    /// Bytes as received; `nil` when there are over 17.
+    /// A received URL, valid or not; `nil` if there are over 17 bytes.
     @inline(__always)
     init?(scheme: UInt8, encoded: Span<UInt8>) {
         guard encoded.count <= Self.limit else { return nil }
@@ -37,19 +38,19 @@ public struct CompressedURL: Hashable, Sendable {
 }
 
 extension CompressedURL {
-    /// The texts of the scheme bytes 00...03.
+    /// The texts for the scheme bytes 00...03, in order.
     static let schemes = ["http://www.", "https://www.", "http://", "https://"]
 
-    /// The texts of the codes 00...0D.
+    /// The texts for the expansion codes 00...0D, in order.
     static let expansions = [
         ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/",
         ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
     ]
 
-    /// The bytes that are their own text: graphic ASCII.
+    /// The bytes that stand for themselves: graphic ASCII.
     static let literals: ClosedRange<UInt8> = 0x21...0x7E
 
-    /// The text of a byte after the scheme; `nil` for the reserved bytes 0E...20 and 7F...FF.
+    /// Returns the text of a byte after the scheme; `nil` for the reserved bytes 0E...20 and 7F...FF.
     static func text(of octet: UInt8) -> String? {
         if literals.contains(octet) { return String(UnicodeScalar(octet)) }
         return Int(octet) < expansions.count ? expansions[Int(octet)] : nil
@@ -63,7 +64,7 @@ extension CompressedURL {
 
     private static func percentEncoded(_ octet: UInt8) -> String { "%" + Hexadecimal.text(octet).uppercased() }
 
-    /// Refuses what may be received but not sent.
+    /// Checks that the URL may be sent. A received URL may be invalid.
     ///
     /// - Throws: ``URLEncodingError`` for a reserved scheme or code, and for an empty URL.
     public func validate() throws(URLEncodingError) {
@@ -82,15 +83,15 @@ extension CompressedURL: CustomStringConvertible {
 extension CompressedURL {
     /// The shortest legal encoding of `text`.
     ///
-    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. Everything else is kept
-    /// as given, so ``text`` returns it unchanged. Codes may be at any place. If two encodings are equally short, the
-    /// one with the longer scheme and the longer codes is chosen, as most senders do.
+    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. The rest of the URL is
+    /// not changed. Expansion codes may be at any place. If two encodings are equally short, the encoding with the
+    /// longer scheme and the longer codes is chosen, as most senders do.
     ///
-    /// `https://www.info/` shows why the scheme is part of the choice: 01 `info/` has one byte more than
-    /// 03 `www` 04.
+    /// `https://www.info/` shows that the longer scheme is not always shorter: `https://www.` (01) and 5 bytes `info/`
+    /// are longer than `https://` (03) and 4 bytes, `www` and the code for `.info/` (04).
     ///
-    /// - Throws: ``URLEncodingError`` naming the first character that cannot be sent, an unknown scheme, nothing after
-    ///   the scheme, or by how many bytes the shortest encoding is too long.
+    /// - Throws: ``URLEncodingError`` for a character that cannot be sent, for an unknown scheme, if nothing follows
+    ///   the scheme, or if the shortest encoding is too long.
     public init(_ text: String) throws(URLEncodingError) {
         let octets = try Self.graphicASCII(text)
         let (schemeCode, rest) = try Self.split(octets)
@@ -133,8 +134,9 @@ extension CompressedURL {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
-    /// Suggests a URL for a text that cannot be sent: it adds a scheme, removes blanks at the ends, and percent-encodes
-    /// characters after the host. Returns `nil` if that does not help. Messages show the suggestion; it is never sent.
+    /// Returns a URL to suggest for a text that cannot be sent: it adds a scheme, removes spaces at both ends, and
+    /// percent-encodes characters after the host. Returns `nil` if the result could not be sent either. The suggestion
+    /// is only shown in messages.
     static func suggestion(for text: String) -> String? {
         var rest = text.drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }
@@ -152,8 +154,8 @@ extension CompressedURL {
         return (try? Self(url)) == nil ? nil : url
     }
 
-    /// The fewest bytes that expand to `text`, found from its end: at each place either the character itself or one
-    /// of the codes that match there, whichever leaves less.
+    /// Returns the shortest encoding of `text`. The search starts at the end: at each position, it chooses the
+    /// character or a matching code, whichever gives the shorter encoding of the rest.
     private static func shortest(_ text: [UInt8]) -> [UInt8] {
         let codes = expansions.map { Array($0.utf8) }
         var costs = [Int](repeating: 0, count: text.count + 1)
@@ -180,19 +182,19 @@ extension CompressedURL {
     }
 }
 
-/// Why a URL cannot be sent as Eddystone-URL.
+/// The reason why a URL cannot be sent as Eddystone-URL.
 public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Something other than `http://` and `https://` at the start of the text.
+    /// The text starts with neither `http://` nor `https://`.
     case unknownScheme(String)
-    /// A character of the text that is not graphic ASCII, with the number of characters before it.
+    /// The text contains a character that is not graphic ASCII; `offset` counts the characters before it.
     case illegalCharacter(Unicode.Scalar, offset: Int, in: String)
-    /// Nothing after the scheme.
+    /// Nothing follows the scheme.
     case empty
-    /// The shortest encoding without its scheme byte. It has more than 17 bytes.
+    /// The shortest encoding has more than 17 bytes after its scheme byte.
     case tooLong(scheme: UInt8, encoded: [UInt8])
-    /// A received scheme byte over 03.
+    /// The received scheme byte is above 03.
     case reservedScheme(UInt8)
-    /// A received byte 0E...20 or 7F...FF, with the number of bytes between it and the scheme.
+    /// A received byte is 0E...20 or 7F...FF; `offset` counts the bytes between the scheme and this byte.
     case reservedCode(UInt8, offset: Int)
 
     public var description: String {
@@ -235,7 +237,7 @@ public struct EddystoneURL: EncodableFrame {
     public var url: CompressedURL
     public var measuredPower: MeasuredPowerAtZeroMeters
 
-    /// A frame with any of these values; what may not be sent is refused by `advertisingData(flags:)`.
+    /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses values that may not be sent.
     public init(url: CompressedURL, measuredPower: MeasuredPowerAtZeroMeters) {
         self.url = url
         self.measuredPower = measuredPower
@@ -246,7 +248,7 @@ extension EddystoneURL {
     /// The number of bytes before the encoded URL: type, power and scheme.
     static let headerLength = 3
 
-    /// Reads a frame with its type byte. Reserved schemes and codes, and an empty URL, are kept.
+    /// Reads a frame that starts with its type byte. It accepts reserved schemes and codes, and an empty URL.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count >= Self.headerLength,
@@ -256,11 +258,13 @@ extension EddystoneURL {
         self.init(url: url, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
-    /// The list of service UUIDs and the service data, without Flags, whatever the power and the URL.
+    /// The list of service UUIDs and the service data, without Flags. Values that may not be sent are encoded as well.
     public var adStructures: [ADStructure] {
         Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
     }
 
+    /// Checks that the frame may be sent.
+    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a URL that is empty or has a
     ///   reserved scheme or code.
     public func validate() throws(BeaconFrameError) {

@@ -1,13 +1,14 @@
 public import BluetoothTypes
 
-/// The common part of all Eddystone frames: service data of UUID 0xFEAA and a list of service UUIDs that contains it.
+/// The common part of all Eddystone frames: service data for UUID 0xFEAA, and a list of service UUIDs that contains
+/// 0xFEAA.
 ///
-/// github google/eddystone, protocol-specification.md.
+/// The specification is protocol-specification.md in github google/eddystone.
 public enum Eddystone {
     /// 0xFEAA, assigned to Google for Eddystone.
     public static let serviceUUID: UInt16 = 0xFEAA
 
-    /// The high nibble of a frame's first byte; the low one is 0.
+    /// The type of a frame, in the high four bits of its first byte. The low four bits are 0.
     public enum FrameType: UInt8, Sendable {
         case uid = 0x00
         case url = 0x10
@@ -15,7 +16,7 @@ public enum Eddystone {
         case eid = 0x30
     }
 
-    /// The list that announces Eddystone, and `frame` as its service data.
+    /// Returns the list of service UUIDs with Eddystone's UUID, and the service data with `frame`.
     static func structures(_ frame: [UInt8]) -> [ADStructure] {
         [
             ADStructure(.complete16BitUUIDs, BluetoothUUID.uuid16(serviceUUID).littleEndian),
@@ -27,22 +28,22 @@ public enum Eddystone {
 /// Frames of Google's Find Hub network (formerly Find My Device), which shares the service UUID 0xFEAA with Eddystone:
 /// `40 or 41 | ephemeral id[20 or 32] | flags`.
 ///
-/// Google, Find Hub Network Accessory Specification.
+/// The specification is Google's Find Hub Network Accessory Specification.
 public enum FindHub {
-    /// The first byte of a frame.
+    /// The type of a frame: its first byte.
     public enum FrameType: UInt8, Sendable {
         /// The protection against unwanted tracking is off.
         case normal = 0x40
-        /// The protection is on, as in a tag that is away from its owner.
+        /// The protection against unwanted tracking is on, as in a tag that is away from its owner.
         case unwantedTrackingProtection = 0x41
     }
 
-    /// The sizes of an ephemeral id in bytes, for the two curves.
+    /// The possible sizes of an ephemeral id in bytes, which depend on the elliptic curve.
     static let idLengths = [20, 32]
 }
 
 extension ADStructure {
-    /// A sentence about a Find Hub frame in this structure; `nil` for other structures.
+    /// A description of the Find Hub frame in this structure; `nil` for structures without such a frame.
     public var findHubSentence: String? {
         guard type == .serviceData16, data.starts(with: [0xAA, 0xFE]), data.count > 2,
             let type = FindHub.FrameType(rawValue: data[2])
@@ -58,12 +59,12 @@ extension ADStructure {
 public struct EddystoneUID: EncodableFrame {
     /// The namespace of all beacons of one organisation.
     public var namespace: FixedOctets<10>
-    /// The number of one beacon in the namespace.
+    /// The number of this beacon in the namespace.
     public var instance: FixedOctets<6>
     public var measuredPower: MeasuredPowerAtZeroMeters
 
-    /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// `advertisingData(flags:)`.
+    /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses a measured power that may
+    /// not be sent.
     public init(
         namespace: FixedOctets<10>, instance: FixedOctets<6>, measuredPower: MeasuredPowerAtZeroMeters
     ) {
@@ -74,11 +75,12 @@ public struct EddystoneUID: EncodableFrame {
 }
 
 extension EddystoneUID {
-    /// The size of the frame in bytes. Old senders omit the two reserved bytes at its end.
+    /// The size of the frame in bytes.
     static let frameLength = 20
+    /// The size of the frame in bytes from old senders, which omit the two reserved bytes at its end.
     static let frameLengthWithoutReserved = 18
 
-    /// Reads a frame with its type byte. The reserved bytes may be missing or have any value.
+    /// Reads a frame that starts with its type byte. The two reserved bytes may be missing or have any value.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength || frame.count == Self.frameLengthWithoutReserved,
@@ -89,20 +91,23 @@ extension EddystoneUID {
             measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
-    /// The list of service UUIDs and the service data, without Flags, whatever the power.
+    /// The list of service UUIDs and the service data, without Flags. A measured power that is out of range is encoded
+    /// as well.
     public var adStructures: [ADStructure] {
         Eddystone.structures([0x00, measuredPower.octet] + namespace.octets + instance.octets + [0x00, 0x00])
     }
 
+    /// Checks that the frame may be sent.
+    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
     public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }
 
 extension EddystoneUID {
-    /// The namespace from a version 4 UUID, without its bytes 5...10.
+    /// Returns the namespace for a version 4 UUID: its bytes 1...4 and 11...16, counted from 1.
     ///
     /// `8b0ca750-e7a7-4e14-bd99-095477cb3e77` gives `8b0ca750095477cb3e77` (github google/eddystone,
-    /// eddystone-uid/README.md). EddystoneSecurity makes a namespace from a domain name.
+    /// eddystone-uid/README.md). EddystoneSecurity can derive a namespace from a domain name.
     ///
     /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining bytes would not be unique.
     public static func namespace(fromUUID uuid: FixedOctets<16>) throws(NamespaceError) -> FixedOctets<10> {
@@ -116,11 +121,11 @@ extension EddystoneUID {
 
 /// The reason why no Eddystone-UID namespace can be derived.
 public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A UUID of another version than 4.
+    /// The UUID has another version than 4.
     case notRandom(version: UInt8)
-    /// An empty domain name.
+    /// The domain name is empty.
     case emptyDomain
-    /// A character that domain names may not have, with its offset in characters.
+    /// The domain name contains a character that is not allowed; `offset` counts the characters before it.
     case notADomain(Character, offset: Int)
 
     public var description: String {
@@ -141,8 +146,8 @@ public struct EddystoneEID: EncodableFrame {
     public var id: FixedOctets<8>
     public var measuredPower: MeasuredPowerAtZeroMeters
 
-    /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// `advertisingData(flags:)`.
+    /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses a measured power that may
+    /// not be sent.
     public init(id: FixedOctets<8>, measuredPower: MeasuredPowerAtZeroMeters) {
         self.id = id
         self.measuredPower = measuredPower
@@ -152,7 +157,7 @@ public struct EddystoneEID: EncodableFrame {
 extension EddystoneEID {
     static let frameLength = 10
 
-    /// Reads a frame with its type byte.
+    /// Reads a frame that starts with its type byte; `nil` for another length.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, let id = FixedOctets<8>(frame, at: 2) else {
@@ -161,11 +166,14 @@ extension EddystoneEID {
         self.init(id: id, measuredPower: MeasuredPowerAtZeroMeters(octet: frame[1]))
     }
 
-    /// The list of service UUIDs and the service data, without Flags, whatever the power.
+    /// The list of service UUIDs and the service data, without Flags. A measured power that is out of range is encoded
+    /// as well.
     public var adStructures: [ADStructure] {
         Eddystone.structures([0x30, measuredPower.octet] + id.octets)
     }
 
+    /// Checks that the frame may be sent.
+    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
     public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }

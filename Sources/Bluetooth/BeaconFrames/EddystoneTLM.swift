@@ -2,15 +2,15 @@ public import BluetoothTypes
 
 /// Eddystone-TLM, unencrypted: `20 00 | battery mV u16 | temperature s8.8 | ADV_CNT u32 | SEC_CNT u32`, big-endian.
 ///
-/// It has no identity, so it is sent from the device address of the frame that it belongs to.
+/// The frame has no identity, so it is sent with the same device address as the frame whose telemetry it contains.
 public struct EddystoneTLM: EncodableFrame {
-    /// The battery voltage in millivolts; `nil`, sent as 0, if unknown.
+    /// The battery voltage in millivolts; `nil` if unknown, which is sent as 0.
     public var batteryMillivolts: UInt16?
-    /// The temperature; `nil`, sent as 0x8000, if unknown.
+    /// The temperature; `nil` if unknown, which is sent as 0x8000.
     public var temperature: FixedPointTemperature?
-    /// Advertising events of every frame type since power-on.
+    /// The number of advertising events of all frame types since power-on.
     public var advertisements: UInt32
-    /// Time since power-on, in 0.1 s.
+    /// The time since power-on in 0.1 s.
     public var uptimeDeciseconds: UInt32
 
     /// A frame with these values.
@@ -28,14 +28,14 @@ public struct EddystoneTLM: EncodableFrame {
 extension EddystoneTLM {
     static let frameLength = 14
 
-    /// Reads a frame with its type byte; `nil` for another version than 00.
+    /// Reads a frame that starts with its type byte; `nil` for another length, or for another version than 00.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x00 else { return nil }
         self.init(telemetryIn: frame, at: 2)
     }
 
-    /// Reads the twelve bytes from the battery to SEC_CNT.
+    /// Reads the twelve bytes after the version: battery, temperature, ADV_CNT and SEC_CNT.
     public init(telemetry octets: FixedOctets<12>) {
         self.init(telemetryIn: octets.octets.span, at: 0)
     }
@@ -50,7 +50,7 @@ extension EddystoneTLM {
             uptimeDeciseconds: span.uint32BigEndian(at: start + 8))
     }
 
-    /// The twelve bytes from the battery to SEC_CNT.
+    /// The twelve bytes after the version: battery, temperature, ADV_CNT and SEC_CNT.
     public var telemetry: FixedOctets<12> {
         var result = FixedOctets<12>()
         result.put(batteryMillivolts ?? 0, at: 0)
@@ -69,7 +69,7 @@ extension EddystoneTLM {
 }
 
 extension FixedOctets<12> {
-    /// Writes `value` from `offset` on, most significant byte first.
+    /// Writes `value` at `offset`, most significant byte first.
     fileprivate mutating func put(_ value: some FixedWidthInteger, at offset: Int) {
         let size = value.bitWidth / 8
         for index in 0..<size {
@@ -98,7 +98,7 @@ public struct EddystoneEncryptedTLM: EncodableFrame {
 extension EddystoneEncryptedTLM {
     static let frameLength = 18
 
-    /// Reads a frame with its type byte; `nil` for another version than 01.
+    /// Reads a frame that starts with its type byte; `nil` for another length, or for another version than 01.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x01,
@@ -125,7 +125,7 @@ public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
     /// The temperature in 1/256 °C; never -32768, which means "unknown" on the air.
     public let rawValue: Int16
 
-    /// Returns `nil` for -32768, which means "unknown" on the air.
+    /// A temperature in 1/256 °C; `nil` for -32768, which means "unknown" on the air.
     public init?(rawValue: Int16) {
         guard rawValue != .min else { return nil }
         self.rawValue = rawValue
@@ -133,16 +133,16 @@ public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
 }
 
 extension FixedPointTemperature {
-    /// The nearest multiple of 1/256 °C.
+    /// The multiple of 1/256 °C that is nearest to `celsius`.
     ///
     /// -128 °C, whose exact value means "unknown" on the air, becomes -127.996 °C. The largest value is 127.996 °C.
     ///
-    /// - Throws: ``TemperatureOutOfRange`` for anything that does not round into -128...127.996 °C, for infinities and
-    ///   for not-a-number.
+    /// - Throws: ``TemperatureOutOfRange`` for a temperature whose rounded value is outside -128...127.996 °C, for
+    ///   infinities and for not-a-number.
     public init(celsius: Double) throws(TemperatureOutOfRange) {
         guard celsius >= -128, celsius < 128 else { throw TemperatureOutOfRange(celsius: celsius) }
-        // Rounded by hand, half a step away from zero: rounded() calls the C library's round(), and this module links
-        // no C library.
+        // This code rounds halves away from zero. It does not call rounded(), which needs the C library's round(),
+        // because this module links no C library.
         let exact = celsius * 256
         let whole = Int(exact)
         let rest = exact - Double(whole)
@@ -151,12 +151,12 @@ extension FixedPointTemperature {
         rawValue = max(value, -Int16.max)
     }
 
-    /// The temperature in degrees Celsius, exactly.
+    /// The exact temperature in degrees Celsius.
     public var celsius: Double { Double(rawValue) / 256 }
 }
 
 extension FixedPointTemperature: CustomStringConvertible {
-    /// Thousandths of a degree without superfluous digits: `21.25 °C`, `-0.102 °C`.
+    /// The temperature rounded to thousandths of a degree, without superfluous zeros: `21.25 °C`, `-0.102 °C`.
     public var description: String {
         let steps = Int(rawValue) * 1000
         let rounded = (steps + (steps < 0 ? -128 : 128)) / 256

@@ -7,14 +7,14 @@ public import BluetoothTypes
 public struct IBeacon: EncodableFrame {
     /// The UUID on the air, most significant byte first.
     private var proximity: FixedOctets<16>
-    /// A group of the beacons with one UUID, such as those of a building; big-endian on the air.
+    /// The number of a group of beacons with the same UUID, such as the beacons of one building; big-endian on the air.
     public var major: UInt16
-    /// The number of one beacon in the group of `major`; big-endian on the air.
+    /// The number of this beacon in its `major` group; big-endian on the air.
     public var minor: UInt16
     public var measuredPower: MeasuredPowerAtOneMeter
 
-    /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// `advertisingData(flags:)`.
+    /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses a measured power that may
+    /// not be sent.
     ///
     /// - Parameter uuid: A UUID of any width: see ``uuid``.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
@@ -43,7 +43,7 @@ extension IBeacon {
     /// The size of the manufacturer data in bytes: company, type, length, UUID, major, minor and power.
     static let manufacturerDataLength = 25
 
-    /// Reads manufacturer data; `nil` unless it is exactly that of an iBeacon.
+    /// Reads manufacturer data; `nil` if it does not have the exact length and prefix of an iBeacon.
     @inline(__always)
     init?(manufacturerData data: Span<UInt8>) {
         guard data.count == Self.manufacturerDataLength, data.uint32BigEndian(at: 0) == 0x4C00_0215,
@@ -54,7 +54,7 @@ extension IBeacon {
             measuredPower: MeasuredPowerAtOneMeter(octet: data[24]))
     }
 
-    /// The manufacturer data alone, without Flags, whatever the power.
+    /// The manufacturer data, without Flags. A measured power that is out of range is encoded as well.
     public var adStructures: [ADStructure] {
         var data: [UInt8] = [0x02, 0x15] + proximity.octets
         data.append(bigEndian: major)
@@ -63,6 +63,8 @@ extension IBeacon {
         return [.manufacturerData(Self.companyID, data)]
     }
 
+    /// Checks that the frame may be sent.
+    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
     public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }
@@ -73,15 +75,15 @@ extension IBeacon {
 public struct AltBeacon: EncodableFrame {
     /// A company identifier of the Bluetooth SIG; little-endian on the air.
     public var companyID: UInt16
-    /// The id. By convention, an organisation chooses 16 bytes for all of its beacons, and 4 bytes distinguish the
-    /// beacons.
+    /// The id of the beacon. By convention, the first 16 bytes are the same for all beacons of an organisation, and the
+    /// last 4 bytes distinguish its beacons.
     public var beaconID: FixedOctets<20>
     public var measuredPower: MeasuredPowerAtOneMeter
-    /// The byte that the manufacturer may use.
+    /// A byte that the manufacturer may use for any purpose.
     public var reserved: UInt8
 
-    /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// `advertisingData(flags:)`.
+    /// A frame with these values, which are not checked. `advertisingData(flags:)` refuses a measured power that may
+    /// not be sent.
     public init(
         companyID: UInt16, beaconID: FixedOctets<20>, measuredPower: MeasuredPowerAtOneMeter, reserved: UInt8 = 0
     ) {
@@ -96,7 +98,7 @@ extension AltBeacon {
     /// The size of the manufacturer data in bytes: company, code, id, power and the reserved byte.
     static let manufacturerDataLength = 26
 
-    /// Reads manufacturer data; `nil` unless it is exactly that of an AltBeacon.
+    /// Reads manufacturer data; `nil` if it does not have the exact length and code of an AltBeacon.
     @inline(__always)
     init?(manufacturerData data: Span<UInt8>) {
         guard data.count == Self.manufacturerDataLength, data.uint16BigEndian(at: 2) == 0xBEAC,
@@ -107,11 +109,13 @@ extension AltBeacon {
             measuredPower: MeasuredPowerAtOneMeter(octet: data[24]), reserved: data[25])
     }
 
-    /// The manufacturer data alone, without Flags, whatever the power.
+    /// The manufacturer data, without Flags. A measured power that is out of range is encoded as well.
     public var adStructures: [ADStructure] {
         [.manufacturerData(companyID, [0xBE, 0xAC] + beaconID.octets + [measuredPower.octet, reserved])]
     }
 
+    /// Checks that the frame may be sent.
+    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
     public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }

@@ -4,9 +4,10 @@ public import BluetoothTypes
 public enum MeasuredPowerRule: Hashable, Sendable {
     /// The frame contains no measured power (TLM, raw layouts).
     case none
-    /// The power that the user measured at 1 m; Eddystone frames send 41 dB more.
+    /// The power that the user measured at 1 m. iBeacon and AltBeacon send it unchanged, Eddystone frames send 41 dB
+    /// more.
     case atOneMeter(MeasuredPowerAtOneMeter)
-    /// The power at 0 m, which Eddystone frames send as it is.
+    /// The power at 0 m, which Eddystone frames send unchanged. iBeacon and AltBeacon send 41 dB less.
     case atZeroMeters(MeasuredPowerAtZeroMeters)
     /// The power that a calibration gives for the radio power that the controller granted.
     case calibrated(PowerCalibration)
@@ -14,11 +15,12 @@ public enum MeasuredPowerRule: Hashable, Sendable {
 
 /// The measured power at 1 m for each radio power, measured for one kind of device.
 public struct PowerCalibration: Hashable, Sendable {
-    /// Sorted by radio power, each radio power once.
+    /// The measurements, sorted by radio power.
     public let points: [Point]
     /// The measured power if the granted radio power is not known.
     public let fallback: MeasuredPowerAtOneMeter?
-    /// The receiver that measured: another receiver shows other values. `nil` if not known.
+    /// The receiver with which the powers were measured; `nil` if not known. Another receiver would measure other
+    /// values.
     public var receiver: String?
 
     /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
@@ -44,10 +46,10 @@ public struct PowerCalibration: Hashable, Sendable {
 }
 
 extension MeasuredPowerRule {
-    /// The byte of iBeacon and AltBeacon.
+    /// Returns the measured power that iBeacon and AltBeacon send.
     ///
     /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
-    /// - Throws: ``MeasuredPowerError`` if the rule gives no number, or one out of range.
+    /// - Throws: ``MeasuredPowerError`` if the rule gives no power, or a power that is out of range.
     public func atOneMeter(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
         switch self {
         case .none: throw .notGiven
@@ -58,10 +60,10 @@ extension MeasuredPowerRule {
         }
     }
 
-    /// The byte of Eddystone's frames: 41 dB more than at 1 m.
+    /// Returns the measured power that Eddystone frames send: 41 dB more than at 1 m.
     ///
     /// - Parameter radioPower: The power that the controller granted or reported; `nil` if not known.
-    /// - Throws: ``MeasuredPowerError`` if the rule gives no number, or one out of range.
+    /// - Throws: ``MeasuredPowerError`` if the rule gives no power, or a power that is out of range.
     public func atZeroMeters(radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtZeroMeters {
         if case .atZeroMeters(let power) = self { return power }
         let power = try atOneMeter(radioPower: radioPower)
@@ -70,13 +72,13 @@ extension MeasuredPowerRule {
 }
 
 extension PowerCalibration {
-    /// The measured power at 1 m for a radio power: that of the point with this power, or a linear interpolation
-    /// between two points, rounded to the nearest dBm (half up).
+    /// Returns the measured power at 1 m for a radio power: the power of the point with this radio power, or a linear
+    /// interpolation between the two nearest points, rounded to the nearest dBm (half up).
     ///
-    /// - Parameter radioPower: The power that the controller granted or reported; `nil` or no preference if it is not
-    ///   known. Then the result is the fallback. A calibration without points returns the fallback for every radio
-    ///   power.
-    /// - Throws: ``MeasuredPowerError`` outside the points, or if the fallback is needed and missing.
+    /// - Parameter radioPower: The power that the controller granted or reported. The result is the fallback if this
+    ///   power is `nil` or no preference, or if the calibration has no points.
+    /// - Throws: ``MeasuredPowerError`` if the radio power is below or above all points, or if a fallback is needed and
+    ///   missing.
     public func measuredPower(for radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
         guard let radioPower, radioPower != .noPreference, let first = points.first, let last = points.last else {
             guard let fallback else { throw .noFallback }
@@ -111,11 +113,11 @@ extension PowerCalibration {
 public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The frame needs a measured power, and none is given.
     case notGiven
-    /// The radio power is not known, and the calibration has no default.
+    /// The radio power is not known or the calibration has no points, and the calibration has no fallback.
     case noFallback
     /// The radio power is below or above all calibrated radio powers.
     case outsideCalibration(RadioPower, lowest: RadioPower, highest: RadioPower)
-    /// The number cannot be sent at this distance.
+    /// The measured power is outside the range that the frame can send.
     case outOfRange(ValueOutOfRange)
 
     public var description: String {

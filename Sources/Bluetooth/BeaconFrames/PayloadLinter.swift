@@ -1,9 +1,9 @@
 public import BluetoothTypes
 
 extension AdvertisingData {
-    /// The rules that the bytes break, in the order of their offsets.
+    /// Returns the rules that the bytes break, in the order of their offsets.
     ///
-    /// - Parameter container: The kind of packet with the data.
+    /// - Parameter container: The kind of packet that contained the data.
     public func lint(in container: AdvertisingContainer = .legacyPDU) -> [LintProblem] {
         var linter = PayloadLinter(octets, container)
         linter.checkStructures()
@@ -16,7 +16,7 @@ struct PayloadLinter {
     let octets: [UInt8]
     private let container: AdvertisingContainer
     private var problems: [LintProblem] = []
-    /// The types that may appear only once and have appeared.
+    /// The AD types that have appeared already, of those that may appear only once.
     private var seenOnce: Set<ADType> = []
     var eddystone = EddystoneSummary()
 
@@ -92,11 +92,12 @@ struct PayloadLinter {
         return true
     }
 
-    /// Types that may appear only once; the two kinds of local name count as one.
+    /// Reports a type that may appear only once and appears again. The two types of local name count as one type.
     private mutating func checkDuplicates(_ element: ADElement) {
         let type = element.type == .shortenedLocalName ? .completeLocalName : element.type
         guard type == .flags || type == .completeLocalName || type == .appearance else { return }
-        // A scan record holds two packets: a name or an appearance may be in each of them, but Flags only in the first.
+        // A scan record contains two packets: each may contain a name and an appearance, but only the first may contain
+        // Flags.
         guard type == .flags || container != .androidScanRecord else { return }
         guard !seenOnce.insert(type).inserted else { return }
         report(
@@ -138,9 +139,9 @@ struct PayloadLinter {
     }
 }
 
-/// The rules of iBeacon and AltBeacon.
+/// Checks the rules of iBeacon and AltBeacon.
 extension PayloadLinter {
-    /// `data` holds the company identifier at least.
+    /// Checks manufacturer data. `data` must contain at least the company identifier.
     mutating func checkManufacturerData(_ data: Range<Int>) {
         let content = data.dropFirst(2)
         guard let first = content.first else { return }
@@ -185,16 +186,16 @@ extension PayloadLinter {
     }
 }
 
-/// A rule that a payload breaks, and where.
+/// A rule that a payload breaks, and the place where it does.
 public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public let rule: LintRule
-    /// Position of the first wrong byte in the advertising data, from 0; the length of the data if something is missing
-    /// at the end.
+    /// The position of the first wrong byte in the advertising data, from 0; the length of the data if bytes are
+    /// missing at the end.
     public let offset: Int
-    /// One sentence: what is there and what should be.
+    /// One sentence about what the payload contains and what it should contain.
     public let message: String
 
-    /// A problem at an offset in the advertising data, from 0, with its sentence.
+    /// A problem at an offset in the advertising data, from 0, with its message.
     public init(_ rule: LintRule, at offset: Int, _ message: String) {
         self.rule = rule
         self.offset = offset
@@ -204,12 +205,12 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     /// The source of the rule.
     public var source: String { rule.source }
 
-    /// Offset, sentence and source on one line.
+    /// The offset, the message and the source on one line.
     public var description: String { "byte \(offset): \(message) (\(source))" }
 }
 
-/// The rules that `AdvertisingData.lint(in:)` checks, and ``hciCommandLength``, which concerns the command with the
-/// data. The raw value is the name in JSON.
+/// The rules that `AdvertisingData.lint(in:)` checks, and ``hciCommandLength``, a rule for the HCI command that
+/// contains the data. The raw value is the name in JSON.
 public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case dataTooLong = "data-too-long"
     case truncatedStructure = "truncated-structure"
@@ -288,18 +289,19 @@ public enum LintRule: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The facts about Eddystone that the rules for the whole payload need.
+/// The facts about Eddystone frames that are needed to check the whole payload.
 struct EddystoneSummary {
-    /// Offset of the list of service UUIDs that holds 0xFEAA, and whether it is the complete one.
+    /// The offset of the list of service UUIDs that contains 0xFEAA, and whether its type is the complete list.
     var list: (offset: Int, isComplete: Bool)?
-    /// Offset of the first structure with Eddystone service data.
+    /// The offset of the first structure with Eddystone service data.
     var firstFrame: Int?
-    /// Offset of the first EID, and of the first frame that must not be combined with an EID.
+    /// The offset of the first EID.
     var firstEID: Int?
+    /// The offset of the first frame that must not be combined with an EID.
     var firstNotBesideEID: Int?
 }
 
-/// The rules of github google/eddystone.
+/// Checks the rules of Eddystone (github google/eddystone).
 extension PayloadLinter {
     mutating func noteEddystone(in list: ADElement) {
         if let known = eddystone.list, known.isComplete { return }
@@ -309,7 +311,7 @@ extension PayloadLinter {
         }
     }
 
-    /// `element` holds a 16-bit UUID at least.
+    /// Checks service data. `element` must contain at least a 16-bit UUID.
     mutating func checkEddystone(_ element: ADElement) {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == Eddystone.serviceUUID else { return }
         if let type = element.data.dropFirst(2).first, FindHub.FrameType(rawValue: octets[type]) != nil { return }
@@ -361,7 +363,8 @@ extension PayloadLinter {
         }
     }
 
-    /// Notes the first EID, and the first frame that may not be combined with an EID. Only encrypted telemetry may be.
+    /// Notes the first EID, and the first frame that must not be combined with an EID: any frame except encrypted
+    /// telemetry.
     private mutating func noteMixing(_ type: Eddystone.FrameType, frame: Range<Int>, at offset: Int) {
         let isEncrypted = type == .tlm && frame.count > 1 && octets[frame.lowerBound + 1] == 0x01
         if type == .eid {

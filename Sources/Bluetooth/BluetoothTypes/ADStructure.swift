@@ -3,16 +3,17 @@
 /// Core Specification 5.4, Vol 3 Part C 11.
 public struct ADStructure: Hashable, Sendable {
     public var type: ADType
-    /// At most 254 bytes in an advertisement of any kind; 29 in a legacy one.
+    /// The data of the structure: at most 254 bytes, and at most 29 bytes in a legacy advertisement.
     public var data: [UInt8]
 
-    /// A structure of any type and any data; ``AdvertisingData/init(_:limit:)`` refuses what cannot be sent.
+    /// A structure with any type and data. ``AdvertisingData/init(_:limit:)`` refuses structures that are too long to
+    /// be sent.
     public init(_ type: ADType, _ data: [UInt8]) {
         self.type = type
         self.data = data
     }
 
-    /// Bytes on the air: length, type and data.
+    /// The number of bytes on the air: the length byte, the type and the data.
     public var encodedLength: Int { 2 + data.count }
 
     /// The text of a Shortened or Complete Local Name; `nil` for other types, and for a name that is not UTF-8. It may
@@ -22,23 +23,23 @@ public struct ADStructure: Hashable, Sendable {
         return String(validating: data, as: UTF8.self)
     }
 
-    /// Flags: one byte (Core Specification Supplement, Part A 1.3).
+    /// Returns a Flags structure, which has one byte of data (Core Specification Supplement, Part A 1.3).
     public static func flags(_ flags: ADFlags) -> Self { Self(.flags, [flags.rawValue]) }
 
-    /// Complete Local Name: the name in UTF-8 (Core Specification Supplement, Part A 1.2).
+    /// Returns a Complete Local Name: the name in UTF-8 (Core Specification Supplement, Part A 1.2).
     public static func completeLocalName(_ name: String) -> Self { Self(.completeLocalName, Array(name.utf8)) }
 
-    /// TX Power Level: the transmit power in dBm as one signed byte (Core Specification Supplement,
-    /// Part A 1.5).
+    /// Returns a TX Power Level: the transmit power in dBm as one signed byte (Core Specification Supplement, Part A
+    /// 1.5).
     public static func txPowerLevel(_ power: RadioPower) -> Self { Self(.txPowerLevel, [power.octet]) }
 
-    /// Service Data - 16-bit UUID: the UUID, least significant byte first, and the data of its owner
-    /// (Core Specification Supplement, Part A 1.11).
+    /// Returns Service Data - 16-bit UUID: the UUID, least significant byte first, and the data of the service (Core
+    /// Specification Supplement, Part A 1.11).
     public static func serviceData(_ uuid: UInt16, _ data: [UInt8]) -> Self {
         Self(.serviceData16, BluetoothUUID.uuid16(uuid).littleEndian + data)
     }
 
-    /// Manufacturer Specific Data: the company identifier, least significant byte first, and the data of the
+    /// Returns Manufacturer Specific Data: the company identifier, least significant byte first, and the data of the
     /// company (Core Specification Supplement, Part A 1.4).
     public static func manufacturerData(_ company: UInt16, _ data: [UInt8]) -> Self {
         var octets: [UInt8] = []
@@ -50,12 +51,12 @@ public struct ADStructure: Hashable, Sendable {
 /// The type and the offsets of an AD structure in a span of advertising data.
 public struct ADElement: Hashable, Sendable {
     public let type: ADType
-    /// Offset of the length byte.
+    /// The offset of the structure's length byte.
     public let offset: Int
-    /// Offsets of the data, after length and type.
+    /// The offsets of the data, which follows the length byte and the type.
     public let data: Range<Int>
 
-    /// An element at offsets that are not checked.
+    /// An element with these offsets, which are not checked.
     @inlinable
     public init(type: ADType, offset: Int, data: Range<Int>) {
         self.type = type
@@ -66,8 +67,8 @@ public struct ADElement: Hashable, Sendable {
 
 /// Reads the AD structures of a span without allocating.
 ///
-/// It ends at the first zero length byte (early termination) or at a structure that extends beyond the end. Then
-/// ``offset`` is the place, and ``isTruncated`` is true in the second case.
+/// Reading stops at the end of the range, at the first length byte of zero (early termination), or at a structure that
+/// extends beyond the end. ``offset`` is the position at which it stopped. ``isTruncated`` is true in the last case.
 public struct ADStructureCursor: Sendable {
     @usableFromInline internal var position: Int
     @usableFromInline internal var ranOver = false
@@ -82,12 +83,13 @@ public struct ADStructureCursor: Sendable {
 
     /// The offset of the next structure's length byte, or the offset at which reading stopped.
     @inlinable public var offset: Int { position }
-    /// True if the last structure claims more bytes than are left.
+    /// True if reading stopped at a structure whose length byte counts more bytes than are left.
     @inlinable public var isTruncated: Bool { ranOver }
 
-    /// The next whole structure; `nil` at the end of the range, at a zero length byte, and at a truncated structure.
+    /// Returns the next complete structure; `nil` at the end of the range, at a length byte of zero, and at a truncated
+    /// structure.
     ///
-    /// - Parameter span: The span that contains the whole range. It must be equal in every call.
+    /// - Parameter span: The span that contains the whole range. Every call must pass the same bytes.
     @inlinable
     public mutating func next(in span: Span<UInt8>) -> ADElement? {
         guard !ranOver, position < end else { return nil }
@@ -97,7 +99,7 @@ public struct ADStructureCursor: Sendable {
             ranOver = true
             return nil
         }
-        // The structure ends within the range, so no sum can run over.
+        // The structure ends within the range, so these sums cannot overflow.
         let next = position &+ 1 &+ length
         let element = ADElement(
             type: ADType(rawValue: span[position &+ 1]), offset: position, data: position &+ 2..<next)
@@ -110,13 +112,13 @@ public struct ADStructureCursor: Sendable {
 public struct ADType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// Any byte. Types without a name here are kept.
+    /// A type with any value, including values without a name in this list.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// One byte of ``ADFlags``.
+    /// The discovery modes and the Bluetooth modes of the device: one byte of ``ADFlags``.
     public static let flags = Self(rawValue: 0x01)
     /// Some of the device's 16-bit service UUIDs, each least significant byte first.
     public static let incomplete16BitUUIDs = Self(rawValue: 0x02)
@@ -134,7 +136,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let shortenedLocalName = Self(rawValue: 0x08)
     /// The whole name, in UTF-8.
     public static let completeLocalName = Self(rawValue: 0x09)
-    /// One signed byte, in dBm.
+    /// The transmit power in dBm, as one signed byte.
     public static let txPowerLevel = Self(rawValue: 0x0A)
     /// A 16-bit UUID and its data.
     public static let serviceData16 = Self(rawValue: 0x16)
@@ -144,15 +146,16 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let serviceData32 = Self(rawValue: 0x20)
     /// A 128-bit UUID and its data.
     public static let serviceData128 = Self(rawValue: 0x21)
-    /// A scheme in one character, and the rest of the URI in UTF-8.
+    /// A URI: one character for its scheme, then the rest of the URI in UTF-8.
     public static let uri = Self(rawValue: 0x24)
     /// A company identifier, least significant byte first, and the company's data.
     public static let manufacturerData = Self(rawValue: 0xFF)
 
-    /// The name in profiles and JSON, such as `flags`; `nil` for types without one.
+    /// The name in profiles and JSON, such as `flags`; `nil` for types that are not in this list.
     public var key: String? { Self.names[rawValue]?.key }
 
-    /// The name for people, such as `Flags`; the number for types without one.
+    /// The name in the Assigned Numbers, such as `Flags`; `AD type 0x2A`, for example, for types that are not in this
+    /// list.
     public var name: String { Self.names[rawValue]?.name ?? "AD type \(Hexadecimal.number(rawValue, width: 2))" }
 
     private static let names: [UInt8: (key: String, name: String)] = [
@@ -179,22 +182,22 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
 public struct ADFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// Any bits; 5, 6 and 7 are reserved.
+    /// Flags with any bits. Bits 5, 6 and 7 are reserved.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// LE Limited Discoverable Mode: discoverable for a limited time. Not together with ``generalDiscoverable``.
+    /// LE Limited Discoverable Mode: discoverable for a limited time. It excludes ``generalDiscoverable``.
     public static let limitedDiscoverable = Self(rawValue: 0x01)
     /// LE General Discoverable Mode.
     public static let generalDiscoverable = Self(rawValue: 0x02)
-    /// The device has no Basic Rate / Enhanced Data Rate.
+    /// The device does not support Bluetooth Classic (BR/EDR, Basic Rate / Enhanced Data Rate).
     public static let brEdrNotSupported = Self(rawValue: 0x04)
-    /// LE and BR/EDR at the same time, by the controller.
+    /// The controller supports LE and BR/EDR at the same time.
     public static let simultaneousController = Self(rawValue: 0x08)
-    /// LE and BR/EDR at the same time, by the host.
+    /// The host supports LE and BR/EDR at the same time.
     public static let simultaneousHost = Self(rawValue: 0x10)
 
-    /// 0x06, the flags of most beacons, which Eddystone requires.
+    /// The flags of most beacons, 0x06. Eddystone requires them.
     public static let beacon: Self = [.generalDiscoverable, .brEdrNotSupported]
 }

@@ -1,5 +1,5 @@
-/// The name of a controller and the way to it, as in `--adapter` and in profiles. A name does not mean that the
-/// controller exists.
+/// The name of a Bluetooth adapter, as in `--adapter` and in profiles. It also selects how Pharos connects to the
+/// adapter. The adapter need not exist.
 public enum AdapterName: Hashable, Sendable {
     /// `hci0`: raw HCI, shared with the kernel's Bluetooth stack.
     case raw(index: UInt16)
@@ -13,10 +13,10 @@ public enum AdapterName: Hashable, Sendable {
     case unix(path: String)
     /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
     case serial(path: String, rate: Int)
-    /// `virtual`: a controller in software inside this process. A receiver on it is next to all beacons that its
+    /// `virtual`: a controller in software inside this process. A receiver that uses it is next to all beacons that its
     /// files describe.
     case virtual
-    /// `virtual?path=tour`: the same controller, whose receiver walks from beacon to beacon.
+    /// `virtual?path=tour`: the virtual controller with a receiver that walks from beacon to beacon.
     case virtualTour
 
     /// The bit rate of `serial:` names without a rate.
@@ -93,7 +93,7 @@ extension AdapterName {
     /// `true` for both forms of the virtual adapter.
     public var isVirtual: Bool { self == .virtual || self == .virtualTour }
 
-    /// The number N in the forms with hciN, 0...65535; `nil` for the other forms.
+    /// The number N of `hciN`, 0...65535; `nil` for the other forms.
     public var kernelIndex: UInt16? {
         switch self {
         case .raw(let index), .user(let index), .managed(let index): index
@@ -101,7 +101,7 @@ extension AdapterName {
         }
     }
 
-    /// The adapter with another N in `hciN`; other forms are returned unchanged.
+    /// Returns the name with `index` as the N of `hciN`; returns the other forms unchanged.
     public func withKernelIndex(_ index: UInt16) -> AdapterName {
         switch self {
         case .raw: .raw(index: index)
@@ -134,7 +134,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
 
     public var description: String { "\"\(text)\" \(fault)" }
 
-    /// What is wrong, without the text: `needs the path of a socket: unix:PATH`.
+    /// The error message without the refused text: `needs the path of a socket: unix:PATH`.
     public var fault: String {
         switch reason {
         case .unknown:
@@ -152,8 +152,8 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension FixedWidthInteger {
-    /// A number of decimal digits without a leading zero or a sign; `nil` for other texts and for numbers that are too
-    /// large.
+    /// Reads a number in decimal digits without a leading zero or a sign; `nil` for other texts and for numbers that
+    /// are too large.
     fileprivate init?(decimalDigits text: Substring) {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             text.utf8.count == 1 || text.utf8.first != UInt8(ascii: "0")
@@ -163,7 +163,7 @@ extension FixedWidthInteger {
 }
 
 extension String {
-    /// The text after `prefix`; `nil` if the text does not start with it.
+    /// Returns the text after `prefix`; `nil` if the text does not start with `prefix`.
     fileprivate func after(_ prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

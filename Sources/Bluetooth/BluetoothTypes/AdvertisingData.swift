@@ -12,7 +12,7 @@ public struct AdvertisingData: Hashable, Sendable {
     /// The number of bytes that the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
     public static let extendedLimit = 1650
 
-    /// Bytes as received, valid or not.
+    /// Advertising data with these received bytes, valid or not.
     public init(octets: [UInt8]) {
         self.octets = octets
     }
@@ -45,7 +45,7 @@ public struct AdvertisingData: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The AD structures before the end of the significant part.
+    /// The complete AD structures, up to the first length byte of zero or the first truncated structure.
     public var structures: [ADStructure] {
         var cursor = ADStructureCursor(octets.indices)
         var result: [ADStructure] = []
@@ -55,7 +55,8 @@ public struct AdvertisingData: Hashable, Sendable {
         return result
     }
 
-    /// The powers in the TX Power Level structures, in dBm. Structures of another length than one byte have none.
+    /// The powers in all TX Power Level structures, in dBm. Structures with more or less than one byte of data are
+    /// skipped.
     public var transmitPowers: [Int] {
         structures.filter { $0.type == .txPowerLevel && $0.data.count == 1 }
             .map { Int(Int8(bitPattern: $0.data[0])) }
@@ -70,7 +71,7 @@ public struct AdvertisingData: Hashable, Sendable {
 }
 
 extension AdvertisingData: CustomStringConvertible {
-    /// Lower-case hexadecimal digits without separators.
+    /// The bytes as lower-case hexadecimal digits without separators.
     public var description: String { Hexadecimal.text(octets) }
 }
 
@@ -78,14 +79,15 @@ extension AdvertisingData: CustomStringConvertible {
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit that is exceeded.
     public enum Reason: Hashable, Sendable {
-        /// More bytes than the limit, with the type of the first structure that exceeds it.
+        /// All structures together have more bytes than `limit`; `type` is the type of the first structure that exceeds
+        /// it.
         case tooLong(octets: Int, limit: Int, type: ADType)
-        /// More data than a length byte can count.
+        /// A structure has more data than its length byte can count, which is 254 bytes.
         case structureTooLong(octets: Int)
     }
 
     public let reason: Reason
-    /// Position of the structure in the list, from 0.
+    /// The position of the structure in the list, from 0.
     public let structure: Int
 
     /// An error about the structure at position `structure`, from 0.

@@ -7,7 +7,7 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// The interval in units of 0.625 ms.
     public let rawValue: UInt32
 
-    /// Any number of units. The ranges below are what controllers accept.
+    /// An interval of any number of units of 0.625 ms. Controllers only accept ``legacyRange`` or ``extendedRange``.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -20,7 +20,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// accepts: 100 ms. Apple requires this interval for iBeacons.
     public static let nonconnectableMinimumBefore5 = AdvertisingInterval(rawValue: 0x00A0)
 
-    /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 24 bits of units.
+    /// The multiple of 0.625 ms that is nearest to a time; half a unit is rounded up. `nil` if the time is negative or
+    /// above 10,485.759375 s (24 bits of units).
     public init?(microseconds: Int) {
         guard microseconds >= 0, microseconds <= 0xFF_FFFF * 625 + 312 else { return nil }
         self.init(rawValue: UInt32((2 * microseconds + 625) / 1250))
@@ -33,13 +34,13 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// (Core Specification, volume 6, part B, section 4.4.2.2.1).
     public static let meanDelayMicroseconds = 5000
 
-    /// The mean time between advertising events: the interval and the mean advDelay.
+    /// The mean time between the starts of two advertising events in microseconds: the interval and the mean advDelay.
     public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The interval of the beacon `name` if many beacons are spread over a range: it depends only on the name, and many
-    /// names are spread evenly, in steps of 0.625 ms.
+    /// Returns the interval of the beacon `name`, so that many beacons have different intervals. It depends only on the
+    /// name and the range; the intervals of many names are spread evenly over `range`, in steps of 0.625 ms.
     public static func spread(_ name: String, over range: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
         let count = UInt64(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
         let step = StableHash.scattered(name).multipliedFullWidth(by: count).high
@@ -61,7 +62,7 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
     /// The time in units of 0.625 ms.
     public let rawValue: UInt16
 
-    /// Any number of units. The ranges below are what the commands accept.
+    /// A time of any number of units of 0.625 ms. Controllers only accept ``legacyRange`` or ``extendedRange``.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -71,7 +72,8 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
     /// The range of the extended command: 2.5 ms...40.959375 s.
     public static let extendedRange = ScanInterval(rawValue: 0x0004)...ScanInterval(rawValue: 0xFFFF)
 
-    /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 16 bits of units.
+    /// The multiple of 0.625 ms that is nearest to a time; half a unit is rounded up. `nil` if the time is negative or
+    /// above 40.959375 s (16 bits of units).
     public init?(microseconds: Int) {
         guard microseconds >= 0, microseconds <= 0xFFFF * 625 + 312 else { return nil }
         self.init(rawValue: UInt16((2 * microseconds + 625) / 1250))
@@ -92,7 +94,8 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
 public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any bits: bit 0 is channel 37, 1 is 38 and 2 is 39. Controllers accept one to three of these bits, and no other.
+    /// A channel map with any bits: bit 0 is channel 37, bit 1 is 38 and bit 2 is 39. Controllers require at least one
+    /// of these bits, and refuse all other bits.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -103,7 +106,7 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
     /// All three channels.
     public static let all: Self = [.channel37, .channel38, .channel39]
 
-    /// Channels by their numbers; `nil` if there is none, or if a number is not 37, 38 or 39.
+    /// The channels with these numbers; `nil` if there are no numbers, or if a number is not 37, 38 or 39.
     public init?(numbers: some Sequence<Int>) {
         var mask: UInt8 = 0
         for number in numbers {
@@ -140,14 +143,16 @@ public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A requested interval, and the nearest possible interval: controllers count in units of 0.625 ms.
+/// A requested interval and the nearest interval that a controller can use, a multiple of 0.625 ms.
 public struct RequestedInterval: Hashable, Sendable {
     /// The nearest possible interval.
     public let interval: AdvertisingInterval
     /// The requested interval in microseconds.
     public let microseconds: Int
 
-    /// - Parameter microseconds: The requested interval.
+    /// A requested interval and the nearest possible interval, which is not checked.
+    ///
+    /// - Parameter microseconds: The requested interval in microseconds.
     public init(_ interval: AdvertisingInterval, microseconds: Int) {
         self.interval = interval
         self.microseconds = microseconds
@@ -158,7 +163,7 @@ public struct RequestedInterval: Hashable, Sendable {
         self.init(interval, microseconds: interval.microseconds)
     }
 
-    /// The digits of the requested interval in milliseconds.
+    /// The requested interval in milliseconds as decimal text, such as `152.5`.
     public var milliseconds: String { DecimalText.thousandths(microseconds) }
 
     /// Reads `100`, `100ms` or `152.5` as milliseconds and `1.28s` as seconds.
@@ -180,9 +185,9 @@ public struct RequestedInterval: Hashable, Sendable {
 
 /// The reason why a text is not an advertising interval.
 public enum IntervalTextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not a number of milliseconds or seconds.
+    /// The text is not a number of milliseconds or seconds.
     case notation
-    /// Outside the allowed range.
+    /// The interval is outside the allowed range.
     case outOfRange
 
     public var description: String {

@@ -1,15 +1,16 @@
-/// A repeating schedule of advertising intervals for one advertisement, such as 100 ms for 2 s and then 1000 ms for 8 s.
+/// A repeating schedule of advertising intervals for one advertisement, such as 100 ms for 2 s and then 1000 ms for 8
+/// s.
 ///
 /// The host changes the interval at the end of each part: it disables the advertising set and enables it with the next
 /// interval. A controller sends the first event of a set at once when it is enabled, so each part begins with an event.
 public struct AdvertisingPattern: Hashable, Sendable {
-    /// An interval, and the time for which it is kept.
+    /// An advertising interval and the time for which the beacon uses it.
     public struct Part: Hashable, Sendable {
         public let interval: RequestedInterval
-        /// In microseconds; at least the interval.
+        /// The duration of the part in microseconds. It must be at least one interval.
         public let durationMicroseconds: Int
 
-        /// No value is checked.
+        /// A part with these values, which are not checked.
         public init(interval: RequestedInterval, durationMicroseconds: Int) {
             self.interval = interval
             self.durationMicroseconds = durationMicroseconds
@@ -18,22 +19,22 @@ public struct AdvertisingPattern: Hashable, Sendable {
 
     /// The position in the cycle at one moment.
     public struct Moment: Hashable, Sendable {
-        /// The position of the part in ``parts``.
+        /// The index of the current part in ``parts``.
         public let part: Int
         /// The time until the next part begins, in microseconds; above 0.
         public let rest: Int
     }
 
-    /// The possible numbers of parts.
+    /// The allowed numbers of parts in a pattern.
     public static let countRange = 2...16
-    /// The possible durations of a part: 0.5 s...1 day, in microseconds. Each change of the interval takes three commands
-    /// and wakes up the machine.
+    /// The allowed durations of a part: 0.5 s...1 day, in microseconds. Each change of the interval takes three HCI
+    /// commands and wakes up the machine.
     public static let durationRange = 500_000...86_400_000_000
 
-    /// At least two, in the order in which they are sent.
+    /// The parts of one cycle in the order of sending; at least two.
     public let parts: [Part]
 
-    /// Returns `nil` for fewer than two parts, and for one without a duration.
+    /// A pattern of these parts; `nil` if there are fewer than two, or if the duration of a part is not above 0.
     public init?(_ parts: [Part]) {
         guard parts.count >= 2, parts.allSatisfy({ $0.durationMicroseconds > 0 }) else { return nil }
         self.parts = parts
@@ -42,17 +43,19 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// The duration of all parts together, in microseconds.
     public var cycleMicroseconds: Int { parts.reduce(0) { $0 + $1.durationMicroseconds } }
 
+    /// The shortest interval of all parts.
     public var shortestInterval: AdvertisingInterval {
         parts.map(\.interval.interval).min() ?? AdvertisingInterval.legacyRange.lowerBound
     }
 
+    /// The longest interval of all parts.
     public var longestInterval: AdvertisingInterval {
         parts.map(\.interval.interval).max() ?? AdvertisingInterval.legacyRange.upperBound
     }
 
-    /// The part of the cycle at a time after the beginning of the first cycle.
+    /// Returns the position in the cycle at a time after the start of the first cycle.
     ///
-    /// - Parameter elapsed: In microseconds; a negative time counts as 0.
+    /// - Parameter elapsed: The time since the start of the first cycle, in microseconds; a negative time counts as 0.
     public func moment(after elapsed: Int) -> Moment {
         var place = max(0, elapsed) % cycleMicroseconds
         for (index, part) in parts.enumerated() {
@@ -64,13 +67,14 @@ public struct AdvertisingPattern: Hashable, Sendable {
         return Moment(part: 0, rest: parts[0].durationMicroseconds)
     }
 
-    /// The mean number of events in a part: the one with which it begins, and those that follow before its end.
+    /// Returns the mean number of advertising events in a part: the event at its start, and the later events before its
+    /// end.
     public func events(inPart index: Int) -> Double {
         let interval = parts[index].interval.interval.microseconds
         let duration = parts[index].durationMicroseconds
         var events = 1.0
-        // Event number k begins k intervals and k delays after the first one. Only for few k it is uncertain whether that
-        // is before the end.
+        // Event k starts k intervals and k random delays after the first event. The first `certain` events start before
+        // the end even with the longest delays; the next events do so only with some probability.
         let certain = max(0, (duration - 1) / (interval + Self.longestDelay))
         events += Double(certain)
         var number = certain + 1
@@ -81,13 +85,14 @@ public struct AdvertisingPattern: Hashable, Sendable {
         return events
     }
 
-    /// The mean number of events in a cycle.
+    /// The mean number of advertising events in a cycle.
     public var eventsPerCycle: Double { parts.indices.reduce(0) { $0 + events(inPart: $1) } }
 
-    /// The mean time between two events, in microseconds.
+    /// The mean time between two advertising events, in microseconds.
     public var meanPeriodMicroseconds: Double { Double(cycleMicroseconds) / eventsPerCycle }
 
-    /// The interval with the same number of events, rounded to 0.625 ms and at least 20 ms.
+    /// The constant interval that gives the same mean number of events per second, rounded to 0.625 ms and at least 20
+    /// ms.
     public var meanInterval: AdvertisingInterval {
         let wanted = Int(meanPeriodMicroseconds.rounded()) - AdvertisingInterval.meanDelayMicroseconds
         let range = AdvertisingInterval.extendedRange
@@ -98,9 +103,11 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// The largest advDelay in microseconds.
     private static let longestDelay = 2 * AdvertisingInterval.meanDelayMicroseconds
 
-    /// The probability that the sum of so many delays, each uniform over 0...10 ms, is below a limit in microseconds.
+    /// Returns the probability that the sum of `count` random delays, each uniform over 0...10 ms, is below `limit`
+    /// microseconds.
     ///
-    /// It is exact for up to three delays. The distribution of more is nearly that of three, stretched.
+    /// The result is exact for up to three delays. For more delays, the distribution of three is stretched to the right
+    /// mean and variance, which is a close approximation.
     private static func probability(sumOfDelays count: Int, below limit: Int) -> Double {
         let part = Double(limit) / Double(longestDelay)
         switch count {
@@ -123,6 +130,6 @@ extension AdvertisingPattern: CustomStringConvertible {
 }
 
 extension AdvertisingPattern.Part {
-    /// The digits of the duration in seconds.
+    /// The duration in seconds as decimal text, such as `2` or `0.5`.
     public var seconds: String { DecimalText.thousandths((durationMicroseconds + 500) / 1000) }
 }

@@ -1,21 +1,22 @@
 /// A 16-, 32- or 128-bit UUID in its original width.
 ///
-/// Text is written most significant byte first; AD structures carry it least significant byte first
-/// (Core Specification Supplement, Part A 1.1), iBeacon most significant first.
+/// Text is written most significant byte first. AD structures contain a UUID least significant byte first (Core
+/// Specification Supplement, Part A 1.1), and iBeacon frames most significant byte first.
 public enum BluetoothUUID: Hashable, Sendable {
     case uuid16(UInt16)
     case uuid32(UInt32)
     /// All 16 bytes, most significant byte first.
     case uuid128(FixedOctets<16>)
 
-    /// `FEAA`, `0xFEAA`, eight digits, or 32 digits with or without dashes, in either case; `nil` for anything else.
+    /// Reads `FEAA`, `0xFEAA`, eight digits, or 32 digits with or without dashes, in either case; `nil` for any other
+    /// text.
     public init?(_ text: some StringProtocol) {
         let digits = text.hasPrefix("0x") || text.hasPrefix("0X") ? text.dropFirst(2) : text[...]
         guard let octets = try? Hexadecimal.octets(digits) else { return nil }
         self.init(bigEndian: octets)
     }
 
-    /// Two, four or sixteen bytes, most significant first.
+    /// A UUID from two, four or sixteen bytes, most significant byte first; `nil` for any other number of bytes.
     public init?(bigEndian octets: [UInt8]) {
         switch octets.count {
         case 2: self = .uuid16(octets.span.uint16BigEndian(at: 0))
@@ -68,13 +69,13 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension FixedOctets<16> {
-    /// A 128-bit UUID from text with or without dashes, in either case; `nil` for anything else.
+    /// Reads a 128-bit UUID from text with or without dashes, in either case; `nil` for any other text.
     public init?(uuid text: some StringProtocol) {
         guard let value = try? Self(hexadecimal: text) else { return nil }
         self = value
     }
 
-    /// A random UUID: version 4, variant 1 (RFC 9562, section 5.4).
+    /// Returns a random UUID: version 4, variant 1 (RFC 9562, section 5.4).
     public static func randomUUID(using generator: inout some RandomNumberGenerator) -> Self {
         var uuid = Self()
         for index in 0..<16 { uuid[index] = .random(in: 0...255, using: &generator) }

@@ -1,13 +1,13 @@
 /// Text of fixed-point decimal numbers, without conversion to binary floating point.
 public enum DecimalText {
-    /// `value` thousandths, without superfluous digits: 152500 is `152.5`.
+    /// Returns the number of `value` thousandths as text without superfluous zeros: 152500 gives `152.5`.
     public static func thousandths(_ value: Int) -> String {
         var octets: [UInt8] = []
         append(thousandths: value, to: &octets)
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Appends the digits in ASCII.
+    /// Appends the number of `value` thousandths, in ASCII and without superfluous zeros.
     public static func append(thousandths value: Int, to octets: inout [UInt8]) {
         if value < 0 { octets.append(UInt8(ascii: "-")) }
         append(value.magnitude / 1000, places: 1, to: &octets)
@@ -30,8 +30,8 @@ public enum DecimalText {
         octets.append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
-    /// Reads a decimal number as thousandths, rounded half up; `nil` for other texts and for numbers that are too
-    /// large.
+    /// Reads a decimal number as thousandths, with halves rounded away from zero; `nil` for other texts and for numbers
+    /// that are too large.
     public static func thousandths(_ text: some StringProtocol) -> Int? {
         var digits = text[...]
         let negative = digits.first == "-"
@@ -50,8 +50,8 @@ public enum DecimalText {
         return (negative ? -1 : 1) * (whole * 1000 + fraction)
     }
 
-    /// Returns true if the character is one of the digits 0 to 9. A range of characters would contain "1" with a
-    /// combining accent.
+    /// Returns true if the character is one of the digits 0 to 9. A comparison with "0"..."9" would also accept "1"
+    /// with a combining accent.
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 

@@ -1,8 +1,9 @@
-/// BD_ADDR: 48 bits, written most significant byte first and sent least significant byte first.
+/// A Bluetooth device address (BD_ADDR) of 48 bits, written most significant byte first and sent least significant byte
+/// first.
 ///
 /// The bytes are stored in the order in which they are written. Only ``littleEndian`` reverses them.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
-    /// Most significant byte first, as printed.
+    /// The six bytes, most significant byte first, as printed.
     public let octets: FixedOctets<6>
 
     /// An address with these bytes, most significant byte first.
@@ -10,13 +11,13 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         self.octets = octets
     }
 
-    /// Reads an address in HCI, least significant byte first; `nil` if there are fewer than six bytes.
+    /// Reads an address from an HCI packet, least significant byte first; `nil` if there are fewer than six bytes.
     public init?(littleEndian span: Span<UInt8>, at offset: Int) {
         guard let wire = FixedOctets<6>(span, at: offset) else { return nil }
         octets = wire.reversed
     }
 
-    /// `F0:01:02:03:04:05`, also with dashes or without separators; `nil` for anything else.
+    /// Reads an address such as `F0:01:02:03:04:05`, also with dashes or without separators; `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         guard let octets = try? FixedOctets<6>(hexadecimal: text) else { return nil }
         self.octets = octets
@@ -25,13 +26,13 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// The six bytes for HCI, least significant first.
     public var littleEndian: [UInt8] { octets.reversed.octets }
 
-    /// The kind of a random address, stated by its two most significant bits (Core Specification 5.4, Vol 6 Part B
+    /// The kind of a random address, given by its two most significant bits (Core Specification 5.4, Vol 6 Part B
     /// 1.3.2).
     public enum RandomKind: Sendable {
         case nonResolvablePrivate
         case resolvablePrivate
         case reserved
-        /// `11`: does not change while the device is powered.
+        /// A static address (bits `11`), which does not change while the device is powered.
         case staticDevice
     }
 
@@ -67,6 +68,6 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
 }
 
 extension DeviceAddress: CustomStringConvertible {
-    /// Upper case with colons, most significant byte first.
+    /// The address in upper case with colons, most significant byte first.
     public var description: String { Hexadecimal.upperCaseText(octets.octets, separator: ":") }
 }

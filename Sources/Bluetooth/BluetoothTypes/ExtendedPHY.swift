@@ -1,22 +1,22 @@
-/// The physical layers of an extended advertisement: that of its packets on the primary channels 37, 38 and 39, and that of
-/// its auxiliary packets on the secondary channels 0...36, which carry the data.
+/// The physical layers (PHYs) of an extended advertisement: one for its packets on the primary channels 37, 38 and 39,
+/// and one for its auxiliary packets on the secondary channels 0...36, which carry the data.
 ///
-/// An advertisement without one is sent in legacy PDUs on LE 1M, the only PDUs that every phone receives.
+/// An advertisement without this value is sent in legacy PDUs on LE 1M, the only PDUs that every phone receives.
 public enum ExtendedPHY: String, Hashable, Sendable, CaseIterable {
     /// LE 1M on all channels.
     case le1M = "1M"
-    /// LE 1M on the primary channels, LE 2M on the secondary ones.
+    /// LE 1M on the primary channels, and LE 2M on the secondary channels.
     case le2M = "2M"
-    /// LE Coded on all channels. The controller chooses the coding.
+    /// LE Coded on all channels. The controller chooses between S=2 and S=8.
     case coded
-    /// LE Coded with two symbols for a bit, 500 kbit/s.
+    /// LE Coded on all channels with two symbols for each bit (S=2), 500 kbit/s.
     case codedS2 = "coded-s2"
-    /// LE Coded with eight symbols for a bit, 125 kbit/s.
+    /// LE Coded on all channels with eight symbols for each bit (S=8), 125 kbit/s.
     case codedS8 = "coded-s8"
 
     public var isCoded: Bool { self != .le1M && self != .le2M }
 
-    /// The rate of the packets on the primary channels. Controllers that may choose the coding send S=8 there.
+    /// The rate of the packets on the primary channels. Controllers use S=8 there if they may choose the coding.
     public var primaryRate: PacketRate { isCoded ? secondaryRate : .le1M }
 
     /// The rate of the packets on the secondary channels.
@@ -41,18 +41,19 @@ public enum ExtendedPHY: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The bit rate of a packet, which decides how long it is on the air (Core Specification 5.4, Vol 6 Part B 2.1, 2.2).
+/// The bit rate of a packet, which determines its time on the air (Core Specification 5.4, Vol 6 Part B 2.1, 2.2).
 public enum PacketRate: Hashable, Sendable, CaseIterable {
     case le1M
     case le2M
     case codedS2
     case codedS8
 
-    /// The time on the air in microseconds.
+    /// Returns the time on the air of one packet, in microseconds.
     ///
-    /// Uncoded packets have a preamble of 1 byte (2 on LE 2M), an access address of 4, a header of 2 and a CRC of 3. Coded
-    /// packets have a preamble of 80 µs, the access address, the coding indicator and TERM1 with S=8 (256, 16 and 24 µs),
-    /// then header, payload, CRC and the 3 bits of TERM2 with their own S.
+    /// Uncoded packets have a preamble of 1 byte (2 bytes on LE 2M), an access address of 4 bytes, a header of 2 bytes
+    /// and a CRC of 3 bytes. Coded packets have a preamble of 80 µs, then the access address, the coding indicator and
+    /// TERM1, always with S=8 (256, 16 and 24 µs), then header, payload, CRC and the 3 bits of TERM2 with the S of the
+    /// packet.
     ///
     /// - Parameter payload: The bytes after the PDU's header, 0...255.
     public func microseconds(payload: Int) -> Int {
@@ -68,28 +69,31 @@ public enum PacketRate: Hashable, Sendable, CaseIterable {
 /// The packets of an extended advertising event: an ADV_EXT_IND on each primary channel, then one AUX_ADV_IND, and an
 /// AUX_CHAIN_IND for each further part of the data (Core Specification 5.4, Vol 6 Part B 2.3.1, 2.3.4).
 ///
-/// Each packet is as full as possible, and follows the one before it as soon as possible.
+/// Each packet is as full as possible, and starts as soon as possible after the previous packet.
 public struct ExtendedEvent: Hashable, Sendable {
     /// The time on the air of the ADV_EXT_IND on one channel, in microseconds.
     public let primaryMicroseconds: Int
     /// The times on the air of AUX_ADV_IND and each AUX_CHAIN_IND, in microseconds.
     public let auxiliaryMicroseconds: [Int]
 
-    /// T_MAFS: the shortest time from the end of a packet to the auxiliary packet that it points to, in microseconds (Vol 6
-    /// Part B 4.2.4).
+    /// T_MAFS: the shortest time from the end of a packet to the auxiliary packet that it points to, in microseconds
+    /// (Vol 6 Part B 4.2.4).
     public static let gapMicroseconds = 300
     /// The number of secondary channels.
     public static let secondaryChannels = 37
-    /// The bytes of data in one AUX_ADV_IND: the payload's 255 without header length, flags, address and data info.
+    /// The largest number of data bytes in a single AUX_ADV_IND: its payload of 255 bytes less 10 bytes for header
+    /// length, flags, address and data info.
     public static let firstPacketLimit = 255 - 10
-    /// The bytes of a pointer to the next packet.
+    /// The size of a pointer to the next packet, in bytes.
     private static let pointer = 3
-    /// The payload of an ADV_EXT_IND: header length, flags, data info and a pointer.
+    /// The size of an ADV_EXT_IND's payload in bytes: header length, flags, data info and a pointer.
     private static let primaryPayload = 4 + pointer
 
+    /// The packets of an event that sends `octets` bytes.
+    ///
     /// - Parameters:
-    ///   - octets: The bytes of advertising data.
-    ///   - headerOctets: The bytes that the extended header has in addition, such as 1 for a TX power.
+    ///   - octets: The number of bytes of advertising data.
+    ///   - headerOctets: The number of optional bytes in the extended header, such as 1 for a TX power.
     public init(_ phy: ExtendedPHY, octets: Int, headerOctets: Int = 0) {
         primaryMicroseconds = phy.primaryRate.microseconds(payload: Self.primaryPayload)
         var packets: [Int] = []
@@ -112,8 +116,8 @@ public struct ExtendedEvent: Hashable, Sendable {
         auxiliaryMicroseconds.reduce(0, +) + Self.gapMicroseconds * (auxiliaryMicroseconds.count - 1)
     }
 
-    /// The time from the start of the event to its end, if the packets on `channels` primary channels follow each other
-    /// immediately, in microseconds: no event can be shorter.
+    /// Returns the shortest possible duration of the event in microseconds: the packets on the `channels` primary
+    /// channels follow each other without gaps.
     public func shortestMicroseconds(channels: Int = 3) -> Int {
         channels * primaryMicroseconds + Self.gapMicroseconds + auxiliarySpanMicroseconds
     }

@@ -3,7 +3,7 @@
 /// Reading accepts either case and single spaces, colons, dashes or line ends between bytes (`02 01 06`,
 /// `02:01:06`, `020106`); writing gives lower case without separators.
 public enum Hexadecimal {
-    /// The bytes of a hexadecimal text.
+    /// Returns the bytes of a hexadecimal text.
     ///
     /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first part that is not a byte.
     @inlinable
@@ -11,7 +11,8 @@ public enum Hexadecimal {
         try octets(in: String(text))
     }
 
-    // Not generic, because the runtime would search all conformances of the program for those of the text's type.
+    // This function is not generic: a generic one would let the runtime search all conformances of the program for
+    // those of the text's type.
     @usableFromInline
     static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }
@@ -41,7 +42,8 @@ public enum Hexadecimal {
     /// The characters that may be between bytes, in ASCII.
     package static let separators = Array(" \t\r\n:-".utf8)
 
-    /// Reads valid ASCII texts, which are almost all texts, without making characters.
+    /// Returns the bytes of a valid ASCII text without creating a `Character` for each digit; `nil` for any other text.
+    /// Almost all texts are valid ASCII.
     private static func plainOctets(_ text: String.UTF8View) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 2)
@@ -61,7 +63,7 @@ public enum Hexadecimal {
         return high == nil ? result : nil
     }
 
-    /// `octets` in lower case, with `separator` between them.
+    /// Returns `octets` as lower-case hexadecimal digits, with `separator` between the bytes.
     @inlinable
     public static func text(_ octets: some Sequence<UInt8>, separator: String = "") -> String {
         var digits: [UInt8] = []
@@ -74,7 +76,7 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The digits in upper case.
+    /// Returns `octets` as upper-case hexadecimal digits, with `separator` between the bytes.
     static func upperCaseText(_ octets: [UInt8], separator: String) -> String {
         let digits = text(octets, separator: separator).utf8.map { $0 >= UInt8(ascii: "a") ? $0 - 0x20 : $0 }
         return String(decoding: digits, as: UTF8.self)
@@ -85,13 +87,14 @@ public enum Hexadecimal {
         value < 10 ? value + UInt8(ascii: "0") : value - 10 + UInt8(ascii: "a")
     }
 
-    /// Two lower-case digits.
+    /// Returns a byte as two lower-case hexadecimal digits.
     public static func text(_ octet: UInt8) -> String {
         let digits = String(octet, radix: 16)
         return octet < 16 ? "0" + digits : digits
     }
 
-    /// `0x` and `width` upper-case digits, as opcodes and company identifiers are printed.
+    /// Returns `value` as `0x` and at least `width` upper-case hexadecimal digits, as opcodes and company identifiers
+    /// are printed.
     public static func number(_ value: some BinaryInteger, width: Int) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return "0x" + String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -113,12 +116,12 @@ public typealias HexadecimalError = PositionedError<HexadecimalFault>
 public enum HexadecimalFault: PositionedReason {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
-    /// An odd number of digits.
+    /// A byte has only one digit.
     case halfOctet
     /// A valid text with more or fewer bytes than the field has.
     case wrongLength(expected: Int, found: Int)
 
-    /// One sentence, with the character's number counted from 1.
+    /// Returns one sentence about the fault. It counts characters from 1.
     public func sentence(at offset: Int) -> String {
         switch self {
         case .notADigit(let character):
@@ -130,7 +133,7 @@ public enum HexadecimalFault: PositionedReason {
         }
     }
 
-    /// The character in ASCII, so that no control character reaches a terminal.
+    /// Returns the character as printable ASCII text, so that no control character reaches a terminal.
     private static func escaped(_ character: Character) -> String {
         character.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
     }
@@ -138,7 +141,7 @@ public enum HexadecimalFault: PositionedReason {
 
 /// A reason for an error at an offset in bytes or in a text.
 public protocol PositionedReason: Hashable, Sendable {
-    /// A sentence with the reason and the place.
+    /// Returns a sentence with the reason and the place of the error.
     ///
     /// - Parameter offset: The offset, as in ``PositionedError/offset``.
     func sentence(at offset: Int) -> String
@@ -156,12 +159,12 @@ public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendabl
     /// The offset of the fault, from 0.
     public let offset: Int
 
-    /// An error after `offset` bytes or characters.
+    /// An error at `offset`, the number of bytes or characters before it.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
 
-    /// The reason's sentence.
+    /// A sentence with the reason and the place of the error.
     public var description: String { reason.sentence(at: offset) }
 }

@@ -1,7 +1,7 @@
 /// Cuts a stream of text into lines, which usually are hexadecimal bytes.
 ///
-/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped, and so is the
-/// byte order mark at the start of a text.
+/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped, and so is
+/// the byte order mark at the start of a text.
 public struct HexadecimalLines: Sendable {
     /// A line that is not empty.
     public struct Line: Sendable {
@@ -28,16 +28,17 @@ public struct HexadecimalLines: Sendable {
     public static let limit = 1 << 16
 
     private var buffer: [UInt8] = []
-    /// The offset of the next line, and the end of the bytes in which no line end was found.
+    /// The offset of the next line in `buffer`.
     private var start = 0
+    /// The offset in `buffer` up to which no further line end was found.
     private var searched = 0
     /// The number of lines so far, including empty lines.
     private var number = 0
     private var isFinished = false
-    /// True if the line was already reported as too long.
+    /// True if the current line was already reported as too long.
     private var skipsLine = false
 
-    /// A reader without text.
+    /// Starts without text. Add the text with ``push(_:)``.
     public init() {}
 
     /// Appends a piece of the text, of any length.
@@ -51,7 +52,7 @@ public struct HexadecimalLines: Sendable {
     /// Marks the end of the text.
     public mutating func finish() { isFinished = true }
 
-    /// The next line that is not empty; `nil` if more text is needed, or at the end.
+    /// Returns the next line that is not empty; `nil` if more text is needed, or at the end of the text.
     public mutating func next() -> Line? {
         while let text = nextText() {
             number += 1
@@ -79,7 +80,7 @@ public struct HexadecimalLines: Sendable {
     /// U+FEFF in UTF-8, which some editors write at the start of a text.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The next line without its end.
+    /// Returns the next line without its line end; `nil` if the buffer contains no complete line.
     private mutating func nextText() -> ArraySlice<UInt8>? {
         while searched < buffer.count {
             let octet = buffer[searched]
@@ -102,8 +103,8 @@ public struct HexadecimalLines: Sendable {
         !octets.contains(0)
     }
 
-    /// The bytes of a hexadecimal text. Each group of digits may have `0x` before it and a comma after it, and brackets or
-    /// braces may be around all of them.
+    /// Returns the bytes of a hexadecimal text. Each group of digits may have `0x` before it and a comma after it, and
+    /// brackets or braces may be around the whole text.
     public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
         var spelled = Array(text)
         var isStart = true
@@ -111,7 +112,7 @@ public struct HexadecimalLines: Sendable {
         for index in spelled.indices {
             let next = index + 1 < spelled.count ? spelled[index + 1] : 0
             if isStart, spelled[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
-                // Blanks in place of `0x` leave all other digits where they are.
+                // Blanks replace `0x`, so that the offsets of all other characters stay the same.
                 spelled[index] = 0x20
                 spelled[index + 1] = 0x20
             }

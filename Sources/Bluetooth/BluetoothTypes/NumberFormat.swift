@@ -10,9 +10,9 @@ public enum NumberFormat {
     ///
     /// - Parameters:
     ///   - decimals: The number of digits behind the decimal point, 0...12.
-    ///   - unit: Follows the number after a space; nothing is added for an empty unit.
-    /// - Returns: A dash without a unit if `value` is `nil` or not finite. A number of 9e15 or more is written as Swift
-    ///   writes it.
+    ///   - unit: The unit, which follows the number after a space. An empty unit adds nothing.
+    /// - Returns: A dash without a unit if `value` is `nil` or not finite. If the number times 10^`decimals` is 9e15 or
+    ///   more, it is written as Swift prints a `Double`.
     public static func fixed(_ value: Double?, _ decimals: Int, unit: String = "") -> String {
         guard let value, value.isFinite else { return none }
         return number(value, decimals) + suffix(unit)
@@ -27,14 +27,15 @@ public enum NumberFormat {
         return trimmed(number(value, decimals))
     }
 
-    /// Returns `value` with significant digits and without zeros at the end of a fraction: `2.15 s`, `120`, `0.00043`.
+    /// Returns `value` with `digits` significant digits, without zeros at the end of a fraction: `2.15 s`, `120`,
+    /// `0.00043`.
     ///
-    /// Digits before the decimal point are never rounded: `1023`. A number below 1e-4 or of at least 1e15 is written with
-    /// an exponent: `3.2e-12`.
+    /// Digits before the decimal point are never rounded: `1023`. A number below 1e-4 or of at least 1e15 is written
+    /// with an exponent: `3.2e-12`.
     ///
     /// - Parameters:
     ///   - digits: The number of significant digits, 1...12.
-    ///   - unit: Follows the number after a space; nothing is added for an empty unit.
+    ///   - unit: The unit, which follows the number after a space. An empty unit adds nothing.
     /// - Returns: A dash without a unit if `value` is `nil` or not finite.
     public static func significant(_ value: Double?, _ digits: Int = 3, unit: String = "") -> String {
         guard let value, value.isFinite else { return none }
@@ -46,13 +47,13 @@ public enum NumberFormat {
         return trimmed(number(value, decimals)) + suffix(unit)
     }
 
-    /// Returns a fraction of one in percent: `16.7 %`, `0.0012 %`. Shares close to one get more digits, so that 99.97 % is
+    /// Returns a share of 0...1 in percent: `16.7 %`, `0.0012 %`. Shares close to 1 get more digits, so that 99.97 % is
     /// not printed as 100 %.
     ///
     /// - Returns: A dash if `share` is `nil` or not finite.
     public static func percent(_ share: Double?) -> String {
         guard let share, share.isFinite else { return none }
-        // A share of zero can become this small by a rounding error.
+        // A share that should be zero can have such a small value because of a rounding error.
         if share > 0, share < 1e-9 { return "< 1e-7 %" }
         var (rest, nines) = (1 - share, 0)
         while share > 0.99, share < 1, rest < 0.1, nines < 6 { (rest, nines) = (rest * 10, nines + 1) }
@@ -70,10 +71,11 @@ public enum NumberFormat {
         return significant(seconds / 3600, unit: "h")
     }
 
-    /// Returns a time in milliseconds with all digits that controllers distinguish: `1022.5 ms`.
+    /// Returns a time in milliseconds with up to seven significant digits, so that steps of 0.625 ms are visible:
+    /// `1022.5 ms`.
     public static func milliseconds(_ value: Double?) -> String { significant(value, 7, unit: "ms") }
 
-    /// Returns all digits, so that parsing the text gives the same number; `nil` if `value` is not finite.
+    /// Returns `value` with all digits, so that parsing the text gives the same number; `nil` if `value` is not finite.
     public static func exact(_ value: Double?) -> String? {
         guard let value, value.isFinite else { return nil }
         return "\(value)"

@@ -1,50 +1,50 @@
-/// Integers of several bytes in a span of bytes. The caller must check the bounds.
+/// Reads integers of several bytes from a span of bytes. The caller must check the bounds.
 extension Span<UInt8> {
-    /// The 16-bit number whose most significant byte is at `offset`.
+    /// Returns the 16-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint16BigEndian(at offset: Int) -> UInt16 {
         UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
     }
 
-    /// The 16-bit number whose least significant byte is at `offset`.
+    /// Returns the 16-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint16LittleEndian(at offset: Int) -> UInt16 {
         UInt16(self[offset + 1]) << 8 | UInt16(self[offset])
     }
 
-    /// The 32-bit number whose most significant byte is at `offset`.
+    /// Returns the 32-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint32BigEndian(at offset: Int) -> UInt32 {
         UInt32(uint16BigEndian(at: offset)) << 16 | UInt32(uint16BigEndian(at: offset + 2))
     }
 
-    /// The 32-bit number whose least significant byte is at `offset`.
+    /// Returns the 32-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint32LittleEndian(at offset: Int) -> UInt32 {
         UInt32(uint16LittleEndian(at: offset + 2)) << 16 | UInt32(uint16LittleEndian(at: offset))
     }
 
-    /// The 64-bit number whose most significant byte is at `offset`.
+    /// Returns the 64-bit number whose most significant byte is at `offset`.
     @inlinable
     public func uint64BigEndian(at offset: Int) -> UInt64 {
         UInt64(uint32BigEndian(at: offset)) << 32 | UInt64(uint32BigEndian(at: offset + 4))
     }
 
-    /// The 64-bit number whose least significant byte is at `offset`.
+    /// Returns the 64-bit number whose least significant byte is at `offset`.
     @inlinable
     public func uint64LittleEndian(at offset: Int) -> UInt64 {
         UInt64(uint32LittleEndian(at: offset + 4)) << 32 | UInt64(uint32LittleEndian(at: offset))
     }
 
-    /// A copy of the bytes of `range`.
+    /// Returns a copy of the bytes in `range`.
     public func array(_ range: Range<Int>) -> [UInt8] {
-        // All bytes are copied at once, because every packet passes here. The range is checked, and the pointer is not
-        // kept.
+        // All bytes are copied at once, because this is called for every packet. `extracting` checks the range, and the
+        // pointer is not used after the closure.
         unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
     }
 }
 
-/// Integers of several bytes at the end of a list of bytes.
+/// Appends integers of several bytes to a list of bytes.
 extension [UInt8] {
     /// Appends `value`, most significant byte first.
     @inlinable
@@ -70,7 +70,7 @@ extension [UInt8] {
 public struct FixedOctets<let count: Int>: Sendable {
     @usableFromInline internal var storage: InlineArray<count, UInt8>
 
-    /// `count` equal bytes.
+    /// A value of `count` bytes that all equal `octet`.
     @inlinable
     public init(repeating octet: UInt8 = 0) {
         storage = InlineArray(repeating: octet)
@@ -88,7 +88,7 @@ public struct FixedOctets<let count: Int>: Sendable {
         }
     }
 
-    /// Copies `count` bytes of `span` from `offset` on; `nil` if there are fewer.
+    /// Copies the `count` bytes of `span` that start at `offset`; `nil` if there are fewer.
     ///
     /// It makes one bounds check and one copy, because it is called for every received frame.
     @inlinable
@@ -148,6 +148,6 @@ extension FixedOctets: Comparable {
 }
 
 extension FixedOctets: CustomStringConvertible {
-    /// Lower-case hexadecimal digits without separators.
+    /// The bytes as lower-case hexadecimal digits without separators.
     public var description: String { Hexadecimal.text(octets) }
 }

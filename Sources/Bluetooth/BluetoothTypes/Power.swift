@@ -6,12 +6,14 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// The power in dBm: -127...20, or 127 for no preference.
     public let dBm: Int8
 
-    /// The power that a host may request for an advertising set, in dBm.
+    /// The transmit powers that a host may request for an advertising set, in dBm.
     public static let range = -127...20
-    /// 0x7F: the controller chooses the power.
+    /// The value 0x7F (127), with which the controller chooses the power.
     public static let noPreference = RadioPower(octet: 0x7F)
 
-    /// - Throws: ``ValueOutOfRange`` outside -127...20.
+    /// A power that a host may request.
+    ///
+    /// - Throws: ``ValueOutOfRange`` outside -127...20 dBm.
     public init(dBm: Int) throws(ValueOutOfRange) {
         guard Self.range.contains(dBm), let value = Int8(exactly: dBm) else {
             throw ValueOutOfRange("radio power", dBm, range: Self.range, unit: "dBm")
@@ -19,12 +21,12 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.dBm = value
     }
 
-    /// The power in a report of a controller. No value is refused.
+    /// The power in a byte that a controller reports. Every byte is accepted.
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The byte of HCI and of a TX Power Level structure: two's complement.
+    /// The power as one byte in two's complement, as in HCI commands and in the TX Power Level structure.
     public var octet: UInt8 { UInt8(bitPattern: dBm) }
 
     public static func < (left: Self, right: Self) -> Bool { left.dBm < right.dBm }
@@ -43,12 +45,12 @@ public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
     static var distance: String { get }
     /// The power in dBm.
     var dBm: Int8 { get }
-    /// The byte of a received frame, in range or not.
+    /// The power in the byte of a received frame. Values outside ``range`` are accepted.
     init(octet: UInt8)
 }
 
 extension MeasuredPower {
-    /// A power that may be sent.
+    /// A power to send, which must be in ``range``.
     ///
     /// - Throws: ``ValueOutOfRange`` outside ``range``.
     public init(dBm: Int) throws(ValueOutOfRange) {
@@ -58,7 +60,7 @@ extension MeasuredPower {
         self.init(octet: UInt8(bitPattern: value))
     }
 
-    /// The byte that is sent: two's complement.
+    /// The power as the byte that is sent, in two's complement.
     public var octet: UInt8 { UInt8(bitPattern: dBm) }
     /// True if the value may be sent. A received frame may contain any value.
     public var isInRange: Bool { Self.range.contains(Int(dBm)) }
@@ -72,13 +74,13 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
     public static let distance = "1 m"
     public let dBm: Int8
 
-    /// The byte of a received frame, in range or not.
+    /// The power in the byte of a received frame. Values outside ``range`` are accepted.
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The measured power at 0 m: 41 dB more, the loss over the first metre.
+    /// Returns the measured power at 0 m, which is 41 dB higher: the loss over the first metre.
     ///
     /// - Throws: ``ValueOutOfRange`` when the sum is over Eddystone's +20 dBm.
     public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
@@ -88,22 +90,22 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
 
 /// The signal strength at a distance of 0 m, in dBm: the byte that the Eddystone frames carry, -100...20.
 ///
-/// github google/eddystone, protocol-specification: measure at 1 m and add 41 dB.
+/// The Eddystone specification (github google/eddystone, protocol-specification) says: measure at 1 m and add 41 dB.
 public struct MeasuredPowerAtZeroMeters: MeasuredPower {
     /// The values that may be sent, in dBm.
     public static let range = -100...20
     public static let distance = "0 m"
-    /// The free-space loss over the first metre at 2.4 GHz, as Eddystone fixes it, in dB.
+    /// The free-space loss over the first metre at 2.4 GHz, in dB, as the Eddystone specification defines it.
     public static let stepToOneMeter = 41
     public let dBm: Int8
 
-    /// The byte of a received frame, in range or not.
+    /// The power in the byte of a received frame. Values outside ``range`` are accepted.
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The measured power at 1 m: 41 dB less.
+    /// Returns the measured power at 1 m, which is 41 dB lower.
     ///
     /// - Throws: ``ValueOutOfRange`` when the difference is below -127 dBm.
     public func atOneMeter() throws(ValueOutOfRange) -> MeasuredPowerAtOneMeter {

@@ -9,12 +9,12 @@
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator at the start of the sequence that `seed` names; every seed, zero too, is a good one.
+    /// A generator at the start of the sequence of `seed`. Every seed is suitable, including zero.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next 64 bits of the sequence.
+    /// Returns the next 64 bits of the sequence.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -23,10 +23,11 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// A number of 0...`limit`, evenly spread to within 2⁻⁴⁰ for limits below 2²⁴.
+    /// Returns a random whole number of 0...`limit`. For limits below 2²⁴, the probabilities of the numbers are equal
+    /// to within a relative error of 2⁻⁴⁰.
     ///
-    /// Our own multiplication instead of the standard library's `random(in:)`, so that a seed keeps its meaning from
-    /// one toolchain to the next.
+    /// It does not use the standard library's `random(in:)`, which could give other numbers for a seed with another
+    /// Swift toolchain.
     public mutating func next(upTo limit: UInt32) -> Int {
         Int((UInt64(limit) + 1).multipliedFullWidth(by: next()).high)
     }

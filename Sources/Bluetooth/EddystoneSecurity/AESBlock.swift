@@ -13,11 +13,12 @@ struct AESBlock {
         self.key = key
     }
 
-    /// Encrypts one block in electronic codebook mode.
+    /// Returns `block` encrypted in electronic codebook mode.
     func encrypt(_ block: FixedOctets<16>) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var result = block
         do {
-            // Without an array, because a listener tries all its keys for each new address.
+            // The block is encrypted in place, without an array, because a listener tries all its keys for each new
+            // address.
             try unsafe withUnsafeMutableBytes(of: &result) { octets in
                 var octets = unsafe octets
                 try unsafe AES.permute(&octets, key: key)
@@ -28,7 +29,8 @@ struct AESBlock {
         return result
     }
 
-    /// The OMAC of `message` after a block that ends in `tweak`. EAX uses three different tweaks.
+    /// Returns the OMAC of a block of zeros with `tweak` as its last byte, followed by `message`. EAX uses the tweaks
+    /// 0, 1 and 2.
     func omac(_ tweak: UInt8, _ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var block = FixedOctets<16>()
         block[15] = tweak
@@ -53,7 +55,8 @@ struct EAX {
         block = AESBlock(key: key)
     }
 
-    /// Encrypts or decrypts: in counter mode, both are the same operation. Twelve bytes need only the first block.
+    /// Encrypts or decrypts `message`: in counter mode, both are the same operation. Twelve bytes need only the first
+    /// block of the keystream.
     func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
         let counter = try block.omac(0, nonce)
         let keystream = try block.encrypt(counter)
@@ -62,7 +65,8 @@ struct EAX {
         return result
     }
 
-    /// The complete tag of `ciphertext`. The header is empty, but its OMAC is not zero and is part of the tag.
+    /// Returns all 16 bytes of the tag of `ciphertext`. The header is empty, but its OMAC is not zero and is part of
+    /// the tag.
     func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         let nonceMAC = try block.omac(0, nonce)
         let headerMAC = try block.omac(1, [])

@@ -1,17 +1,18 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four bytes (bthome.io/encryption, RFC 3610). Home
-/// Assistant calls the key the encryption key.
+/// Encrypts and decrypts packets of BTHome v2: AES-128-CCM with a message integrity check (MIC) of four bytes
+/// (bthome.io/encryption, RFC 3610). Home Assistant calls the key the encryption key.
 extension IdentityKey {
     /// Encrypts a packet.
     ///
     /// - Parameters:
-    ///   - packet: The packet, not encrypted.
+    ///   - packet: The packet before encryption.
     ///   - address: The device address of the sender, which is part of the nonce.
     ///   - counter: A number that must not be used twice with this key and address. It must increase, because receivers
     ///     refuse smaller numbers.
-    /// - Throws: ``EddystoneSecurityError/refused(_:)`` if there is no room for counter and MIC, eight bytes.
+    /// - Throws: ``EddystoneSecurityError/refused(_:)`` if the packet has no room for the eight bytes of counter and
+    ///   MIC.
     public func seal(
         _ packet: BTHome, from address: DeviceAddress, counter: UInt32
     ) throws(EddystoneSecurityError) -> BTHome {
@@ -44,10 +45,10 @@ extension IdentityKey {
     }
 }
 
-/// AES-128-CCM without associated data, with a length of two bytes and a tag of four (RFC 3610).
+/// AES-128-CCM without associated data, with a length field of two bytes and a tag of four bytes (RFC 3610).
 private struct CCM {
     private let block: AESBlock
-    /// The nonce, 13 bytes.
+    /// The nonce of 13 bytes.
     private let nonce: [UInt8]
 
     init(_ block: AESBlock, _ nonce: [UInt8]) {
@@ -55,7 +56,7 @@ private struct CCM {
         self.nonce = nonce
     }
 
-    /// Encrypts or decrypts: in counter mode, both are the same operation.
+    /// Encrypts or decrypts `message`: in counter mode, both are the same operation.
     func crypt(_ message: [UInt8]) throws(EddystoneSecurityError) -> [UInt8] {
         var result = message
         for start in stride(from: 0, to: message.count, by: 16) {
@@ -65,7 +66,7 @@ private struct CCM {
         return result
     }
 
-    /// The tag of a message that is not encrypted.
+    /// Returns the tag of a message before encryption.
     func tag(_ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<4> {
         // Flags of the first block: no associated data, (4 - 2) / 2 for the tag, 2 - 1 for the length.
         var state = try encrypted(0x09, message.count)
@@ -79,7 +80,7 @@ private struct CCM {
         return tag
     }
 
-    /// The block of flags, nonce and a number.
+    /// Returns the encryption of a block that consists of `flags`, the nonce and `number`.
     private func encrypted(_ flags: UInt8, _ number: Int) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var first = FixedOctets<16>()
         first[0] = flags

@@ -3,14 +3,14 @@ public import BluetoothTypes
 internal import Crypto
 internal import FoundationEssentials
 
-/// Names for the contents of a file or text.
+/// Texts that identify the contents of a file, made from its SHA-256.
 public enum Fingerprint {
-    /// The first eight bytes of the SHA-256 in hexadecimal, which distinguish the versions of a file.
+    /// Returns the first eight bytes of the SHA-256 in hexadecimal, which distinguish the versions of a file.
     public static func text(of octets: [UInt8]) -> String {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
     }
 
-    /// The source of a script or style in a Content-Security-Policy: its SHA-256 in Base64, in single quotes.
+    /// Returns the source of a script or style in a Content-Security-Policy: its SHA-256 in Base64, in single quotes.
     public static func policySource(of text: String) -> String {
         "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }
@@ -31,8 +31,8 @@ public struct RunningDigest: Sendable {
 }
 
 extension DeviceAddress {
-    /// The static random address of a machine for a name: 46 bits of the SHA-256 of its machine id and the name. It
-    /// does not change after a restart, and two names have different addresses.
+    /// Returns the static random address that a machine uses for `name`: 46 bits of the SHA-256 of its machine id and
+    /// the name. The address does not change after a restart, and different names have different addresses.
     ///
     /// The machine id itself is confidential (machine-id(5)); a hash of it may be published.
     public static func staticRandom(machineID: String, name: String) -> DeviceAddress {
@@ -44,10 +44,10 @@ extension DeviceAddress {
 }
 
 extension EddystoneUID {
-    /// The namespace from a domain name: the first 10 bytes of its SHA-1 (github google/eddystone,
+    /// Returns the namespace for a domain name: the first 10 bytes of the name's SHA-1 (github google/eddystone,
     /// eddystone-uid/README.md).
     ///
-    /// The name is hashed unchanged, so upper case letters result in another namespace.
+    /// The name is hashed unchanged, so upper-case letters give a different namespace.
     ///
     /// - Parameter domain: A domain name in ASCII; other names must be in their `xn--` form.
     /// - Throws: ``NamespaceError`` for an empty name and for characters that are not allowed in domain names.

@@ -8,13 +8,13 @@ internal import Glibc
 ///
 /// Its description, its reflection and the errors of this module contain no byte of the key.
 ///
-/// All copies of a key share one buffer, which is overwritten when the last copy is released. Not overwritten are the
-/// bytes that ``octets`` returns, the text from which a key was read (see ``SecretOctets``), and temporary copies of
-/// the compiler on the stack or in registers.
+/// All copies of a key share one buffer, which is overwritten when the last copy is released. Three kinds of copies are
+/// not overwritten: the bytes that ``octets`` returns, the text from which a key was read (see ``SecretOctets``), and
+/// temporary values on the stack or in registers.
 public struct IdentityKey: Sendable {
     private let storage: Storage
 
-    /// A copy of the key for its file. Do not pass it to code that prints.
+    /// A copy of the key's bytes for writing a key file. Do not pass it to code that prints.
     public var octets: FixedOctets<16> { storage.octets }
 
     /// A key with these bytes.
@@ -53,8 +53,8 @@ public struct IdentityKey: Sendable {
         self.init(key)
     }
 
-    /// Reads a key of 16 bytes in one of the forms in which programs export keys, and overwrites the text: 32 hexadecimal
-    /// digits, or 24 characters of Base64, with or without `irk:` before them.
+    /// Reads a key of 16 bytes in the forms in which programs export keys, and overwrites the text: 32 hexadecimal
+    /// digits, or 24 characters of Base64, with or without a leading `irk:`.
     ///
     /// - Parameter text: The text, which is overwritten and emptied. Copies of it are not overwritten.
     /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
@@ -141,7 +141,7 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// An error about a text that is not an identity key.
 public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The error states the format of a key, and contains nothing of the text.
+    /// An error that states the format of a key. It contains no part of the refused text.
     public init() {}
 
     public var description: String { "an identity key has 16 bytes: 32 hexadecimal digits" }
@@ -162,10 +162,10 @@ public enum SecretOctets {
     }
 }
 
-/// Key agreement of beacon and resolver, without sending the identity key: X25519, then HKDF-SHA256 with both public
-/// keys as salt (github google/eddystone, eddystone-eid/eid-computation.md).
+/// Lets a beacon and a resolver compute the same identity key without sending it: X25519, then HKDF-SHA256 with both
+/// public keys as salt (github google/eddystone, eddystone-eid/eid-computation.md).
 extension IdentityKey {
-    /// The identity key on the beacon, from its private key and the resolver's public key.
+    /// Computes the identity key on the beacon, from the beacon's private key and the resolver's public key.
     ///
     /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
@@ -177,7 +177,7 @@ extension IdentityKey {
             salt: resolverPublicKey.octets + beaconPublicKey.octets)
     }
 
-    /// The identity key on the resolver, from its private key and the beacon's public key.
+    /// Computes the identity key on the resolver, from the resolver's private key and the beacon's public key.
     ///
     /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
@@ -189,7 +189,7 @@ extension IdentityKey {
             salt: resolverPublicKey.octets + beaconPublicKey.octets)
     }
 
-    /// The X25519 public key that belongs to a private one (any 32 bytes from a secure generator).
+    /// Returns the X25519 public key of a private key, which may be any 32 bytes from a secure generator.
     public static func publicKey(of privateKey: FixedOctets<32>) throws(EddystoneSecurityError) -> FixedOctets<32> {
         do {
             let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: privateKey.octets)
@@ -209,7 +209,7 @@ extension IdentityKey {
             let publicKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey.octets)
             secret = try privateKey.sharedSecretFromKeyAgreement(with: publicKey)
         } catch {
-            // With 32 bytes on both sides, the library only refuses a secret of zeros.
+            // With keys of 32 bytes, the library only refuses a shared secret of zeros.
             throw .weakPublicKey
         }
         let isZero = unsafe secret.withUnsafeBytes { octets in unsafe octets.allSatisfy { $0 == 0 } }
@@ -222,19 +222,21 @@ extension IdentityKey {
     }
 }
 
-/// K, 0...15: an ephemeral id and the nonce of encrypted telemetry change every 2^K seconds.
+/// The rotation exponent K, 0...15: an ephemeral id and the nonce of encrypted telemetry change every 2^K seconds.
 public struct RotationExponent: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
     /// The range of Eddystone: periods of 1 s to 32,768 s (github google/eddystone, eddystone-eid/eid-computation.md).
     public static let range = 0...15
 
-    /// Returns `nil` outside 0...15.
+    /// An exponent from a byte; `nil` outside 0...15.
     public init?(rawValue: UInt8) {
         guard Self.range.contains(Int(rawValue)) else { return nil }
         self.rawValue = rawValue
     }
 
+    /// An exponent from a number.
+    ///
     /// - Throws: `ValueOutOfRange` outside 0...15.
     public init(_ value: Int) throws(ValueOutOfRange) {
         guard let octet = UInt8(exactly: value), let exponent = Self(rawValue: octet) else {
@@ -243,22 +245,23 @@ public struct RotationExponent: RawRepresentable, Hashable, Sendable {
         self = exponent
     }
 
-    /// The time between two changes, 2^K seconds.
+    /// The time between two changes of the ephemeral id, 2^K seconds.
     public var periodSeconds: UInt32 { 1 << UInt32(rawValue) }
 
-    /// `seconds` with its lowest K bits cleared: the time of the last change.
+    /// Returns `seconds` with its lowest K bits cleared: the time of the last change of the ephemeral id.
     public func quantized(_ seconds: UInt32) -> UInt32 { seconds & ~(periodSeconds - 1) }
 }
 
-/// Ephemeral ids: github google/eddystone, eddystone-eid/eid-computation.md.
+/// Computes ephemeral ids: github google/eddystone, eddystone-eid/eid-computation.md.
 extension IdentityKey {
-    /// The counter of a new beacon, in seconds. The temporary key changes soon after it, so a test of a new beacon
-    /// covers this change.
+    /// The counter with which a new beacon starts, in seconds. The temporary key changes 256 s later, so a short test
+    /// of a new beacon covers this change.
     public static let firstCounter: UInt32 = 65280
 
-    /// TK: AES of 11 zeros, FF, two zeros and the upper half of the counter. It changes every 65536 s.
+    /// Returns the temporary key (TK): the AES encryption of 11 zero bytes, 0xFF, two zero bytes and the upper half of
+    /// the counter. It changes every 65,536 s.
     ///
-    /// - Parameter seconds: t, the beacon's own counter.
+    /// - Parameter seconds: The beacon's own counter in seconds (t in the specification).
     private func temporaryKey(at seconds: UInt32) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var block = FixedOctets<16>()
         block[11] = 0xFF
@@ -267,11 +270,11 @@ extension IdentityKey {
         return try AESBlock(key: symmetricKey).encrypt(block)
     }
 
-    /// The id that is sent at `seconds`: the first 8 bytes of AES with the temporary key.
+    /// Returns the ephemeral id at `seconds`: the first 8 bytes of an AES encryption with the temporary key.
     ///
     /// - Parameters:
-    ///   - seconds: t, the beacon's own counter, which continues after a restart.
-    ///   - exponent: K; the id stays the same for 2^K seconds.
+    ///   - seconds: The beacon's own counter in seconds (t in the specification), which continues after a restart.
+    ///   - exponent: The exponent K; the id stays the same for 2^K seconds.
     public func ephemeralID(
         at seconds: UInt32, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> FixedOctets<8> {
@@ -288,17 +291,18 @@ extension IdentityKey {
     }
 }
 
-/// Resolving an ephemeral id, which requires trying the keys of all possible beacons.
+/// Resolves an ephemeral id, which requires trying the keys of all possible beacons.
 extension IdentityKey {
-    /// The counter at which the beacon of this key changed to `id`.
+    /// Returns the value of the beacon's own counter at which a beacon with this key changed to `id`.
     ///
-    /// It computes the temporary key once for all ids of its 65536 s, because a resolver calls it for many keys.
+    /// The temporary key is computed only once for each 65,536 s, because a resolver calls this function for many keys.
     ///
     /// - Parameters:
     ///   - id: The received id.
-    ///   - seconds: The possible times of sending, by the beacon's own counter. The ids at both ends are included.
-    ///   - exponent: K; the id stays the same for 2^K seconds.
-    /// - Returns: t with its lowest K bits cleared; `nil` if the key has no such id in this time.
+    ///   - seconds: The values that the beacon's own counter may have had when it sent `id`, including both ends.
+    ///   - exponent: The exponent K; the id stays the same for 2^K seconds.
+    /// - Returns: The counter with its lowest K bits cleared; `nil` if the key does not give this id at any of
+    ///   `seconds`.
     public func turnOver(
         to id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> UInt32? {
@@ -310,7 +314,8 @@ extension IdentityKey {
         let ownKey = symmetricKey
         while true {
             if upperHalf != counter >> 16 {
-                // As in `temporaryKey(at:)`, but with arrays: a generic copy costs more than AES itself.
+                // This repeats `temporaryKey(at:)` with arrays, because copying generic `FixedOctets` costs more than
+                // AES itself.
                 Self.fill(&block, 0xFF, counter >> 16)
                 do { try AES.permute(&block, key: ownKey) } catch { throw .refused("AES block") }
                 temporaryKey = SymmetricKey(data: block)
@@ -327,7 +332,7 @@ extension IdentityKey {
         }
     }
 
-    /// Fills a block with eleven zeros, one byte, and a number.
+    /// Fills a block with eleven zeros, one byte, and a 32-bit number, most significant byte first.
     private static func fill(_ block: inout [UInt8], _ octet: UInt8, _ number: UInt32) {
         for index in 0..<11 { block[index] = 0 }
         block[11] = octet
@@ -341,15 +346,16 @@ extension IdentityKey {
     }
 }
 
-/// Encrypted telemetry: github google/eddystone, eddystone-tlm/tlm-encrypted.md.
+/// Encrypts and decrypts telemetry: github google/eddystone, eddystone-tlm/tlm-encrypted.md.
 extension IdentityKey {
     /// Encrypts `telemetry`.
     ///
     /// - Parameters:
     ///   - telemetry: The telemetry to send.
-    ///   - seconds: t, the beacon's own counter.
-    ///   - exponent: K of the beacon's ephemeral ids.
-    ///   - salt: A number that must not be used twice with this key during an ephemeral id: see ``SaltCounter``.
+    ///   - seconds: The beacon's own counter in seconds (t in the specification).
+    ///   - exponent: The exponent K of the beacon's ephemeral ids.
+    ///   - salt: A number that must not be used twice with this key while the ephemeral id stays the same: see
+    ///     ``SaltCounter``.
     public func seal(
         _ telemetry: EddystoneTLM, at seconds: UInt32, exponent: RotationExponent, salt: UInt16
     ) throws(EddystoneSecurityError) -> EddystoneEncryptedTLM {
@@ -365,8 +371,8 @@ extension IdentityKey {
     ///
     /// - Parameters:
     ///   - frame: The received frame.
-    ///   - seconds: The beacon's counter t when the frame was sent.
-    ///   - exponent: K of the beacon's ephemeral ids.
+    ///   - seconds: The value of the beacon's own counter when the frame was sent, in seconds.
+    ///   - exponent: The exponent K of the beacon's ephemeral ids.
     public func open(
         _ frame: EddystoneEncryptedTLM, at seconds: UInt32, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> EddystoneTLM? {
@@ -384,15 +390,15 @@ extension IdentityKey {
         return nonce
     }
 
-    /// The tag cut to its first two bytes.
+    /// Returns the message integrity check: the first two bytes of the tag.
     private static func mic(_ tag: FixedOctets<16>) -> UInt16 { UInt16(tag[0]) << 8 | UInt16(tag[1]) }
 }
 
-/// The key from which a phone or watch derives its resolvable private addresses (IRK). With it, a receiver recognises
-/// the device after each change of its address.
+/// The identity resolving key (IRK) from which a phone or watch derives its resolvable private addresses. With it, a
+/// receiver recognises the device after each change of its address.
 ///
 /// Some programs export a key with its most significant byte first, as the specification writes it, and others with its
-/// least significant byte first, as it is sent. A key is therefore tried in both orders.
+/// least significant byte first, as it is sent. This type therefore tries both orders.
 ///
 /// Like an ``IdentityKey``, it is never printed, and it is overwritten when its last copy is released.
 public struct IdentityResolvingKey: Sendable {
@@ -402,11 +408,12 @@ public struct IdentityResolvingKey: Sendable {
         case leastSignificantFirst = "least-significant-first"
     }
 
-    /// The ciphers for the two orders, which are set up once for all addresses.
+    /// The cipher with the key's bytes in the given order, set up once for all addresses.
     private let block: AESBlock
+    /// The cipher with the key's bytes in reverse order.
     private let reversedBlock: AESBlock
 
-    /// A key whose 16 bytes, in either order, were read as an ``IdentityKey``.
+    /// A resolving key with the 16 bytes of `key`, in either order.
     public init(_ key: IdentityKey) {
         block = AESBlock(key: key.symmetricKey)
         reversedBlock = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
@@ -415,18 +422,18 @@ public struct IdentityResolvingKey: Sendable {
     /// Returns true if `address` was made with this key in one of the two orders.
     public func resolves(_ address: DeviceAddress) -> Bool { byteOrder(provenBy: address) != nil }
 
-    /// The order of the key's bytes, if `address` was made with this key: its lower half is `ah` of its upper half (Core
-    /// Specification 5.4, Vol 6 Part B 1.3.2.3 and Vol 3 Part H 2.2.2). Two of 16,777,216 other addresses also match by
-    /// chance.
+    /// Returns the order of the key's bytes if `address` was made with this key, else `nil`. The lower half of such an
+    /// address is the hash `ah` of its upper half (Core Specification 5.4, Vol 6 Part B 1.3.2.3 and Vol 3 Part H
+    /// 2.2.2). An address that was made with another key matches by chance with a probability of 2 in 16,777,216.
     public func byteOrder(provenBy address: DeviceAddress) -> ByteOrder? {
         guard address.randomKind == .resolvablePrivate else { return nil }
         if Self.resolves(address, block) { return .mostSignificantFirst }
         return Self.resolves(address, reversedBlock) ? .leastSignificantFirst : nil
     }
 
-    /// Makes a resolvable private address, as a device with the key in the first byte order does.
+    /// Returns a resolvable private address that is made with the key's bytes in the given order.
     ///
-    /// - Parameter random: The random part; its two highest bits are replaced.
+    /// - Parameter random: The random upper half of the address; its two highest bits are replaced.
     public func address(from random: FixedOctets<3>) throws(EddystoneSecurityError) -> DeviceAddress {
         var octets = FixedOctets<6>()
         for index in 0..<3 { octets[index] = random[index] }

@@ -1,21 +1,23 @@
-/// Salts for the encrypted telemetry of one identity key. No salt is used twice in a window.
+/// Counts the salts for the encrypted telemetry of one identity key, so that no salt is used twice in a window.
 ///
-/// The nonce of encrypted telemetry consists of the start of the window of an ephemeral id (2^K seconds) and a salt of
-/// 16 bits (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce would reveal the
-/// difference of their telemetry. Random salts repeat after about 300 frames, so these salts are counted. Each window
-/// starts at another random salt, so salts do not reveal which frames of two windows come from one beacon.
+/// The nonce of encrypted telemetry consists of a salt of 16 bits and the start of the window in which the ephemeral id
+/// stays the same, 2^K seconds (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce
+/// would reveal the difference of their telemetry. Random salts would repeat after about 300 frames, so the salts are
+/// counted. Each window starts at a new random salt. With continuous salts, an observer could recognise a beacon from
+/// one window to the next.
 ///
 /// All advertisements with one key share one counter, because their nonces have the same windows.
 public struct SaltCounter: Hashable, Sendable {
     private struct Window: Hashable, Sendable {
-        /// The start of the window in seconds: t with its lowest K bits cleared.
+        /// The start of the window, in seconds of the beacon's own counter: the counter with its lowest K bits cleared.
         let start: UInt32
+        /// The first salt of the window.
         let first: UInt16
-        /// The number of used salts, 0...65536.
+        /// The number of salts used in the window, 0...65536.
         var used: Int
     }
 
-    /// The last windows, the latest at the end: a corrected clock may return to an earlier window.
+    /// The most recent windows, the latest at the end. A clock that is corrected may return to an earlier window.
     private var windows: [Window] = []
     /// The largest number of windows that are kept.
     private static let remembered = 8
@@ -23,15 +25,15 @@ public struct SaltCounter: Hashable, Sendable {
     /// A counter without used salts.
     public init() {}
 
-    /// The salt of the next frame.
+    /// Returns the salt of the next frame.
     ///
     /// - Parameters:
-    ///   - seconds: t, the beacon's own counter, as for `seal(_:at:exponent:salt:)`.
-    ///   - exponent: K of the beacon's ephemeral ids.
+    ///   - seconds: The beacon's own counter in seconds, as for `seal(_:at:exponent:salt:)`.
+    ///   - exponent: The exponent K of the beacon's ephemeral ids.
     ///   - first: The first salt of a new window; `nil` for a random salt.
     ///   - randomness: The source of the first salt of each window.
-    /// - Returns: The salt; `nil` if all 65,536 salts of this window are used. Then nothing may be encrypted before the
-    ///   next window.
+    /// - Returns: The salt; `nil` if all 65,536 salts of this window are used. Then no frame may be encrypted until the
+    ///   next window starts.
     public mutating func next(
         at seconds: UInt32, exponent: RotationExponent, first: UInt16? = nil,
         using randomness: inout some RandomNumberGenerator

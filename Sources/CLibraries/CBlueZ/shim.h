@@ -1,4 +1,5 @@
-// The headers of libbluetooth, and constants for its function-like ioctl macros, which Swift cannot import.
+// The headers of libbluetooth, and constants for its ioctl numbers, which are macros with arguments that Swift cannot
+// import.
 #ifndef PHAROS_CBLUEZ_SHIM_H
 #define PHAROS_CBLUEZ_SHIM_H
 
@@ -14,8 +15,8 @@ static const unsigned long PHAROS_HCIGETDEVLIST = HCIGETDEVLIST;
 static const unsigned long PHAROS_HCIGETDEVINFO = HCIGETDEVINFO;
 static const unsigned long PHAROS_HCIGETCONNINFO = HCIGETCONNINFO;
 
-// The number of packets that the kernel has dropped because they were not read in time: sk_drops, which SO_MEMINFO
-// returns since Linux 4.12; -1 on older kernels.
+// Returns the number of packets that the kernel has dropped because they were not read in time; -1 on kernels before
+// Linux 4.12. It is sk_drops in the result of SO_MEMINFO.
 static inline long long pharos_lost_packets(int socket) {
     unsigned values[16] = {0};
     socklen_t size = sizeof values;
@@ -24,7 +25,7 @@ static inline long long pharos_lost_packets(int socket) {
     return size > drops * sizeof values[0] ? (long long)values[drops] : -1;
 }
 
-// Receives one packet. `time` becomes the time at which the kernel received it, in microseconds since 1970 by the wall
+// Receives one packet. Sets `time` to the time at which the kernel received it, in microseconds since 1970 by the wall
 // clock; 0 if the kernel does not report it.
 static inline long pharos_receive(int socket, void *octets, unsigned long room, long long *time) {
     _Alignas(8) char control[128];

@@ -1,15 +1,16 @@
-// The MQTT client of Eclipse Paho, with functions for the structures that Swift cannot initialise, because their
-// initialisers are macros.
+// The MQTT client of Eclipse Paho. Swift cannot initialise its structures, because their initialisers are macros, so
+// functions here do it.
 #ifndef PHAROS_CPAHO_SHIM_H
 #define PHAROS_CPAHO_SHIM_H
 
 #include <MQTTAsync.h>
 
-// Declared here and not included: the header would make types of the C library part of this module.
+// This function is declared here, because its header would make types of the C library part of this module.
 extern int eventfd(unsigned count, int flags);
 static const int PHAROS_EVENTFD_FLAGS = 02004000;  // EFD_CLOEXEC | EFD_NONBLOCK
 
-// Only MQTT 3.1.1: if the broker refuses it, the client does not try an older version.
+// Creates a client that uses only MQTT 3.1.1: if the broker refuses this version, the client does not try an older
+// version.
 static inline int pharos_mqtt_create(MQTTAsync *handle, const char *uri, const char *client) {
     MQTTAsync_createOptions options = MQTTAsync_createOptions_initializer;
     options.MQTTVersion = MQTTVERSION_3_1_1;
@@ -18,23 +19,23 @@ static inline int pharos_mqtt_create(MQTTAsync *handle, const char *uri, const c
 
 typedef struct {
     int keepAliveSeconds, timeoutSeconds;
-    // NULL without a user name.
+    // The user name; NULL if there is none.
     const char *user;
     const void *password;
     int passwordLength;
-    // NULL without a last will.
+    // The topic of the last will; NULL if there is no last will.
     const char *willTopic;
     const void *will;
     int willLength, willQuality, willIsRetained;
-    // Whether to use TLS. `authorities` is NULL for the system's certificate authorities; `certificate` and `key` are
-    // NULL if the client has no certificate.
+    // `isSecure` is 1 to use TLS. `authorities` is NULL to trust the system's certificate authorities. `certificate`
+    // and `key` are NULL if the client has no certificate.
     int isSecure;
     const char *authorities, *certificate, *key;
 } pharos_mqtt_connection;
 
 typedef int pharos_mqtt_tls_error(const char *text, size_t length, void *context);
 
-// All parameters are copied before the function returns.
+// Starts to connect. All parameters are copied before the function returns.
 static inline int pharos_mqtt_connect(
     MQTTAsync handle, void *context, pharos_mqtt_connection from, MQTTAsync_onSuccess *success,
     MQTTAsync_onFailure *failure, pharos_mqtt_tls_error *explain
@@ -74,7 +75,7 @@ static inline int pharos_mqtt_connect(
     return MQTTAsync_connect(handle, &options);
 }
 
-// `token` becomes the number with which `success` and `failure` name the message; 0 for none.
+// Sends a message. `token` receives the number that `success` and `failure` use for the message; 0 for none.
 static inline int pharos_mqtt_send(
     MQTTAsync handle, void *context, const char *topic, const void *payload, int length, int quality, int isRetained,
     MQTTAsync_onSuccess *success, MQTTAsync_onFailure *failure, int *token
@@ -99,8 +100,8 @@ static inline int pharos_mqtt_disconnect(
     return MQTTAsync_disconnect(handle, &options);
 }
 
-// `token` becomes the number with which `success` and `failure` name the subscription. A broker that refuses the
-// subscription answers with a quality of service of 0x80.
+// Subscribes to a topic. `token` receives the number that `success` and `failure` use for the subscription. A broker
+// that refuses the subscription answers with a quality of service of 0x80.
 static inline int pharos_mqtt_subscribe(
     MQTTAsync handle, void *context, const char *topic, int quality, MQTTAsync_onSuccess *success,
     MQTTAsync_onFailure *failure, int *token

@@ -1,5 +1,6 @@
-// Together with the libraries that it needs, such as GnuTLS, Kerberos and LDAP, libpq takes 5 MiB of memory in every
-// process that is linked to it. A listener does not need it, so it is loaded when PostgreSQL is used first.
+// A program that is linked to libpq loads it and the libraries that it needs, such as GnuTLS, Kerberos and LDAP. They
+// take 5 MiB of memory in every process. A listener usually does not need them, so this file loads libpq when
+// PostgreSQL is used first.
 #include "CPostgreSQL.h"
 
 #include <dlfcn.h>
@@ -7,8 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// Each function of libpq that is used: result, name, parameters, arguments. The compiler compares them with the
-// prototypes in the header.
+// The functions of libpq that Pharos uses, each with its result, name, parameters and arguments. The compiler checks
+// that they match the prototypes in the header.
 #define FUNCTIONS(F)                                                                                                   \
     F(PGconn *, PQconnectdbParams, (const char *const *keys, const char *const *values, int expand),                   \
       (keys, values, expand))                                                                                          \
@@ -45,7 +46,7 @@
 #define POINTER(result, name, parameters, arguments) static result(*library_##name) parameters;
 FUNCTIONS(POINTER)
 
-// Hidden, so that the library itself never calls them.
+// The wrappers have the names of libpq's functions. They are hidden, so that libpq itself never calls them.
 #define WRAPPER(result, name, parameters, arguments)                                                                   \
     __attribute__((visibility("hidden"))) result name parameters { return library_##name arguments; }
 FUNCTIONS(WRAPPER)
@@ -54,7 +55,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char failure[512];
 
 static void load(void) {
-    // 5 is the version of the interface that the header describes.
+    // 5 is the version of the binary interface that the header describes.
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         snprintf(failure, sizeof failure, "%s", dlerror());

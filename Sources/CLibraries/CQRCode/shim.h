@@ -1,10 +1,10 @@
-// Project Nayuki's QR Code generator. The macros that Swift cannot import become functions here.
+// Project Nayuki's QR Code generator. Swift cannot import its macros, so they become a constant and a function here.
 #ifndef PHAROS_CQRCODE_SHIM_H
 #define PHAROS_CQRCODE_SHIM_H
 
 #include <qrcodegen/qrcodegen.h>
 
-/// The size in bytes of the two buffers that pharos_qrcode_encode needs.
+/// The size in bytes of each of the two buffers that pharos_qrcode_encode needs.
 static const int PHAROS_QRCODE_BUFFER_SIZE = qrcodegen_BUFFER_LEN_MAX;
 
 /// Encodes UTF-8 text in the smallest QR code with at least medium error correction (15 %).

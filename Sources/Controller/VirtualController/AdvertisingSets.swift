@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The commands that make, change and remove advertising sets (Core Specification 5.4, Vol 4 Part E 7.8.52, 7.8.53,
+/// The commands that create, change and remove advertising sets (Core Specification 5.4, Vol 4 Part E 7.8.52, 7.8.53,
 /// 7.8.57...7.8.60).
 extension VirtualController {
     func setSetRandomAddress(_ command: LESetAdvertisingSetRandomAddress) throws(HCIStatus) {
@@ -47,7 +47,7 @@ extension VirtualController {
         return result
     }
 
-    /// Values that the specification reserves, and physical layers that this controller lacks.
+    /// Throws an error for values that the specification reserves, and for physical layers that this controller lacks.
     private func checkValues(_ command: LESetExtendedAdvertisingParameters) throws(HCIStatus) {
         let isPowerAllowed =
             command.power == .noPreference || RadioPower.range.contains(Int(command.power.dBm))
@@ -75,7 +75,7 @@ extension VirtualController {
         }
     }
 
-    /// Combinations that no PDU has.
+    /// Throws an error for combinations of properties that no PDU has.
     private func checkProperties(_ command: LESetExtendedAdvertisingParameters) throws(HCIStatus) {
         let properties = command.properties
         try HCIStatus.require(properties.rawValue <= 0x7F, else: .invalidParameters)
@@ -91,7 +91,7 @@ extension VirtualController {
         }
     }
 
-    /// A set may already contain data that was set when it had other properties.
+    /// Throws an error if the data that the set already contains does not fit the new parameters.
     private func checkData(
         of set: AdvertisingSet, for command: LESetExtendedAdvertisingParameters
     ) throws(HCIStatus) {
@@ -132,7 +132,7 @@ extension VirtualController {
         state.sets = state.sets.filter { $0.key == .legacy }
     }
 
-    /// - Throws: Unknown Advertising Identifier if the host has made no such set.
+    /// - Throws: Unknown Advertising Identifier if the host has created no set with this handle.
     private func existingSet(_ handle: UInt8) throws(HCIStatus) -> AdvertisingSet {
         guard let set = state.sets[AdvertisingSetID(handle: handle)] else {
             throw HCIStatus.unknownAdvertisingIdentifier
@@ -198,9 +198,9 @@ extension VirtualController {
         state.sets[set.id]?.scanResponse = content
     }
 
-    /// The rules that both commands share.
+    /// Applies the rules that both data commands share, and returns the new data.
     ///
-    /// - Parameter discard: Called if the data is too long, which deletes all earlier data.
+    /// - Parameter discard: Deletes all earlier data. Called if the new data is too long.
     private func content(
         of set: AdvertisingSet, _ old: AdvertisingContent, after operation: AdvertisingDataOperation, _ data: [UInt8],
         discard: () -> Void

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 
 extension VirtualController {
-    /// The commands of a model. All others are answered with Unknown HCI Command.
+    /// The opcodes of the commands that a model supports. All other commands are answered with Unknown HCI Command.
     static func supportedCommands(of model: VirtualControllerModel) -> Set<HCIOpcode> {
         var commands: [any HCICommand.Type] = [
             SetEventMask.self, HCIReset.self, ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self,
@@ -82,7 +82,8 @@ extension VirtualController {
         }
     }
 
-    /// Decodes a command's parameters, refuses a mix of the two families, and executes the command.
+    /// Decodes the parameters of a command and executes the command. Refuses it if the host has already used the other
+    /// command family since the last reset.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Command.ReturnParameters
     ) -> CommandReply {
@@ -94,14 +95,15 @@ extension VirtualController {
             }
             return CommandReply(status: .success, returned: try body(command).octets)
         } catch {
-            // Zeros replace the return parameters: some hosts drop shorter answers together with their status.
+            // After an error, the return parameters are zeros. Some hosts ignore a shorter answer together with its
+            // status.
             let zeros = [UInt8](repeating: 0, count: 255)
             return CommandReply(
                 status: error, returned: Command.ReturnParameters(octets: zeros.span, at: 0)?.octets ?? [])
         }
     }
 
-    /// The answer of commands that return only their status.
+    /// Executes a command that returns only its status.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Void
     ) -> CommandReply where Command.ReturnParameters == HCINoReturnParameters {
@@ -168,7 +170,7 @@ extension VirtualController {
         LEReadLocalSupportedFeatures.ReturnParameters(model.features)
     }
 
-    /// Only the feature Advertising Coding Selection has an effect here.
+    /// Sets a feature of the host. Only the feature Advertising Coding Selection has an effect in this controller.
     private func setHostFeature(_ command: LESetHostFeature) throws(HCIStatus) {
         try HCIStatus.require(command.value <= 1, else: .invalidParameters)
         try HCIStatus.require(
@@ -191,7 +193,7 @@ extension VirtualController {
     /// The address that an own address type stands for. There is no resolving list, so a resolvable type stands for the
     /// public or random address that the specification names as its replacement.
     ///
-    /// - Throws: Invalid HCI Command Parameters if that address is not set: all zero is no address.
+    /// - Throws: Invalid HCI Command Parameters if that address is not set or is all zero.
     func identity(_ type: OwnAddressType, random: DeviceAddress?) throws(HCIStatus) -> DeviceIdentity {
         let usesRandom = type.rawValue & 1 == 1
         guard let address = usesRandom ? random : self.address, address != DeviceAddress(FixedOctets()) else {
@@ -257,7 +259,7 @@ extension VirtualController {
             power: state.sets[id]?.power ?? model.defaultPower)
     }
 
-    /// The set that a handle names: the legacy advertiser, unless the host uses the extended family.
+    /// The advertising set that a handle refers to: the legacy advertiser, unless the host uses the extended family.
     private func powered(_ type: ZephyrHandleType, _ handle: UInt16) throws(HCIStatus) -> AdvertisingSetID {
         guard type == .advertising, let handle = UInt8(exactly: handle) else {
             throw HCIStatus.unknownConnectionIdentifier

@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// The family of advertising and scanning commands that a host uses. The first command after a reset decides; from then
-/// on, commands of the other family are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
+/// The family of advertising and scanning commands that a host uses. The first such command after a reset decides the
+/// family. Until the next reset, commands of the other family are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
 enum CommandFamily {
     case legacy
     case extended
@@ -17,7 +17,7 @@ enum CommandFamily {
     }
 }
 
-/// The state that a reset clears.
+/// The state of a virtual controller that a reset clears.
 struct ControllerState {
     var family: CommandFamily?
     var eventMask = HCIEventMask.standard
@@ -27,18 +27,18 @@ struct ControllerState {
     var scanParameters = ScanParameters()
     var scanner: Scanner?
     var acceptList: Set<DeviceIdentity> = []
-    /// `true` if the host reads the coding in reports.
+    /// `true` if the host understands S=2 and S=8 in advertising reports: see `LESetHostFeature`.
     var reportsCoding = false
 
     init(_ model: VirtualControllerModel) {
         sets[.legacy] = AdvertisingSet(.legacy, power: model.defaultPower)
     }
 
-    /// The number of the host's sets.
+    /// The number of advertising sets that the host has created, without the legacy advertiser.
     var extendedSetCount: Int { sets.count - 1 }
 }
 
-/// An advertising set of a controller: a handle of the host, or the advertiser of the legacy commands.
+/// Identifies an advertising set of a controller, by the host's handle or as the advertiser of the legacy commands.
 struct AdvertisingSetID: Hashable {
     /// The host's number of the set; `nil` for the legacy advertiser.
     let handle: UInt8?
@@ -46,11 +46,12 @@ struct AdvertisingSetID: Hashable {
     static let legacy = Self(handle: nil)
 }
 
-/// The state of an advertising set: the settings from the host, and the progress.
+/// The state of an advertising set: the settings from the host, and the progress of its advertising.
 struct AdvertisingSet {
     let id: AdvertisingSetID
     var properties: AdvertisingEventProperties = .legacyConnectable
-    /// 1.28 s is the default of the legacy commands (Core Specification 5.4, Vol 4 Part E 7.8.5).
+    /// The advertising interval. 1.28 s is the default of the legacy commands (Core Specification 5.4, Vol 4 Part E
+    /// 7.8.5).
     var interval = AdvertisingInterval(rawValue: 0x0800)
     var channels = AdvertisingChannels.all
     var ownAddressType = OwnAddressType.publicDevice
@@ -58,27 +59,28 @@ struct AdvertisingSet {
     var filterPolicy = AdvertisingFilterPolicy.all
     var power: RadioPower
     var primaryPHY = AdvertisingPHY.le1M
-    /// The coding of its packets on LE Coded.
+    /// The coding on the primary channels, if they use LE Coded.
     var primaryOptions = AdvertisingPHYOptions.noPreference
+    /// The coding on the secondary channels, if they use LE Coded.
     var secondaryOptions = AdvertisingPHYOptions.noPreference
     var secondaryPHY = AdvertisingPHY.le1M
     var setIdentifier: UInt8 = 0
     var notifiesScanRequests = false
-    /// The address of an extended set; the legacy advertiser uses the address of the device.
+    /// The random address of an extended set. The legacy advertiser uses ``ControllerState/randomAddress``.
     var randomAddress: DeviceAddress?
     var data = AdvertisingContent()
     var scanResponse = AdvertisingContent()
     /// The Advertising DID of the data.
     var dataID: UInt16 = 0
 
-    /// The run that the planned events belong to; `nil` while disabled.
+    /// The current period of advertising, to which the planned occurrences belong; `nil` while the set is disabled.
     var run: AdvertisingRun?
-    /// The identity with which it advertises since it was last enabled.
+    /// The address that the set has used since it was last enabled.
     var identity: DeviceIdentity?
-    /// The time at which its next event is due.
+    /// The time at which the set's next advertising event is due.
     var nextEvent: HCIInstant?
     var eventsSent = 0
-    /// The largest number of events; 0 for no maximum.
+    /// The maximum number of advertising events; 0 means no maximum.
     var maximumEvents = 0
 
     init(_ id: AdvertisingSetID, power: RadioPower) {
@@ -98,25 +100,25 @@ struct AdvertisingSet {
     }
     var isHighDuty: Bool { properties.contains(.highDutyDirected) }
 
-    /// Returns whether PDUs of these properties carry AdvData: neither directed legacy ones nor scannable extended ones
-    /// do.
+    /// Returns whether PDUs with these properties contain AdvData. Directed legacy PDUs and scannable extended PDUs do
+    /// not.
     static func takesData(_ properties: AdvertisingEventProperties) -> Bool {
         properties.contains(.legacyPDU) ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
 
-    /// Microseconds from one event to the next, without advDelay: an event of high duty cycle takes 3.75 ms at most
-    /// (Core Specification 5.4, Vol 6 Part B 4.4.2.4.3).
+    /// The time from one advertising event to the next, without advDelay, in microseconds. With a high duty cycle, this
+    /// time is at most 3.75 ms (Core Specification 5.4, Vol 6 Part B 4.4.2.4.3).
     var periodMicroseconds: Int { isHighDuty ? 3750 : interval.microseconds }
 }
 
-/// Advertising or scan response data, perhaps still without its last fragments.
+/// Advertising data or scan response data, whose last fragments may still be missing.
 struct AdvertisingContent {
     var octets: [UInt8] = []
     /// `true` until the last fragment has arrived.
     var isPartial = false
 }
 
-/// LE Meta events that only controllers send, and answers that faults have changed.
+/// Further events of a virtual controller, and the changes that a ``VirtualFault`` makes to answers.
 enum ControllerEvents {
     /// Command Complete for opcode 0, which only reports the number of accepted commands (Core Specification 5.4,
     /// Vol 4 Part E 7.7.14).
@@ -137,17 +139,17 @@ enum ControllerEvents {
 
     private static func meta(_ parameters: [UInt8]) -> HCIEvent { .unknown(code: 0x3E, parameters: parameters) }
 
-    /// An answer with another status; other packets are returned unchanged.
+    /// Returns an answer with `status` in place of its own status. Other packets are returned unchanged.
     static func with(_ status: HCIStatus, _ packet: HCIPacket) -> HCIPacket {
         setting(packet, complete: 5, status: 2, to: status.rawValue)
     }
 
-    /// An answer that accepts no further command; other packets are returned unchanged.
+    /// Returns an answer with zero credits, which accepts no further command. Other packets are returned unchanged.
     static func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
         setting(packet, complete: 2, status: 3, to: 0)
     }
 
-    /// Sets the byte at `complete` in Command Complete, or at `status` in Command Status.
+    /// Sets the byte at offset `complete` in a Command Complete event, or at offset `status` in a Command Status event.
     private static func setting(_ packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
         guard packet.kind == .event, let code = packet.octets.first else { return packet }
         let place = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count

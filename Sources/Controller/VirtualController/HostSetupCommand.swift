@@ -16,7 +16,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
     case leWriteSuggestedDefaultDataLength = 0x2024
     case leReadMaximumDataLength = 0x202F
 
-    /// The length of its parameters in bytes.
+    /// The length of the command's parameters in bytes.
     var length: Int {
         switch self {
         case .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList: 7
@@ -25,7 +25,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
         }
     }
 
-    /// The length of its return parameters after the status, in bytes.
+    /// The length of the command's return parameters after the status, in bytes.
     var returnedLength: Int {
         switch self {
         case .readLocalSupportedFeatures, .leRand, .leReadSupportedStates, .leReadMaximumDataLength: 8
@@ -36,7 +36,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
         }
     }
 
-    /// Its place among the Supported_Commands (Core Specification 5.4, Vol 4 Part E 6.27).
+    /// The byte that contains the command's bit in Supported_Commands (Core Specification 5.4, Vol 4 Part E 6.27).
     var supportedOctet: Int {
         switch self {
         case .readLocalSupportedFeatures: 14
@@ -50,6 +50,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
         }
     }
 
+    /// The number of the command's bit in the byte ``supportedOctet``.
     var supportedBit: UInt8 {
         switch self {
         case .leAddDeviceToFilterAcceptList, .leWriteSuggestedDefaultDataLength: 0
@@ -96,14 +97,15 @@ extension VirtualController {
             number.append(littleEndian: air?.generator.next() ?? 0)
             return number
         case .leReadSupportedStates:
-            // Each kind of advertising (bits 0...3), of scanning (4, 5), and both at once (8...15) (7.8.27).
+            // The controller can use each kind of advertising (bits 0...3), each kind of scanning (4, 5), and both at
+            // once (8...15) (7.8.27).
             return [0x3F, 0xFF, 0, 0, 0, 0, 0, 0]
         case .leReadSuggestedDefaultDataLength:
-            // 27 bytes in 328 µs: the initial values of every link (7.8.34).
+            // 27 bytes in 328 µs: the initial values of every connection (7.8.34).
             return [27, 0, 0x48, 0x01]
         case .leWriteSuggestedDefaultDataLength: break
         case .leReadMaximumDataLength:
-            // 251 bytes in 2120 µs, each way (7.8.46).
+            // 251 bytes in 2120 µs in each direction (7.8.46).
             return [251, 0, 0x48, 0x08, 251, 0, 0x48, 0x08]
         }
         return []
@@ -116,7 +118,7 @@ extension VirtualController {
         return DeviceIdentity(AddressType(rawValue: octets[0]), address)
     }
 
-    /// Changes the list, unless advertising or scanning uses it (7.8.15...7.8.17).
+    /// Changes the filter accept list, unless advertising or scanning uses it (7.8.15...7.8.17).
     private func changeAcceptList(_ change: (inout Set<DeviceIdentity>) -> Void) throws(HCIStatus) {
         let isAdvertising = state.sets.values.contains { $0.isEnabled && $0.filterPolicy != .all }
         let isScanning = state.scanner.map { $0.parameters.filterPolicy.rawValue & 1 != 0 } ?? false

@@ -3,7 +3,8 @@ import HCI
 
 /// The simulation of an advertiser on the air.
 extension VirtualController {
-    /// advDelay: 0...10 ms, new for each event (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+    /// The maximum advDelay in microseconds. Each advertising event has a new random delay of 0...10 ms (Core
+    /// Specification 5.4, Vol 6 Part B 4.4.2.2.1).
     private static let delayLimitMicroseconds: UInt32 = 10_000
 
     func isRunning(_ run: AdvertisingRun) -> Bool { state.sets[run.set]?.run == run }
@@ -29,7 +30,7 @@ extension VirtualController {
         state.sets[id]?.run = nil
     }
 
-    /// An event is due: the set's content is taken as it is now, and the next event planned.
+    /// Starts an advertising event with the current content of the set, and plans the next event.
     func beginAdvertisingEvent(_ run: AdvertisingRun) {
         guard let air, var set = state.sets[run.set], set.run == run, let identity = set.identity else { return }
         let isLast = set.maximumEvents > 0 && set.eventsSent + 1 >= set.maximumEvents
@@ -62,7 +63,7 @@ extension VirtualController {
             filterPolicy: set.filterPolicy, isLast: isLast)
     }
 
-    /// The last copy of an event is on the air.
+    /// Counts an advertising event whose PDU has been sent on its last channel.
     func completedAdvertisingEvent(_ event: AdvertisingEvent) {
         state.sets[event.run.set]?.eventsSent += 1
     }
@@ -77,14 +78,15 @@ extension VirtualController {
         terminate(run.set, .limitReached)
     }
 
-    /// A set has reached the duration or the number of events that its host requested.
+    /// Ends a set that has reached the duration or the number of events that its host requested, and reports this to
+    /// the host.
     private func terminate(_ id: AdvertisingSetID, _ status: HCIStatus) {
         guard let set = state.sets[id] else { return }
         stopAdvertising(id)
         guard let handle = id.handle else {
             return sendMeta(ControllerEvents.directedAdvertisingTimeout, .connectionComplete)
         }
-        // The number is valid only if a maximum was given (7.7.65.18).
+        // The number of events is valid only if a maximum was given (7.7.65.18).
         let completed = set.maximumEvents > 0 ? set.eventsSent : 0
         let event = AdvertisingSetTerminated(
             status: status, handle: handle, completedEvents: UInt8(clamping: completed))

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The scan parameters. Default: passive, 10 ms of every 10 ms, on LE 1M.
+/// The scan parameters. By default, the scan is passive and continuous (10 ms of every 10 ms), on LE 1M.
 struct ScanParameters {
     /// The scan parameters of one physical layer.
     struct Listening {
@@ -22,22 +22,23 @@ struct ScanParameters {
 struct Scanner {
     let run: UInt64
     let parameters: ScanParameters
-    /// The identity in its scan requests.
+    /// The address that the scanner sends in its scan requests.
     let identity: DeviceIdentity
-    /// `true` for the extended family, which also receives extended PDUs and sends extended reports.
+    /// `true` if the host has started the scan with the extended commands. Then the scan also receives extended PDUs,
+    /// and sends extended reports.
     let isExtended: Bool
     let durationMicroseconds: Int
     let periodMicroseconds: Int
     /// The start of the first scan interval, which is on channel 37.
     var start: HCIInstant
-    /// True if the scan is on; `false` between two scan periods.
+    /// `true` if the scan is listening; `false` between two scan periods.
     var isListening = true
     let startsFilterAnew: Bool
     /// The duplicate filter; `nil` without a filter.
     var duplicates: DuplicateMemory?
 
-    /// Returns whether a packet is completely inside one scan window, on that interval's channel, and of a kind that
-    /// this scan reports.
+    /// Returns whether a packet is completely inside a scan window, on the channel of its scan interval, and of a kind
+    /// that this scan reports.
     func receives(_ pdu: AirPDU) -> Bool {
         guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let way = listening(for: pdu) else {
             return false
@@ -48,7 +49,7 @@ struct Scanner {
         return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= way.windowMicroseconds
     }
 
-    /// Returns whether the scanner sends a scan request after such a packet.
+    /// Returns whether the scanner sends a scan request after it has received this packet.
     func asks(_ pdu: AirPDU) -> Bool {
         pdu.properties.contains(.scannable) && listening(for: pdu)?.isActive ?? false
     }
@@ -58,7 +59,8 @@ struct Scanner {
     }
 }
 
-/// The reports that a duplicate filter has passed: one of each kind for each device and each extended data set.
+/// The memory of a duplicate filter: the reports that it has passed to the host. It passes one advertisement and one
+/// scan response for each device; with extended PDUs, for each advertising set and each change of its data.
 ///
 /// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report with changed
 /// data is still a duplicate (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
@@ -78,7 +80,8 @@ struct DuplicateMemory {
     private var order: [Key] = []
     private var oldest = 0
 
-    /// Returns whether this is the first packet of its kind. The next equal packet is not.
+    /// Returns `true` if this packet is not a duplicate, and remembers the packet. Returns `false` for later packets
+    /// that are equal.
     mutating func isFirst(_ pdu: AirPDU) -> Bool {
         let key = Key(
             device: DeviceIdentity(pdu.addressType, pdu.address), isScanResponse: pdu.isScanResponse,
@@ -117,7 +120,7 @@ extension VirtualController {
         air?.setScanning(self, false)
     }
 
-    /// Ends a scan whose duration is over, or starts its next period.
+    /// Ends a scan whose duration is over. A scan with a period pauses instead, or resumes with its next period.
     func takeScanTurn(_ run: UInt64) {
         guard let air, var scanner = state.scanner, scanner.run == run else { return }
         guard scanner.periodMicroseconds > 0 else {
@@ -135,7 +138,7 @@ extension VirtualController {
             .scanTurn(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
     }
 
-    /// Returns whether a packet that was on the air until now has been received.
+    /// Returns whether the scanner receives a packet whose transmission has just ended.
     func hears(_ pdu: AirPDU) -> Bool {
         guard let scanner = state.scanner, scanner.receives(pdu) else { return false }
         if scanner.parameters.filterPolicy.rawValue & 1 != 0 {

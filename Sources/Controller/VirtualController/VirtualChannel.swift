@@ -31,8 +31,8 @@ public final class VirtualChannel: HCIChannel {
         controller.receive(packet)
     }
 
-    /// Advances the air until there is a packet for this host, or to `deadline`. If the deadline is in the distant
-    /// future and no event is planned, it returns at once and does not move the clock.
+    /// Advances the air until there is a packet for this host, or to `deadline`. If `deadline` is
+    /// `HCIInstant.distantFuture` and nothing is planned, returns `nil` at once and does not advance the clock.
     ///
     /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
@@ -49,10 +49,10 @@ public final class VirtualChannel: HCIChannel {
     private static var gone: HCIChannelError { .gone("the virtual controller has left the air") }
 }
 
-/// Packets for a host that may not fetch them for a while. The space for LE Meta events is limited, as in real
-/// controllers: reports are lost before answers are.
+/// The packets that wait until their host fetches them. If too many packets wait, further LE Meta events, such as
+/// reports, are dropped, as in real controllers. Answers are never dropped.
 final class PacketQueue {
-    /// The number of waiting packets from which on LE Meta events are lost.
+    /// The number of waiting packets at which further LE Meta events are dropped.
     private static let room = 1 << 16
 
     private var packets: [HCIPacket] = []

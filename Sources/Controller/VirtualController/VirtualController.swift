@@ -4,7 +4,7 @@ public import HCI
 /// A controller in software. It receives packets from a host, follows the rules of the Core Specification, and sends
 /// and receives advertisements on its ``VirtualAir``.
 ///
-/// Connections are not modelled. Only the thread that owns the air may use it.
+/// Connections are not modelled. Only the thread that owns the air may use a controller.
 public final class VirtualController: Identifiable {
     /// Identifies a controller on its air.
     public struct ID: RawRepresentable, Hashable, Sendable {
@@ -23,7 +23,7 @@ public final class VirtualController: Identifiable {
     public var eventHook: ((HCIPacket) -> VirtualFault)?
     /// The time until a command is answered, in microseconds.
     public var latencyMicroseconds = 0
-    /// `true` if it is still attached to its air. Otherwise it sends nothing.
+    /// `true` if the controller is still attached to its air. Otherwise it sends nothing.
     public private(set) var isAttached = true
 
     weak var air: VirtualAir?
@@ -48,8 +48,8 @@ public final class VirtualController: Identifiable {
         state = ControllerState(model)
     }
 
-    /// Receives a packet from the host at the current time of the air. Invalid bytes do no harm. A command gets an
-    /// answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
+    /// Receives a packet from the host at the current time of the air. Invalid packets are ignored or answered with an
+    /// error. The answer to a command is sent during this call, unless ``latencyMicroseconds`` or a hook delays it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
         take(packet, commandHook?(packet) ?? .pass)
@@ -61,7 +61,7 @@ public final class VirtualController: Identifiable {
         sink(packet)
     }
 
-    /// Returns whether any advertising set is enabled.
+    /// Returns whether an advertising set is enabled.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func isAdvertising(handle: UInt8? = nil) -> Bool {
@@ -78,7 +78,7 @@ public final class VirtualController: Identifiable {
 
     public var isScanning: Bool { state.scanner != nil }
 
-    /// A run number that no planned occurrence has.
+    /// A number for a new run, which no planned occurrence uses yet.
     func newRun() -> UInt64 {
         runs += 1
         return runs

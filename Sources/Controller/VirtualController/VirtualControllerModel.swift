@@ -1,11 +1,11 @@
 public import BluetoothTypes
 public import HCI
 
-/// The controller that a virtual controller imitates.
+/// The properties of the real controller that a virtual controller imitates.
 ///
 /// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is missing.
 public struct VirtualControllerModel: Hashable, Sendable {
-    /// The vendor whose commands it supports.
+    /// The vendor whose commands the controller supports.
     public enum Vendor: Hashable, Sendable {
         case none
         /// 0xFC26 sets the power of LE advertising.
@@ -14,7 +14,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         case zephyr
     }
 
-    /// The words that `--like` accepts.
+    /// The name of the model, as the option `--like` accepts it.
     public var name: String
     public var version: HCIVersion
     public var company: CompanyIdentifier
@@ -22,7 +22,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var features: LEFeatures
     /// The number of advertising sets with extended advertising.
     public var advertisingSets = 0
-    /// Bytes of data that one advertising set holds.
+    /// The maximum number of data bytes in an advertising set.
     public var maximumDataLength = 1650
     /// The transmit powers of the radio, in ascending order.
     public var powerLevels: [RadioPower]
@@ -30,12 +30,13 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var defaultPower: RadioPower
     public var knowsReadTransmitPower = false
     public var vendor = Vendor.none
-    /// `true` if disabling legacy advertising twice is answered with 0x0C, although the specification allows it.
+    /// `true` if the controller refuses to disable legacy advertising that is not enabled (status 0x0C), although the
+    /// specification allows it.
     public var refusesDisablingTwice = false
-    /// `true` if it supports Write LE Host Supported, as dual-mode chips do.
+    /// `true` if the controller supports Write LE Host Supported, as dual-mode chips do.
     public var isDualMode = false
 
-    /// A controller with these abilities; each parameter is the field of the same name.
+    /// A controller with these properties. Each parameter sets the property of the same name.
     public init(
         name: String, version: HCIVersion, company: CompanyIdentifier, features: LEFeatures, powerLevels: [Int8],
         defaultPower: Int8
@@ -55,7 +56,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         version < .core50 ? .nonconnectableMinimumBefore5 : AdvertisingInterval.legacyRange.lowerBound
     }
 
-    /// The highest level that is not above `wanted`; the lowest level if all are.
+    /// The highest power level that is not above `wanted`; the lowest level if all levels are above it.
     func level(for wanted: RadioPower) -> RadioPower {
         if wanted == .noPreference { return defaultPower }
         return powerLevels.last { $0 <= wanted } ?? powerLevels.first ?? defaultPower
@@ -103,7 +104,8 @@ extension VirtualControllerModel {
         return model
     }()
 
-    /// A dongle of the years before Core 5.0: the 100 ms floor, and no way to set the power.
+    /// A dongle from before Core 5.0: intervals of non-connectable advertising are at least 100 ms, and the power
+    /// cannot be set.
     public static let core4: Self = {
         var model = Self(
             name: "core-4", version: .core42, company: .cambridgeSiliconRadio, features: [], powerLevels: [0],

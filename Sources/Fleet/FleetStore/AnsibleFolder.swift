@@ -8,18 +8,18 @@ public struct AnsibleFolder: Sendable {
     /// The name of the fleet.
     public let fleet: String
 
-    /// - Parameter path: With or without a slash at the end. Nothing is read yet.
+    /// - Parameter path: The path of the directory, with or without a slash at the end. The directory is not read yet.
     public init(_ path: String, fleet: String) {
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
         self.fleet = fleet
     }
 
     private static let inventory = "inventory.json"
-    /// Files that users may change. They are written only if they do not exist.
+    /// Files that users may change. Pharos writes them only if they do not exist.
     private static let settings: [(path: String, text: [UInt8])] = [
         ("ansible.cfg", PackageResources.ansible_cfg), (".ansible-lint", PackageResources.lint_json),
     ]
-    /// The play and its role. They are replaced each time.
+    /// The files of the playbook and its role. Every export replaces them.
     private static let role: [(path: String, text: [UInt8])] = [
         ("rollout.json", PackageResources.rollout_json),
         ("roles/pharos/defaults/main.json", PackageResources.defaults_json),
@@ -45,7 +45,8 @@ public struct AnsibleFolder: Sendable {
 
     /// Writes all files. The inventory comes last, because it names the other files.
     ///
-    /// - Throws: Also when the directory contains files of another fleet or of other programs.
+    /// - Throws: ``FleetStoreError`` when a file cannot be written, and when the directory contains files of another
+    ///   fleet or of other programs.
     public func write(
         _ inventory: AnsibleInventory, _ profiles: [(name: String, text: [UInt8])]
     ) throws(FleetStoreError) {
@@ -78,7 +79,8 @@ public struct AnsibleFolder: Sendable {
         try Files.replace(file, with: text)
     }
 
-    /// Refuses a directory of profiles with files that the last export did not make, because they would be removed.
+    /// Throws an error if the directory of profiles contains files that the last export did not make, because the new
+    /// export would remove them.
     private func refuseForeignProfiles(_ exported: [String]) throws(FleetStoreError) {
         let own = Set(exported.map { $0 + ".json" })
         guard let other = Files.names(in: "\(path)/profiles").first(where: { !own.contains($0) }) else { return }
@@ -87,7 +89,7 @@ public struct AnsibleFolder: Sendable {
             "\(path)/profiles/\(other): `pharos fleet export ansible` did not make this file; move it elsewhere")
     }
 
-    /// Refuses a directory with files of another fleet or of other programs.
+    /// Throws an error if the directory contains files of another fleet or of other programs.
     private func refuseForeignFiles() throws(FleetStoreError) {
         let file = "\(path)/\(Self.inventory)"
         if Files.exists(file) {

@@ -22,10 +22,11 @@ public struct FleetCondition: Sendable {
     public var isGood: Bool { entries.allSatisfy { $0.problems.isEmpty } }
 
     /// - Parameters:
-    ///   - reports: In any order. If several have the name of a beacon, the report from the host of the beacon is used.
+    ///   - reports: The reports, in any order. If several reports have the name of a beacon, the report from the host
+    ///     of the beacon is used.
     ///   - reasons: The reasons of missing reports, by host.
     ///   - now: The present time.
-    ///   - staleAfter: The age in s from which a report counts as stale.
+    ///   - staleAfter: The age in seconds above which the last verification in a report counts as stale.
     public init(
         _ manifest: FleetManifest, _ reports: [BeaconReport], reasons: [String: String] = [:], now: RFC3339Time,
         staleAfter: Int
@@ -62,7 +63,7 @@ public struct FleetCondition: Sendable {
             problems.append(.stale(since: nil))
         }
         if let hash = report.profileHash, hash != beacon.profileHash {
-            // The granted values belong to another profile.
+            // The granted values in the report belong to the other profile, so they are not compared.
             return problems + [.otherProfile(hash)]
         }
         var rest = report.advertisements
@@ -105,19 +106,19 @@ public struct BeaconReport: Hashable, Sendable {
 
 /// A difference between the report of a beacon and the manifest.
 public enum BeaconProblem: Hashable, Sendable {
-    /// There is no report, with the reason.
+    /// There is no report. The value is the reason.
     case noReport(String)
     /// The beacon is not on the air.
     case silent(InstanceStatus.State, since: RFC3339Time?, lastError: String?)
     /// The beacon is on the air, but the last verification is too old.
     case stale(since: RFC3339Time?)
-    /// The beacon sends another profile than the fleet has.
+    /// The beacon sends another profile than the fleet has. The value is the hash of the profile that it sends.
     case otherProfile(String)
     /// An advertisement has a longer interval than requested, in µs.
     case slow(type: String, asked: Int, granted: Int)
     /// The transmit power is lower than requested, in dBm.
     case weak(type: String, asked: Int, granted: Int)
-    /// Several machines send this beacon.
+    /// Several machines send this beacon. The values are the sources of their reports.
     case several([String])
 
     /// The kind of the difference in JSON.

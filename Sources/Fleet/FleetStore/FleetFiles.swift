@@ -7,7 +7,7 @@ internal import LinuxHost
 public struct FleetFiles: Sendable {
     /// The path of the fleet file, as the caller gave it.
     public let file: String
-    /// The path of the lock. A symbolic link is followed.
+    /// The path of the lock file, with symbolic links followed.
     public let lockFile: String
     /// The fleet; `nil` when the file cannot be decoded.
     public let fleet: Fleet?
@@ -17,14 +17,14 @@ public struct FleetFiles: Sendable {
     public private(set) var problems: [FileProblem]
     private let hasLockFile: Bool
 
-    /// The largest fleet file in bytes.
+    /// The maximum size of a fleet file, in bytes.
     static let fleetLimit = 1 << 26
-    /// The largest table and the largest lock in bytes.
+    /// The maximum size of a table, and of a lock file, in bytes.
     private static let tableLimit = 1 << 28
 
     /// Reads the files. ``problems`` lists their errors and warnings.
     ///
-    /// - Throws: When the fleet file or the lock cannot be read at all.
+    /// - Throws: ``FleetStoreError`` when the fleet file or the lock file cannot be read at all.
     public init(_ file: String) throws(FleetStoreError) { try self.init(file, instead: [:]) }
 
     /// - Parameter edited: The contents of files, by their paths, that are used instead of those on the disk.
@@ -54,21 +54,21 @@ public struct FleetFiles: Sendable {
         problems += faults
     }
 
-    /// The lock of a fleet file, with symbolic links followed.
+    /// The path of the lock file of a fleet file, with symbolic links followed.
     static func lockFile(beside file: String) -> String {
         let path = FleetLock.file(beside: file)
         return Files.isSymbolicLink(path) ? Files.resolved(path) ?? path : path
     }
 
-    /// The file that is locked while a fleet is changed. The fleet's lock file itself cannot be locked, because it is
-    /// replaced.
+    /// The path of the file that a process locks while it changes a fleet. The process cannot lock the fleet's lock
+    /// file itself, because that file is replaced.
     static func claim(of lockFile: String) -> String {
         let directory = Files.directory(of: lockFile)
         let name = lockFile.dropFirst(directory.count)
         return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
     }
 
-    /// Uses a lock from elsewhere if there is no lock file.
+    /// Uses `lock` as the lock of the fleet, if there is no lock file.
     mutating func useWithoutLockFile(_ lock: FleetLock) {
         if !hasLockFile { self.lock = lock }
     }
@@ -109,7 +109,8 @@ public struct FleetFiles: Sendable {
         return try check(allocation, keys: keys, progress: progress)
     }
 
-    /// The errors of a lock that is lost, and of a fleet that has lost its beacons.
+    /// The error of a fleet that has lost all its beacons, or of a fleet whose lock is lost; empty if there is no such
+    /// error.
     private var lockProblems: [FileProblem] {
         let start = JSONPosition(line: 1, column: 1)
         if let fault = emptiness {
@@ -133,8 +134,8 @@ public struct FleetFiles: Sendable {
         return "this fleet has no beacons, but its lock has \(lock.liveCount) in use"
     }
 
-    /// The reason why the lock must have been lost: `directory` has a manifest of the fleet, with beacons. `nil` if the
-    /// fleet has a lock, or the directory no such manifest.
+    /// The reason why the lock must have been lost: `directory` contains a manifest of the fleet, with beacons. `nil`
+    /// if the fleet has a lock file, or if the directory contains no such manifest.
     func lostLock(_ directory: String) -> String? {
         guard !hasErrors, let fleet, !hasLockFile, let earlier = try? EarlierManifest(in: directory),
             earlier.fleet == fleet.name
@@ -150,7 +151,8 @@ public struct FleetFiles: Sendable {
         _ allocation: FleetAllocation, keys: FleetKeyFolder?, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetTraffic {
         var done = 0
-        // If the fleet file names no directory of keys, the default one is checked as soon as it has a key.
+        // If the fleet file names no directory of keys, the default directory is checked, but only if it contains at
+        // least one of the keys.
         let directory = keys == nil ? KeyDirectory(NamedFleet(path: file).keysDirectory) : nil
         var (withKey, withoutKey): (Int, [String]) = (0, [])
         do throws(SystemError) {
@@ -178,7 +180,7 @@ public struct FleetFiles: Sendable {
         }
     }
 
-    /// A sentence that names beacons without a key, at most five.
+    /// A sentence about the beacons without a key, with the names of at most five of them.
     static func missingKeys(_ names: [String], in directory: String) -> String {
         let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
         return (names.count == 1 ? "1 beacon has" : "\(names.count) beacons have")
@@ -212,7 +214,7 @@ public struct FleetFiles: Sendable {
     /// The fleet with the identities of its lock. Beacons that have none yet get the identities that `fleet generate`
     /// would give them now.
     ///
-    /// - Parameter releasing: Names of beacons whose retired identities are given up.
+    /// - Parameter releasing: The names of retired beacons whose identities are removed from the lock.
     /// - Throws: ``refusal`` when there is an error in any of the files.
     public mutating func allocated(releasing: [String] = []) throws(FleetStoreError) -> FleetAllocation {
         guard !hasErrors, let found = allocation(releasing: releasing) else { throw refusal }
@@ -221,7 +223,8 @@ public struct FleetFiles: Sendable {
 
     /// The fleet with the identities of its lock.
     ///
-    /// - Throws: Also when a beacon has no identity yet: `fleet generate` might give it another one later.
+    /// - Throws: ``refusal``, and an error when a beacon has no identity in the lock yet, or would get another
+    ///   identity: `fleet generate` might give it a different identity later.
     mutating func locked() throws(FleetStoreError) -> FleetAllocation {
         let allocation = try allocated()
         guard allocation.renumbered.isEmpty else {
@@ -255,9 +258,9 @@ extension FleetAllocation {
     /// The beacons of a part of the fleet.
     struct Part: Sendable {
         var beacons: [GeneratedBeacon]
-        /// Their lines in `manifest.json`, without the separators between them.
+        /// The lines of these beacons in `manifest.json`, without the separators between them.
         var manifest: [String] = []
-        /// Their lines in `manifest.csv`.
+        /// The lines of these beacons in `manifest.csv`.
         var table = ""
     }
 
@@ -268,7 +271,7 @@ extension FleetAllocation {
     ///
     /// - Parameters:
     ///   - withText: `true` if the parts contain the lines of the manifests.
-    ///   - body: Gets each part, and whether an error was found so far.
+    ///   - body: Receives each part, and whether an error was found so far.
     func checkAll(
         keys: FleetKeyFolder?, withText: Bool = false,
         _ body: (_ part: Part, _ hasErrors: Bool) throws(SystemError) -> Void
@@ -300,7 +303,7 @@ enum FleetClaim {
     /// Takes the right. Waits a few seconds while another process has it.
     ///
     /// - Parameters:
-    ///   - path: The file of the lock. It is created, and removed with the right.
+    ///   - path: The file that is locked. It is created, and removed when the right is released.
     ///   - subject: The changed file or directory, for messages.
     ///   - purpose: The command, for the messages of other processes.
     /// - Returns: `nil` when this user may not write next to the files, and so cannot change them.

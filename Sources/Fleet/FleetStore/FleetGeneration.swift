@@ -4,16 +4,16 @@ public import LinuxHost
 
 /// One run of `fleet generate`: reads a fleet, gives new beacons identities, and writes the files.
 ///
-/// All files are written next to the old ones. Then the lock is replaced, and then the directory, each in one step.
-/// Only one process changes a fleet at a time.
+/// The new files are first written next to the old files. Then the lock is replaced, and then the directory, each in
+/// one step. Only one process changes a fleet at a time.
 public struct FleetGeneration: Sendable {
     /// Options of `fleet generate`.
     public struct Options: Sendable {
-        /// Names of beacons whose retired identities are given up.
+        /// The names of retired beacons whose identities are removed from the lock.
         public var releasing: [String] = []
         /// `true` if no profiles are written, only the manifests.
         public var manifestOnly = false
-        /// `true` retires all beacons of a fleet that no longer has any.
+        /// `true` if a fleet that no longer has any beacons is accepted. All beacons in its lock are then retired.
         public var allowsEmpty = false
         /// `true` restores a lost lock from the manifest in the directory.
         public var adoptsManifest = false
@@ -22,7 +22,7 @@ public struct FleetGeneration: Sendable {
         /// `true` compares all files and writes none.
         public var isDryRun = false
 
-        /// Writes profiles and manifests, with all safety checks.
+        /// Options that write profiles and manifests, with all safety checks.
         public init() {}
     }
 
@@ -38,7 +38,8 @@ public struct FleetGeneration: Sendable {
     public let needsRequest: Bool
     /// The beacons that have other identities than before.
     public let renumbered: [FleetAllocation.Renumbered]
-    /// The numbers of files that were written, left and removed; in a dry run, of files that would be.
+    /// The numbers of files that were written, left unchanged and removed. In a dry run, no file is changed, and these
+    /// are the numbers for a real run.
     public let outcome: FolderReplacement.Outcome
     /// `true` if the lock has changed; in a dry run, if it would change.
     public let lockWritten: Bool
@@ -54,8 +55,8 @@ public struct FleetGeneration: Sendable {
     ///   - directory: The directory for the files. It is created if it does not exist.
     ///   - progress: Receives the number of finished beacons and the total number, from time to time.
     /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds;
-    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon, or a beacon that seems to be renamed, would get
-    ///   another identity and the options do not allow it.
+    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon, or a beacon that seems to be renamed, would
+    ///   get another identity and the options do not allow it.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
@@ -125,7 +126,8 @@ extension FleetGeneration {
             try lock.append(allocation.lock.text)
             try lock.finish()
             let lockWritten = lock.isChanged
-            // When the lock is replaced, the identities are given out, even if the directory cannot be replaced.
+            // As soon as the lock is replaced, the new identities are allocated, even if the directory cannot be
+            // replaced.
             try lock.commit()
             isGivenOut = lockWritten
             return (checker, try replacement.commit(), lockWritten)
@@ -140,7 +142,7 @@ extension FleetGeneration {
         }
     }
 
-    /// Writes all files next to the old ones.
+    /// Writes all new files next to the old files.
     private static func draft(
         _ allocation: FleetAllocation, keys: FleetKeyFolder?, in replacement: FolderReplacement, manifestOnly: Bool,
         _ progress: (_ done: Int, _ all: Int) -> Void
@@ -206,7 +208,7 @@ struct EarlierManifest {
     /// The name of the fleet; `nil` when the file is not a manifest.
     var fleet: String? { isWritten ? FleetManifest.fleet(in: octets) : manifest?.fleet }
 
-    /// The number of beacons, damaged ones included; `nil` when it is unknown.
+    /// The number of beacons, including beacons on damaged lines; `nil` when it is unknown.
     var count: Int? {
         if let manifest { return manifest.beacons.count }
         let lines = FleetManifest.beaconLines(in: octets)
@@ -223,7 +225,7 @@ struct EarlierManifest {
 }
 
 extension FleetGeneration {
-    /// Refuses a directory that contains anything but files of an earlier run for this fleet.
+    /// Throws an error if the directory contains anything but files of an earlier run for this fleet.
     private static func refuseForeignFiles(
         _ replacement: FolderReplacement, in folder: String, fleet: String, manifestOnly: Bool
     ) throws(FleetStoreError) {
@@ -275,15 +277,15 @@ extension FleetGeneration {
         return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
     }
 
-    /// Refuses a fleet without beacons, because a table that lost its rows would retire all beacons.
+    /// Throws an error for a fleet without beacons, because a table that lost its rows would retire all beacons.
     private static func refuseEmptiness(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
         guard !options.allowsEmpty, let fault = files.emptiness else { return }
         throw FleetStoreError(
             .invalid, "\(files.file): \(fault); nothing was changed; to retire them all, add `--empty`")
     }
 
-    /// Refuses to give more than one beacon, or a beacon that seems to be renamed, another identity: receivers know beacons
-    /// by their identities.
+    /// Throws an error if more than one beacon, or a beacon that seems to be renamed, would get another identity.
+    /// Receivers recognize beacons by their identities.
     private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
         let count = allocation.renumbered.count
         guard allocation.needsRequest, !options.renumbers, !options.isDryRun else { return }
@@ -295,8 +297,8 @@ extension FleetGeneration {
             ])
     }
 
-    /// Refuses a fleet without a lock when the directory has a manifest of the fleet: all beacons would get new
-    /// identities.
+    /// Throws an error if the fleet has no lock, but the directory contains a manifest of the fleet: all beacons would
+    /// get new identities.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
         guard let fault = files.lostLock(directory) else { return }
         throw FleetStoreError(

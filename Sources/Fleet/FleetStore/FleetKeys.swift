@@ -13,8 +13,8 @@ public struct FleetKeys: Sendable {
 
     /// - Parameters:
     ///   - fleet: The fleet whose beacons need keys.
-    ///   - keys: The directory of the keys; `nil` for `keys` next to the fleet file. The generated directory cannot
-    ///     contain it, because it is replaced as a whole.
+    ///   - keys: The directory of the keys; `nil` for `keys` next to the fleet file. It cannot be inside the generated
+    ///     directory, which is replaced as a whole.
     public init(of fleet: NamedFleet, in keys: String? = nil) {
         self.fleet = fleet
         directory = KeyDirectory(keys ?? fleet.keysDirectory)
@@ -27,7 +27,8 @@ public struct FleetKeys: Sendable {
         public var kept: [String] = []
         /// Beacons whose public key is missing.
         public var missing: [String] = []
-        /// The directory with the keys that were replaced by ``FleetKeys/rotate(_:at:progress:)``, with a slash at the end.
+        /// The directory with the former keys, which ``FleetKeys/rotate(_:at:progress:)`` has replaced, with a slash at
+        /// the end.
         public var former: String?
     }
 
@@ -37,7 +38,7 @@ public struct FleetKeys: Sendable {
     /// Makes a random key for every beacon that needs one and has none.
     ///
     /// - Parameters:
-    ///   - replacing: Names of beacons that get a new key even if they have one.
+    ///   - replacing: The names of beacons that get a new key even if they have one.
     /// - Throws: ``FleetStoreError/Kind/request`` when one of these beacons needs no key.
     public func generate(
         replacing: [String] = [], progress: Progress = { _, _ in }
@@ -60,14 +61,15 @@ public struct FleetKeys: Sendable {
         }
     }
 
-    /// Gives beacons new random keys, and keeps the former ones in a directory of its own next to the keys. The former
-    /// keys can resolve ids that were received before, or from machines that do not have the new keys yet.
+    /// Gives beacons new random keys, and keeps the former keys in a separate directory next to the directory of the
+    /// keys. The former keys can resolve ids that were received earlier, or ids from machines that do not have the new
+    /// keys yet.
     ///
     /// - Parameters:
-    ///   - selection: The beacons. Those that need no key are left out.
-    ///   - now: Part of the name of the directory.
-    /// - Throws: ``FleetStoreError/Kind/request`` when none of the beacons needs a key, and when the key of one of them was
-    ///   agreed on with a resolver.
+    ///   - selection: The beacons that get new keys. Beacons that need no key are left out.
+    ///   - now: The time, which becomes part of the name of the directory with the former keys.
+    /// - Throws: ``FleetStoreError/Kind/request`` when none of the beacons needs a key, and when the key of a beacon
+    ///   was agreed on with a resolver.
     public func rotate(
         _ selection: BeaconSelection, at now: RFC3339Time, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -89,7 +91,8 @@ public struct FleetKeys: Sendable {
                 "\(directory.path)\(rotation.publicKeyName): the key of \(rotation.name) was agreed on with a resolver, and "
                     + "nothing was changed; remove this file and the key, and run `pharos fleet keys agree` again")
         }
-        // A key that cannot be read must not end the rotation after some of the beacons.
+        // All keys are read first, so that a key that cannot be read does not end the rotation after some of the
+        // beacons.
         for rotation in chosen { _ = try directory.key(of: rotation) }
         let stamp = "\(now)".filter { $0 != ":" }
         let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
@@ -113,8 +116,8 @@ public struct FleetKeys: Sendable {
         return report
     }
 
-    /// Makes keys with X25519 on the side of the beacons: every beacon without a key gets one, and a public key. The
-    /// private keys are not stored.
+    /// Makes keys with X25519 on the side of the beacons. Every beacon without an identity key gets an identity key and
+    /// a public key. The private keys are not stored.
     public func agree(
         resolverPublicKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -130,7 +133,7 @@ public struct FleetKeys: Sendable {
                     try IdentityKey.publicKey(of: privateKey)
                 )
             }
-            // The public key comes first: without it the resolver could not compute the key.
+            // The public key is stored first, because the resolver could not compute the identity key without it.
             try directory.setPublicKey(publicKey, of: rotation)
             if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
         }
@@ -138,7 +141,7 @@ public struct FleetKeys: Sendable {
 
     /// Makes keys with X25519 on the side of the resolver, from the public keys of the beacons.
     ///
-    /// - Throws: Also when a beacon has another key, which is not changed.
+    /// - Throws: ``FleetStoreError``, also when a beacon already has another key. This key is not changed.
     public func resolve(
         resolverPrivateKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -219,8 +222,8 @@ public struct FleetKeys: Sendable {
 }
 
 extension FleetKeys {
-    /// The sentence about beacons that need a key and have none in the directory of the keys; `nil` if all have one, and
-    /// also if none has.
+    /// A sentence about the beacons that need a key and have none in the directory of the keys; `nil` if all these
+    /// beacons have a key, and also if none of them has a key.
     public func missingKeys() throws(FleetStoreError) -> String? {
         let rotations = try rotations()
         let missing = rotations.filter { !directory.hasKey(of: $0) }.map(\.name)

@@ -2,11 +2,11 @@ internal import Configuration
 public import Fleet
 internal import LinuxHost
 
-/// One run of `fleet rename`: gives a group or a beacon another name in the fleet file, in its tables and in the lock. The
-/// files of a beacon's identity key get the new name as well.
+/// One run of `fleet rename`: changes the name of a group or a beacon in the fleet file, in its tables and in the lock.
+/// The files of a beacon's identity key get the new name as well.
 ///
-/// If the fleet file or its table has the new name already, only the lock is changed. So a run that was killed can be
-/// repeated, and a name that was changed in a spreadsheet gets its identities back.
+/// If the fleet file or its table already has the new name, only the lock is changed. So a run that was killed can be
+/// repeated, and a beacon whose name was changed in a spreadsheet gets its identities back.
 public struct FleetRenaming: Sendable {
     public let kind: FleetNameChange.Kind
     public let old: String
@@ -19,7 +19,7 @@ public struct FleetRenaming: Sendable {
     /// - Parameters:
     ///   - old: The name of a beacon, or the path of a group such as `museum/ground`.
     ///   - new: The new name.
-    ///   - kind: `nil` if the name decides.
+    ///   - kind: The kind of thing to rename; `nil` to find it by the name.
     /// - Throws: ``FleetStoreError/Kind/request`` for a name that does not exist or cannot be used.
     public init(
         _ file: String, _ old: String, to new: String, kind: FleetNameChange.Kind?
@@ -43,7 +43,7 @@ public struct FleetRenaming: Sendable {
         }
         if var lock = before.lock {
             change.apply(to: &lock)
-            // The lock comes last: until then, the same command can be repeated.
+            // The lock is replaced last. If the run ends before this, the same command can be repeated.
             texts.append((lockFile, lock.text))
         }
         let edited = Dictionary(texts.map { ($0.path, $0.octets) }) { first, _ in first }
@@ -51,7 +51,8 @@ public struct FleetRenaming: Sendable {
         let allocation = try after.allocated()
         beacons = allocation.count(of: change)
         let keys = change.kind == .beacon ? Self.keyFiles(change, &before, allocation, after.keyDirectories) : []
-        // The keys are copied first, and the former ones are removed last: until then, the same command can be repeated.
+        // The keys are copied first, and the files with the former names are removed last. If the run ends in between,
+        // the same command can be repeated.
         for key in keys { try key.copy() }
         for (path, text) in texts {
             do throws(SystemError) {
@@ -64,13 +65,14 @@ public struct FleetRenaming: Sendable {
         files = texts.map(\.path) + keys.map(\.new)
     }
 
-    /// The files of the renamed beacon's identity key, and of its public key, whose names depend on the name of the beacon.
+    /// The files of the renamed beacon's identity key and public key, if their names depend on the name of the beacon.
     private static func keyFiles(
         _ change: FleetNameChange, _ before: inout FleetFiles, _ after: FleetAllocation, _ directories: [String]
     ) -> [RenamedKeyFile] {
         guard let new = after.keyName(of: change.new) else { return [] }
         let former = change.changesFiles ? (try? before.allocated())?.keyName(of: change.old) : nil
-        // If the fleet has the new name already, the former name of the file is known only from the new one.
+        // If the fleet file already has the new name, the former name of the key file can only be derived from its new
+        // name.
         let old = former ?? new.replacing(change.new, with: change.old)
         guard old != new else { return [] }
         return directories.flatMap { directory in
@@ -100,7 +102,7 @@ public struct FleetRenaming: Sendable {
         return FleetStoreError(.request, message)
     }
 
-    /// A line for the reader.
+    /// The report in one line.
     public var text: String {
         let what = kind == .group ? "The group \(old) is now \(new)" : "The beacon \(old) is now \(new)"
         let count = beacons == 1 ? "1 beacon keeps its identity" : "\(beacons) beacons keep their identities"
@@ -113,7 +115,7 @@ private struct RenamedKeyFile {
     let old: String
     let new: String
 
-    /// Copies the key to the new name. A file that is there already is left as it is.
+    /// Copies the key to the new name. An existing file with the new name is not changed.
     ///
     /// - Throws: ``FleetStoreError/Kind/request`` if the file with the new name contains another key.
     func copy() throws(FleetStoreError) {

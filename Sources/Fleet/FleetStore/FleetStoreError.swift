@@ -13,7 +13,7 @@ public struct FleetStoreError: Error, Hashable, Sendable {
         case invalid
         /// The files are well formed, but beacons would get other identities, which the caller must allow.
         case renumbering
-        /// The request names something that does not exist.
+        /// The request is wrong, for example because it names something that does not exist.
         case request
         /// Another process is changing the fleet. A later attempt may succeed.
         case busy
@@ -51,10 +51,10 @@ public struct FleetStoreError: Error, Hashable, Sendable {
         self.init(kind, problems.filter(\.isError).map(\.description))
     }
 
-    /// A call that failed on a file or directory of a fleet.
+    /// An error of a system call that failed on a file or directory of a fleet.
     init(_ error: SystemError, at path: String) { self.init(error.about(path)) }
 
-    /// A call that failed, as the system describes it.
+    /// An error of a system call that failed, with the description by the system.
     init(_ error: SystemError) {
         let kind: Kind =
             switch error.errno {
@@ -67,6 +67,6 @@ public struct FleetStoreError: Error, Hashable, Sendable {
 }
 
 extension FleetStoreError: CustomStringConvertible {
-    /// All sentences, each on a line.
+    /// All sentences, each on its own line.
     public var description: String { messages.joined(separator: "\n") }
 }

@@ -8,7 +8,7 @@ public struct KeyDirectory: Sendable {
     /// The path with a slash at the end.
     public let path: String
 
-    /// - Parameter path: With or without a slash at the end. Nothing is read yet.
+    /// - Parameter path: The path of the directory, with or without a slash at the end. The directory is not read yet.
     public init(_ path: String) {
         self.path = path.hasSuffix("/") ? path : path + "/"
     }
@@ -31,7 +31,7 @@ public struct KeyDirectory: Sendable {
 
     /// Stores the first key of a beacon. A key that exists is not changed.
     ///
-    /// - Returns: `true` if the key was stored, `false` if one exists.
+    /// - Returns: `true` if the key was stored, `false` if the beacon already has a key.
     public func add(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) -> Bool {
         let file = path + rotation.keyName
         do throws(SystemError) {
@@ -58,7 +58,7 @@ public struct KeyDirectory: Sendable {
         return try AgreementKey.octets(try SourceFile.read(file, limit: 1 << 16), file)
     }
 
-    /// Stores the public key of a beacon, also in place of another one.
+    /// Stores the public key of a beacon. An existing public key is replaced.
     public func setPublicKey(_ key: FixedOctets<32>, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.publicKeyName
         try named(file) { () throws(SystemError) in
@@ -90,7 +90,7 @@ public enum AgreementKey {
                 try Files.createSecret(path, with: Array("\(key)\n".utf8))
                 return key
             } catch {
-                // Another process has just created it.
+                // Another process has just created the file.
                 guard error.errno == SystemError.alreadyThere else { throw FleetStoreError(error, at: path) }
             }
         }

@@ -36,7 +36,7 @@ public enum KeyRingFile {
         return (collected, withoutKey)
     }
 
-    /// The text of the file; `nil` when it is not a ring of keys.
+    /// The contents of the file; `nil` when it is not a ring of keys.
     static func octets(_ path: String) throws(FleetStoreError) -> [UInt8]? {
         let start = Array(KeyRing.start.utf8)
         guard path != "-", let file = try? Descriptor.openRegular(path), let first = try? file.read(upTo: start.count),
@@ -48,10 +48,10 @@ public enum KeyRingFile {
 
 /// A search for the beacons of a fleet that sent an ephemeral id.
 public struct EphemeralIDSearch: Sendable {
-    /// A beacon that sent the id, and the window in which it sent it.
+    /// A beacon that sent the id, and the window of time in which the beacon sent the id.
     public struct Match: Sendable {
         public let name: String
-        /// Site, floor and room: up to three names.
+        /// The names of the site, floor and room; at most three.
         public let group: [String]
         public let answer: EphemeralIDQuestion.Answer
     }
@@ -63,8 +63,8 @@ public struct EphemeralIDSearch: Sendable {
     public private(set) var withoutKey = 0
     private let question: EphemeralIDQuestion
 
-    /// Searches the keys of a fleet: those of the ring at `path`, which ``KeyRingFile/collect(_:to:)`` wrote, or those
-    /// of `keys` when `path` is not a ring.
+    /// Searches the keys of a fleet. If the file at `path` is a ring of keys, which ``KeyRingFile/collect(_:to:)``
+    /// wrote, searches this ring; otherwise searches `keys`.
     public init(_ question: EphemeralIDQuestion, path: String, keys: FleetKeys) throws(FleetStoreError) {
         self.question = question
         if let ring = try KeyRingFile.octets(path) {

@@ -5,10 +5,12 @@ internal import LinuxHost
 /// The files of labels: an SVG for each page, or one PDF.
 public struct LabelFiles: Sendable {
     private let sheet: LabelSheet
-    /// The requested name. With several pages each SVG gets its number before the extension.
+    /// The requested name. If there are several pages, the name of each SVG file also contains the number of the page,
+    /// before the extension.
     private let output: String
 
-    /// - Parameter output: A name that ends in `.pdf` for one document, any other for SVG, `-` for standard output.
+    /// - Parameter output: A name that ends in `.pdf` for one PDF, any other name for SVG files, or `-` for standard
+    ///   output.
     public init(_ sheet: LabelSheet, output: String) {
         self.sheet = sheet
         self.output = output
@@ -24,8 +26,9 @@ public struct LabelFiles: Sendable {
 
     /// Draws all pages and writes them.
     ///
-    /// - Parameter progress: Gets the number of drawn pages; `nil` while the document is converted.
-    /// - Throws: ``FleetStoreError/Kind/request`` for a name of another kind of picture, such as `labels.png`.
+    /// - Parameter progress: Receives the number of drawn pages; `nil` while the PDF is made from the pages.
+    /// - Throws: ``FleetStoreError/Kind/request`` for a name with the extension of another format, such as
+    ///   `labels.png`.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
         if isDocument { return try writeDocument(progress) }
         try ExportFile.refusePicture(output)

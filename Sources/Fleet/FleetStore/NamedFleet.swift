@@ -8,10 +8,11 @@ public struct NamedFleet: Sendable {
     /// The path on the command line.
     public let path: String
 
-    /// True if another file names the path. It must then be a regular file, because reading a pipe could wait for ever.
+    /// `true` if another file contains the path. The path must then be that of a regular file, because reading a pipe
+    /// could wait forever.
     private let isNamedInFile: Bool
 
-    /// Nothing is read yet.
+    /// Creates a fleet without reading its files.
     ///
     /// - Parameters:
     ///   - path: The fleet file, the directory or the manifest.
@@ -40,7 +41,8 @@ public struct NamedFleet: Sendable {
 
     /// The manifest that `fleet generate` wrote, or the manifest made from the fleet file and its lock.
     ///
-    /// - Parameter progress: Gets the number of beacons that are made from a fleet file, and of all.
+    /// - Parameter progress: Receives the number of finished beacons and the total number, if the manifest is made from
+    ///   a fleet file.
     public func manifest(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetManifest {
@@ -55,7 +57,8 @@ public struct NamedFleet: Sendable {
         try written() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
     }
 
-    /// The manifest for a question that does not depend on identities. Beacons may have no identity yet.
+    /// The manifest, for uses that do not depend on identities. Beacons without an identity get the identity that
+    /// `fleet generate` would give them now.
     public func plannedManifest() throws(FleetStoreError) -> FleetManifest {
         if let manifest = try written() { return manifest }
         var files = try FleetFiles(file)
@@ -63,8 +66,8 @@ public struct NamedFleet: Sendable {
         return try files.manifest(allocation)
     }
 
-    /// The manifest and the profile of each of its beacons. Beacons without an identity get the one that `fleet generate`
-    /// would give them now.
+    /// The manifest, and the profile of each of its beacons. Beacons without an identity get the identity that `fleet
+    /// generate` would give them now.
     public func plannedProfiles() throws(FleetStoreError) -> (
         manifest: FleetManifest, profiles: [(name: String, text: [UInt8])]
     ) {
@@ -78,7 +81,8 @@ public struct NamedFleet: Sendable {
 
     /// The advertisements of each site. Beacons may have no identity yet.
     ///
-    /// - Throws: Also when a beacon of a manifest sends nothing, or at an interval that no controller supports.
+    /// - Throws: ``FleetStoreError``, also when a beacon of a manifest has no advertisements, or an interval that no
+    ///   controller supports.
     public func traffic() throws(FleetStoreError) -> (name: String, traffic: FleetTraffic) {
         guard let manifest = try written() else {
             var files = try FleetFiles(file)
@@ -94,9 +98,10 @@ public struct NamedFleet: Sendable {
         return (manifest.fleet, traffic)
     }
 
-    /// The profiles of beacons of the manifest: the files next to the manifest, or those that the fleet file gives.
+    /// The profiles of beacons of the manifest: the files next to the manifest, or the profiles that are made from the
+    /// fleet file.
     ///
-    /// - Throws: Also when a file has changed since the manifest was written.
+    /// - Throws: ``FleetStoreError``, also when a file has changed since the manifest was written.
     public func profiles(
         of beacons: [FleetManifest.Beacon]
     ) throws(FleetStoreError) -> [(name: String, text: [UInt8])] {
@@ -137,14 +142,14 @@ public struct NamedFleet: Sendable {
 }
 
 extension FleetManifest {
-    /// The largest manifest in bytes.
+    /// The maximum size of a manifest, in bytes.
     static let sizeLimit = 1 << 30
 
     /// Reads `manifest.json`.
     ///
     /// - Parameters:
-    ///   - isManifest: `true` if another file is an error.
-    ///   - isFound: `true` if the user did not name this file, so that it must be a regular one.
+    ///   - isManifest: `true` if a file that is not a manifest is an error.
+    ///   - isFound: `true` if the user did not name this file, so that it must be a regular file.
     /// - Returns: `nil` when the file does not begin like a manifest.
     static func read(
         _ path: String, isManifest: Bool = false, isFound: Bool = false
@@ -172,7 +177,7 @@ extension FleetDiff {
     /// Compares the fleet file at `file` with an earlier state.
     ///
     /// - Parameter path: A directory that `fleet generate` wrote, a manifest (JSON or CSV), or an older fleet file. An
-    ///   older fleet file without a lock of its own gets the identities of the present lock.
+    ///   older fleet file that has no lock gets the identities of the lock of `file`.
     public init(of file: String, against path: String) throws(FleetStoreError) {
         var files = try FleetFiles(file)
         let allocation = try files.allocated()
@@ -181,7 +186,8 @@ extension FleetDiff {
         self.init(from: old, to: path.hasSuffix(".csv") ? new.asInTable : new)
     }
 
-    /// The reasons to distrust a comparison: beacons would get other identities, or all would, because the lock is lost.
+    /// Warnings about a comparison that may be misleading: some beacons would get other identities, or all would,
+    /// because the lock is lost.
     public static func warnings(of file: String, against path: String) throws(FleetStoreError) -> [FileProblem] {
         var files = try FleetFiles(file)
         let lost = files.lostLock(path).map {
@@ -204,11 +210,11 @@ extension FleetDiff {
 
 /// A selection of beacons of a fleet. A beacon must match each list that is not empty.
 public struct BeaconSelection: Sendable {
-    /// Only beacons of these names.
+    /// The names of the selected beacons; empty for all names.
     public var names: [String]
-    /// Only beacons of these sites.
+    /// The sites of the selected beacons; empty for all sites.
     public var sites: [String]
-    /// Only beacons of these groups, such as `museum/ground`, and of those below them.
+    /// The groups of the selected beacons, such as `museum/ground`, with their subgroups; empty for all groups.
     public var groups: [String]
 
     /// Selects all beacons when all lists are empty.
@@ -251,7 +257,7 @@ public struct BeaconSelection: Sendable {
     private static func unknown(
         _ kind: String, _ name: String, _ fleet: String, _ known: Set<String>
     ) -> FleetStoreError {
-        // A group is often given without the groups around it.
+        // Users often give a group without the groups around it.
         let whole = known.filter { $0.hasSuffix("/" + name) }
         let nearest = whole.count == 1 ? whole.first : NearestWord.find(name, among: known.sorted())
         let few = known.count <= 10 && !known.isEmpty ? "; it has \(known.sorted().joined(separator: ", "))" : ""

@@ -5,7 +5,7 @@ internal import LinuxHost
 enum SourceFile {
     /// The contents of a regular file. Other kinds of files are refused, because reading them might not end.
     ///
-    /// - Parameter limit: In bytes. Larger files are refused before they are read.
+    /// - Parameter limit: The maximum size in bytes. Larger files are refused before they are read.
     static func read(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.read(path, limit: limit)
@@ -17,7 +17,7 @@ enum SourceFile {
     /// The contents of an argument of the command line: a file, a stream such as `<(command)` of the shell, or standard
     /// input for `-`.
     ///
-    /// - Parameter limit: In bytes.
+    /// - Parameter limit: The maximum size in bytes.
     static func readNamed(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
@@ -35,7 +35,7 @@ enum SourceFile {
 
 /// A file with a key, which only its owner may read.
 enum SecretFile {
-    /// The largest file in bytes, far more than a key needs.
+    /// The maximum size of the file in bytes, far more than a key needs.
     static let sizeLimit = 1 << 20
 
     /// The contents of the file.
@@ -73,19 +73,20 @@ enum SecretFile {
 
 /// Writes files that are named on the command line, such as exports.
 public enum ExportFile {
-    /// Endings of files that never contain text.
+    /// The extensions of files that never contain text.
     private static let binaryFormats = ["png", "pdf", "jpg", "jpeg", "gif", "xlsx", "ods", "zip"]
 
     /// Replaces the file at `path` with `text`, or writes it to standard output for `-`.
     ///
-    /// - Throws: ``FleetStoreError/Kind/request`` for a name that promises another format, such as `labels.png`.
+    /// - Throws: ``FleetStoreError/Kind/request`` for a name with the extension of another format, such as
+    ///   `labels.png`.
     public static func write(_ text: String, to path: String) throws(FleetStoreError) {
         guard path != "-" else { return Terminal.write(text) }
         try refusePicture(path)
         try write(octets: Array(text.utf8), to: path)
     }
 
-    /// Refuses a name that promises another format than text.
+    /// Throws an error for a name with the extension of a format that is not text.
     static func refusePicture(_ path: String) throws(FleetStoreError) {
         if let picture = binaryFormats.first(where: { path.lowercased().hasSuffix("." + $0) }) {
             throw FleetStoreError(
@@ -94,7 +95,7 @@ public enum ExportFile {
         }
     }
 
-    /// Replaces the file at `path`. Other kinds of files are not changed.
+    /// Replaces the regular file at `path`. Other kinds of files, such as directories, are not changed.
     public static func write(octets: [UInt8], to path: String) throws(FleetStoreError) {
         do throws(SystemError) {
             try Files.replace(path, with: octets)

@@ -8,15 +8,15 @@ internal import LinuxHost
 public struct StatusGathering: Sendable {
     /// The reports, in the order in which they were found.
     public private(set) var reports: [BeaconReport] = []
-    /// The reason why a host gave no report, by host.
+    /// For each host without a report, the reason why there is none.
     public private(set) var reasons: [String: String] = [:]
     /// Files and answers that could not be read, with the reason.
     public private(set) var problems: [String] = []
 
-    /// No reports yet.
+    /// Creates a collection without reports.
     public init() {}
 
-    /// The largest report in bytes, far more than a machine needs.
+    /// The maximum size of a report in bytes, far more than a machine needs.
     private static let sizeLimit = 1 << 22
 
     /// Endings of files that listeners and collectors write into the same directory.
@@ -55,7 +55,7 @@ public struct StatusGathering: Sendable {
     ///
     /// - Parameters:
     ///   - parallel: The number of machines that are queried at the same time.
-    ///   - timeoutSeconds: The time limit for an answer in s.
+    ///   - timeoutSeconds: The time limit for an answer, in seconds.
     public mutating func ask(
         _ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int
     ) throws(FleetStoreError) {

@@ -2,36 +2,38 @@ internal import Airtime
 internal import Positioning
 internal import Sites
 
-/// The likelihood of each cell for one beacon in one second: of the levels at the receivers that received it, and of
-/// the silence of the others.
+/// The log-likelihood of each cell for one beacon in one second. It has two parts: the levels at the receivers that
+/// received the beacon, and the silence of the receivers that worked and did not receive it.
 ///
-/// The power of a beacon may be unknown. The filter then has a plane of cells for each possible power; a state is a
-/// cell of a plane. The levels exclude most cells. The silence is computed only for the remaining cells, and only for
-/// receivers in reach.
+/// The power of a beacon may be unknown. The filter then has one plane, which is a set of all cells, for each possible
+/// power. A state is a cell of a plane. The levels exclude most states. The silence is computed only for the remaining
+/// states, and only for receivers in range.
 struct BeaconEvidence: CellEvidence {
-    /// A receiver that received the beacon, and its level.
+    /// A receiver that received the beacon, and the received level.
     struct Heard {
         let receiver: Int
         /// The start of the receiver's levels in the ``LevelTable``.
         let row: Int
-        /// In 128ths of a dBm.
+        /// The received level, in 128ths of a dBm.
         let level: Int
     }
 
     /// The receivers that worked and did not receive the beacon.
     enum Silence {
+        /// The numbers of these receivers.
         case receivers([Int])
-        /// The sums of all receivers that worked, by plane, and the rows of receivers to subtract from them.
+        /// The sums of all receivers that worked, by plane, and the rows of the receivers whose part must be subtracted
+        /// from the sums.
         case sums([SilenceSums], except: [Int])
     }
 
     private let plan: RoomPlan
     /// The power at 1 m by plane, in 128ths of a dBm.
     private let powers: [Int]
-    /// The highest level first.
+    /// The receivers that received the beacon, the highest level first.
     private let heard: [Heard]
     private let silence: Silence
-    /// The number of packets that each receiver should have received.
+    /// The number of packets that each receiver would have received without loss.
     private let owed: Float
     /// The number of states for which the silence was computed receiver by receiver.
     private(set) var asked = 0
@@ -40,15 +42,15 @@ struct BeaconEvidence: CellEvidence {
     /// The largest log-likelihood of one level.
     private let mostOfOne: Double
 
-    /// The least log-likelihood of silence, however many packets were missed.
+    /// The smallest log-likelihood of the silence of one receiver, even if it missed many packets.
     static let leastSilence = Float(log(BeaconTrail.leastChance))
-    /// The share of the weight that is left out. With 0.01, positions were 9 cm off, because cells that are left out in
-    /// one second are missing when later levels make them a thousand times as likely.
+    /// The share of the probability that may be left out. With 0.01, positions were wrong by 9 cm, because a cell that
+    /// is left out in one second is missing when later levels make it a thousand times as likely.
     let tolerance = 1e-5
 
     /// - Parameters:
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - owed: The number of packets that a receiver should have received.
+    ///   - owed: The number of packets that a receiver would have received without loss.
     init(_ plan: RoomPlan, powers: [Int], heard: [Heard], silence: Silence, owed: Double) {
         self.plan = plan
         self.powers = powers
@@ -60,7 +62,7 @@ struct BeaconEvidence: CellEvidence {
         least = Double(heard.count) * (plan.hearing.map(\.least).min() ?? 0)
     }
 
-    /// A run of states of one plane and floor.
+    /// A range of successive states that belong to one plane and one floor.
     private struct Segment {
         let range: Range<Int>
         let plane: Int
@@ -148,7 +150,7 @@ struct BeaconEvidence: CellEvidence {
     func candidates(plane: Int, from limit: Double) -> [Int32] {
         let first = plane * plan.cellCount
         guard let loudest = heard.first else { return (first..<first + plan.cellCount).map { Int32($0) } }
-        // This loop visits every cell, so it uses only local numbers.
+        // The loop below visits every cell, so it uses only local variables, which are faster than properties.
         let levels = plan.levels.levels
         let (row, above) = (loudest.row, loudest.level - powers[plane])
         let others = heard.dropFirst().map { (row: $0.row, above: $0.level - powers[plane]) }
@@ -184,15 +186,16 @@ struct BeaconEvidence: CellEvidence {
     }
 }
 
-/// The log-likelihood of each cell if no working receiver received the beacon.
+/// The log-likelihood that no working receiver receives the beacon, for each cell in which the beacon may be.
 struct SilenceSums: Sendable {
-    /// By cell.
+    /// The log-likelihood by cell.
     let logs: [Float]
-    /// The mean of the likelihoods.
+    /// The mean of the likelihoods (not of their logarithms) of all cells.
     let mean: Double
 }
 
-/// The sums of silence for beacons with equal power and interval, as long as the same receivers work.
+/// Keeps the ``SilenceSums``, so that beacons with equal power and an equal number of owed packets share them, as long
+/// as the same receivers work.
 struct SilenceCache: Sendable {
     private struct Key: Hashable {
         let power: Int
@@ -204,29 +207,30 @@ struct SilenceCache: Sendable {
         let owed: Double
     }
 
-    /// For each receiver, true if it worked when the kept sums were computed.
+    /// For each receiver, true if it worked when ``known`` was computed.
     private var listening: [Bool] = []
-    /// The sums that are kept.
+    /// The sums that have been computed.
     private var known: [Key: SilenceSums] = [:]
     /// The number of states for which the silence was computed receiver by receiver.
     private var asked: [Kind: Int] = [:]
-    /// The largest numbers of sums and of counts that are kept.
+    /// The largest number of elements of ``known``.
     private static let limit = 64
+    /// The largest number of elements of ``asked``.
     private static let askedLimit = 4096
 
-    /// Returns the sums by plane.
+    /// Returns the sums of each plane.
     ///
     /// - Parameters:
-    ///   - listening: Whether each receiver worked.
+    ///   - listening: For each receiver, true if it worked.
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - owed: The number of packets that a receiver should have received.
+    ///   - owed: The number of packets that a receiver would have received without loss.
     mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double) -> [SilenceSums] {
         attend(listening)
         return powers.map { sums(plan, power: $0, owed: owed) }
     }
 
-    /// Returns the sums if they are cheaper: the silence was computed receiver by receiver for at least as many states
-    /// as there are cells.
+    /// Returns the sums of each plane if computing them is worthwhile: the silence was already computed receiver by
+    /// receiver for at least as many states as the planes have cells. Otherwise returns `nil`.
     mutating func worthwhileSums(
         _ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double
     ) -> [SilenceSums]? {
@@ -258,7 +262,7 @@ struct SilenceCache: Sendable {
     }
 
     private static func sums(_ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ owed: Float) -> SilenceSums {
-        // Sums are Double, because the parts of receivers that received the beacon are subtracted again.
+        // Added up as Double, because the parts of receivers that received the beacon are later subtracted again.
         var logs = [Double](repeating: 0, count: plan.cellCount)
         let least = BeaconEvidence.leastSilence
         for (receiver, row) in plan.levels.rows.enumerated() where listening[receiver] {
@@ -279,16 +283,17 @@ struct SilenceCache: Sendable {
     }
 }
 
-/// Memory for the calculations of a second, which is kept for the next one.
+/// Working memory for the calculations of a second. It is kept for the next second, so that it is not allocated again.
 struct CellWorkspace: Sendable {
     var scratch = CellScratch()
-    /// The sums for the receivers with a line in this second, and for those with a recent line.
+    /// The sums for the receivers that sent a line in this second.
     var spoken = SilenceCache()
+    /// The sums for the receivers that sent a line recently (see ``BeaconTrail/ReceiverStates/isRecent``).
     var recent = SilenceCache()
 }
 
 extension FloorBounds {
-    /// The distance of a position from the bounds, in metres; 0 inside.
+    /// Returns the distance of a position from the bounds, in metres; 0 if the position is inside.
     func distance(to place: FloorPosition) -> Double {
         let (dx, dy) = (max(low.x - place.x, 0, place.x - high.x), max(low.y - place.y, 0, place.y - high.y))
         return (dx * dx + dy * dy).squareRoot()

@@ -2,53 +2,58 @@ internal import Airtime
 internal import Positioning
 internal import Sightings
 
-/// Judges second by second where one beacon is: its cells, its room, and whether it is present.
+/// Decides second by second whether one beacon is present, and estimates its cells and its room.
 struct BeaconTrail: Sendable {
-    /// The receivers in the second that ends.
+    /// The states of all receivers in the second that ends.
     struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
-        /// For each receiver, true if it is alive and has received something recently, so that its silence means something.
+        /// For each receiver, true if it is alive and has received reports recently. Only then does its silence about a
+        /// beacon mean that the beacon is not in range.
         let isCertain: [Bool]
-        /// The living receivers with a position that sent a line in this second, by receiver and as a list.
+        /// For each receiver, true if it is alive, has a position, and sent a line in this second.
         let hasSpoken: [Bool]
+        /// The numbers of the receivers for which ``hasSpoken`` is true.
         let spoken: [Int]
-        /// The living receivers with a position that sent a line in the last ``quietStep``, by receiver.
+        /// For each receiver, true if it is alive, has a position, and sent a line within the last ``quietStep``
+        /// milliseconds.
         let isRecent: [Bool]
-        /// The time at which each receiver last received anything, in milliseconds.
+        /// The time at which each receiver last received anything, in milliseconds since 1970.
         let lastReports: [Int?]
-        /// The number of each receiver's period of listening.
+        /// The number of the current period of listening of each receiver.
         let periods: [Int]
-        /// The names that each receiver knows, as a number; `nil` for a receiver that names all.
+        /// For each receiver, a number that stands for the set of beacon names that it knows; `nil` if it reports all
+        /// beacons.
         let vocabularies: [Int?]
-        /// True if there are cells that only dead receivers cover.
+        /// True if there are cells that are covered only by dead receivers.
         let hasBlindCells: Bool
         /// True if at least one receiver is not alive.
         let hasDead: Bool
-        /// The end of the second, in milliseconds.
+        /// The end of the second, in milliseconds since 1970.
         let end: Int
     }
 
-    /// The reports of one receiver in the second.
+    /// The reports of the beacon by one receiver in the current second.
     private struct Sound {
         var receiver: Int
-        /// The sum of the levels in dBm, and their number.
+        /// The sum of the levels of all reports that have a level, in dBm.
         var sum = 0.0
+        /// The number of reports that have a level.
         var levels = 0
         var reports = 0
         var mean: Double? { levels > 0 ? sum / Double(levels) : nil }
     }
 
-    /// The highest level of the receivers in a room, averaged over some seconds.
+    /// The highest level at the receivers of a room, averaged over some seconds.
     private struct RoomLevel {
         /// The weight of the latest second in the average.
         private static let weight = 0.2
 
-        /// In dBm.
+        /// The average level, in dBm.
         private(set) var average: Double
         /// The number of seconds with reports.
         private(set) var seconds = 1
-        /// The end of the last second with a report, in milliseconds.
+        /// The end of the last second with a report, in milliseconds since 1970.
         private(set) var end: Int
 
         init(_ level: Double, end: Int) { (average, self.end) = (level, end) }
@@ -79,71 +84,85 @@ struct BeaconTrail: Sendable {
     var recentReceivers: [Int] { Array(hearers.keys) }
     /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?
-    /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
+    /// The battery voltage from the beacon's telemetry, in millivolts.
     private(set) var batteryMillivolts: Int?
+    /// The temperature from the beacon's telemetry, in thousandths of a degree Celsius.
     private(set) var temperature: Int?
 
-    /// The power at 1 m from which ``offsets`` count, in dBm.
+    /// The power at 1 m to which ``offsets`` are added, in dBm.
     private var power: Double
-    /// In dBm; a usual value if it is not known.
+    /// The power at 1 m, in dBm; a usual value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
-    /// The configured time between two packets; `nil` if it is not known.
+    /// The mean time between two packets by the configured interval, in seconds; `nil` if it is not known.
     private let periodSeconds: Double?
-    /// The differences from ``power`` that are possible, in dB. The filter has a plane for each.
+    /// The possible differences from ``power``, in dB. The filter has a plane for each difference.
     private var offsets: [Double]
-    /// The probabilities of the cells; `nil` if nothing is known.
+    /// The probabilities of the cells; `nil` before the first report, and without a floor plan.
     private(set) var filter: CellFilter?
     /// The time of the last calculation of the cells, in milliseconds since 1970.
     private var lastUpdate = 0
-    /// The time in milliseconds since 1970 until which the state of an earlier run is kept.
+    /// The time until which the state of an earlier run is kept, in milliseconds since 1970.
     private var restoredUntil: Int?
+    /// The reports of the current second, by receiver.
     private var sounds: [Sound] = []
-    /// The vocabularies of the receivers that have named the beacon: a few, so an array is fastest.
+    /// The vocabularies (see ``ReceiverStates/vocabularies``) of the receivers that have reported the beacon. They are
+    /// few, so an array is faster than a set.
     private var vocabularies: [Int] = []
-    /// The time of the last report of each receiver.
+    /// The time of the last report of the beacon by each receiver, in milliseconds since 1970.
     private var hearers: [Int: Int] = [:]
-    /// The seconds of the present silence in which the receivers certainly worked.
+    /// The number of seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
-    /// Silent seconds in which it is not yet known whether the receivers worked.
+    /// The number of silent seconds of which it is not yet known whether the receivers worked.
     private var openSeconds = 0
-    /// Why it is certain that the receivers worked during the silence: `restart` if one of them was dead meanwhile.
+    /// The proof that the receivers worked during the silence: `restart` if one of them was dead in the meantime,
+    /// otherwise `report`.
     private var proof = ListeningClock.Proof.report
-    /// Each receiver numbers its periods of listening. This sum of the numbers changes when any receiver begins a new one.
+    /// Each receiver numbers its periods of listening. This sum of the numbers changes when any receiver begins a new
+    /// one.
     private var periods = 0
-    /// The seconds in which the receivers worked, and those of them with a report of the beacon.
+    /// The number of seconds in which the receivers worked.
     private var listenedSeconds = 0
+    /// The number of ``listenedSeconds`` with a report of the beacon.
     private var heardSeconds = 0
-    /// For how many seconds in a row the room has had the probability of ``surerWithDead``.
+    /// The number of successive seconds in which the room has had at least the probability of ``surerWithDead``.
     private var sureSeconds = 0
-    /// Without a plan, until a room is chosen: the rooms that have received the beacon lately.
+    /// Without a floor plan, until a room is chosen: the levels of the rooms whose receivers have received the beacon
+    /// recently.
     private var roomLevels: [Int: RoomLevel] = [:]
-    /// Without a plan: the room that may become the new one, and for how many seconds it has been louder.
+    /// Without a floor plan: the room that may become the beacon's room, and the number of seconds for which its level
+    /// has been higher.
     private var challenger: (room: Int, seconds: Int)?
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
-    /// The share of packets that are assumed to pass a body, and the attenuation by the body.
+    /// The assumed share of packets that pass through a human body, and the attenuation by the body in dB.
     static let shadowed = (share: 0.1, decibels: 6.0)
-    /// The share of packets above the sensitivity that are received.
+    /// The share of packets that are received if their level is above the sensitivity.
     static let delivered = 0.8
-    /// The least likelihood of silence, because losses come in runs.
+    /// The smallest likelihood of silence. It is not 0, because often many packets in a row are lost.
     static let leastChance = 0.05
-    /// Silence counts only while all receivers work that have received the beacon in this time before its last report.
+    /// Silence counts only while all receivers work that received the beacon within this time before its last report,
+    /// in milliseconds.
     static let coverMilliseconds = 60_000
-    /// The time between two uses of silence as evidence of where the beacon is not, in milliseconds.
+    /// During a silence, the cells are updated at this interval, in milliseconds. The silence shows where the beacon is
+    /// not.
     static let quietStep = 5000
-    /// The least probability with which a room becomes known.
+    /// The smallest probability with which a room becomes known.
     static let sure = 0.95
-    /// The least probability with which the room of the last event stays known.
+    /// The smallest probability with which the room of the last event stays known.
     static let stillSure = 0.75
-    /// While a receiver is dead: the least probability of a known room, and for how many seconds it must have lasted.
+    /// While a receiver is dead, a room is known only if it has had at least this probability for this number of
+    /// seconds.
     static let surerWithDead = (probability: 0.999, seconds: 3)
-    /// The number of seconds in which the exit rule learns how often the beacon is received.
+    /// The number of seconds after which the exit rule uses the measured share of seconds with reports instead of an
+    /// assumed one.
     static let learningSeconds = 16
-    /// Without a plan, the first room must have this average level above that of each other room, and reports in this number
-    /// of seconds if other rooms have received the beacon too.
+    /// Without a floor plan, the average level of the first room must be this number of dB above that of each other
+    /// room. If receivers of other rooms have received the beacon too, the first room also needs reports in this number
+    /// of seconds.
     static let loudest = (decibels: 5.0, seconds: 3)
-    /// Without a plan, the room changes if the level at another receiver is this much higher for this time.
+    /// Without a floor plan, the room changes if the level in another room is this number of dB higher for this number
+    /// of seconds.
     static let louder = (decibels: 6.0, seconds: 3)
 
     init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
@@ -155,11 +174,12 @@ struct BeaconTrail: Sendable {
         periodSeconds = described?.intervalMicroseconds.map { Double($0 + 5000) / 1_000_000 }
     }
 
-    /// Takes reports of the current second.
+    /// Adds reports of one receiver to the current second.
     ///
     /// - Parameters:
-    ///   - level: In dBm, with the receiver's offset.
-    ///   - vocabulary: The names that the receiver knows, as a number; `nil` if it names all.
+    ///   - level: The mean level in dBm, corrected by the receiver's offset; `nil` if no report had a level.
+    ///   - vocabulary: A number that stands for the set of beacon names that the receiver knows; `nil` if it reports
+    ///     all beacons.
     mutating func hear(
         _ heard: ReceiverLine.Heard, level: Double?, from receiver: Int, _ vocabulary: Int?
     ) {
@@ -167,7 +187,7 @@ struct BeaconTrail: Sendable {
         if identity == nil { identity = heard.identity }
         if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
         if let celsius = heard.temperature { temperature = celsius }
-        // After a restart, the power at 1 m comes with the first report.
+        // A beacon that was restored after a restart gets its power at 1 m from the first report that contains it.
         if lastHeard == nil, filter == nil, offsets.count > 1, let atOneMeter = heard.powerAtOneMeter {
             (power, offsets) = (Double(atOneMeter), [0])
         }
@@ -196,7 +216,7 @@ struct BeaconTrail: Sendable {
         restoredUntil = time + SightingCollector.deadAfter
     }
 
-    /// Adds `milliseconds` to all times, because the clock was set.
+    /// Adds `milliseconds` to all times, because this machine's clock was set.
     mutating func shift(by milliseconds: Int) {
         since = since.map { $0 + milliseconds }
         lastHeard = lastHeard.map { $0 + milliseconds }
@@ -205,7 +225,7 @@ struct BeaconTrail: Sendable {
         hearers = hearers.mapValues { $0 + milliseconds }
     }
 
-    /// Ends a second, and returns the changes.
+    /// Ends the current second, and returns its changes.
     mutating func endSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) -> [Change] {
         defer { sounds.removeAll(keepingCapacity: true) }
         var changes: [Change] = []
@@ -234,7 +254,7 @@ struct BeaconTrail: Sendable {
             update(now, &workspace)
         }
         judge(now)
-        // What was known before a restart stays known until the receivers have sent lines.
+        // A room that was known before a restart stays known until the receivers have had time to send lines.
         if wasKnown, !isKnown, keepsRestoredState(now) { (isKnown, room) = (true, reportedRoom) }
         silent = isKnown ? [] : silentReceivers(now)
         if isKnown, let room, room != reportedRoom {
@@ -247,18 +267,22 @@ struct BeaconTrail: Sendable {
 
     private func keepsRestoredState(_ now: ReceiverStates) -> Bool { restoredUntil.map { now.end < $0 } ?? false }
 
-    /// Silence counts only while all receivers work that could have received the beacon.
+    /// Ends a second without a report of the beacon. The second counts as silence only if all receivers worked that
+    /// could have received the beacon.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
-        // It is not known which receivers would receive a beacon that was not received since the start.
+        // If the beacon was not received since the start, it is not known which receivers cover it, so all of them must
+        // work.
         let covering = hearers.isEmpty ? Array(now.periods.indices) : Array(hearers.keys)
         let before = periods
         periods = covering.reduce(0) { $0 + now.periods[$1] }
-        // A receiver has received nothing for so long that it may have failed meanwhile.
+        // The sum has changed: a receiver had received nothing for so long that it may have failed, and has begun a new
+        // period.
         if periods != before { openSeconds = 0 }
         openSeconds = isCovered(now) ? openSeconds + 1 : 0
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
-        // A failed receiver is noticed late. Only a later report of the receiver proves that it has worked.
+        // The failure of a receiver is noticed late. Only a later report of the receiver proves that it worked during
+        // the silence.
         let witnesses = hearers.isEmpty ? covering.filter { now.isAlive[$0] } : covering
         let proven = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
         let start = now.end - openSeconds * 1000
@@ -266,15 +290,15 @@ struct BeaconTrail: Sendable {
         listenedSeconds += certain
         silenceSeconds += certain
         openSeconds -= certain
-        // A beacon that was not received since the start has no cells.
+        // A beacon that was not received since the start has no cells to update.
         if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
 
     private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
         guard lastHeard != nil else {
-            // It is not known which receivers would receive a beacon that was not received since the start, nor which of
-            // them know its name. So none of those that are alive may be in doubt.
+            // If the beacon was not received since the start, it is not known which receivers cover it or know its
+            // name. So every receiver that is alive must certainly work.
             guard now.isAlive.indices.allSatisfy({ now.isCertain[$0] || !now.isAlive[$0] }) else { return false }
             return now.isCertain.indices.contains { now.isCertain[$0] && now.vocabularies[$0] == nil }
                 || now.isCertain.allSatisfy(\.self)
@@ -282,16 +306,18 @@ struct BeaconTrail: Sendable {
         return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
-    /// Returns true if a receiver would name the beacon, so that its silence means something.
+    /// Returns true if a receiver knows the beacon's name and would report it. Otherwise its silence about the beacon
+    /// means nothing.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
         now.vocabularies[receiver].map(vocabularies.contains) ?? true
     }
 
-    /// The silence that a run of losses does not explain, in seconds.
+    /// The silence in seconds after which the beacon has left, because lost packets cannot explain it.
     private var exitSeconds: Int {
         let usual = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
         guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return usual }
-        // The share of silent seconds is used as the loss, because both come in runs.
+        // The share of silent seconds is used as the share of lost packets, because in both of them losses follow each
+        // other.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
         return (ExitRule.silenceMicroseconds(period: period * 1_000_000, loss: loss) + 999_999) / 1_000_000
@@ -335,7 +361,7 @@ struct BeaconTrail: Sendable {
         return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
-    /// The number of packets that a receiver should have received.
+    /// Returns the number of packets that a receiver would have received without loss in a time in seconds.
     private func owed(in seconds: Double) -> Double {
         max(Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
     }
@@ -351,7 +377,7 @@ struct BeaconTrail: Sendable {
         let candidates = sounds.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.spoken
         let knowing = candidates.filter { knows($0, now) }
         let unknowing = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
-        // A report without a level is no evidence of silence.
+        // A receiver whose reports have no level was not silent, so it must not count as silent.
         let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
         func rows() -> [Int] {
             sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
@@ -394,7 +420,7 @@ struct BeaconTrail: Sendable {
         if seconds >= Self.louder.seconds { (self.room, challenger) = (new.key, nil) }
     }
 
-    /// Chooses the first room if the level in one room is clearly the highest.
+    /// Chooses the beacon's first room, if the level in one room is clearly the highest.
     ///
     /// - Parameter levels: The highest level of the second in each room, in dBm.
     private mutating func chooseFirst(_ levels: [Int: Double], _ now: ReceiverStates) {
@@ -413,8 +439,8 @@ struct BeaconTrail: Sendable {
         (room, roomLevels) = (first, [:])
     }
 
-    /// Without a floor plan, until a room is chosen: the room with the highest level and the rooms whose level is nearly
-    /// as high, the highest level first.
+    /// Without a floor plan, until a room is chosen: the room with the highest level and the rooms whose level is
+    /// nearly as high, the highest level first.
     var loudestRooms: [Int] {
         let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
         return ranked.prefix { ranked[0].value.average - $0.value.average < Self.loudest.decibels }.map(\.key)
@@ -437,8 +463,8 @@ struct BeaconTrail: Sendable {
             return
         }
         guard let probability else {
-            // Without a floor plan, the room is that of the highest level. A failed receiver could have received a higher
-            // level.
+            // Without a floor plan, the room is that of the highest level. A failed receiver could have received a
+            // higher level.
             isKnown = !now.hasDead
             return
         }

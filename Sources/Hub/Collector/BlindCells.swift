@@ -1,15 +1,16 @@
-/// The cells in which a usual beacon would be received only by dead receivers.
+/// Counts the blind cells: cells in which a beacon of usual power would be received only by dead receivers.
 struct BlindCells: Sendable {
     private let plan: RoomPlan
-    /// The numbers of living and of dead receivers that cover each cell.
+    /// The number of receivers that are alive and cover the cell, for each cell.
     private var living: [UInt16]
+    /// The number of dead receivers that cover the cell, for each cell.
     private var dead: [UInt16]
-    /// The number of cells that dead receivers cover and living ones do not.
+    /// The number of cells that are covered by dead receivers, and by no receiver that is alive.
     private var blind: Int
-    /// The number of dead receivers without a position. It is not known what they cover.
+    /// The number of dead receivers without a position. It is not known which cells they cover.
     private var unknown: Int
 
-    /// All receivers are dead.
+    /// Creates the counts for a site of which all receivers are dead.
     init(_ plan: RoomPlan) {
         self.plan = plan
         living = [UInt16](repeating: 0, count: plan.cellCount)
@@ -21,10 +22,10 @@ struct BlindCells: Sendable {
         blind = dead.count { $0 > 0 }
     }
 
-    /// True if there are such cells.
+    /// True if there are, or may be, blind cells.
     var exist: Bool { unknown > 0 || blind > 0 }
 
-    /// Notes that a receiver lives, or is dead.
+    /// Notes that a receiver has become alive, or dead.
     mutating func change(_ receiver: Int, isAlive: Bool) {
         guard let row = plan.levels.rows[receiver] else {
             unknown += isAlive ? -1 : 1

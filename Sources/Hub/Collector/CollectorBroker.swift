@@ -3,39 +3,41 @@ public import LinuxHost
 public import Messaging
 public import Store
 
-/// A collector's connection to a broker: it returns what receivers publish, and publishes where each beacon is.
+/// A collector's connection to an MQTT broker: returns the messages of receivers, and publishes where each beacon is.
 public final class CollectorBroker {
     private let connection: BrokerConnection
     private let tree: TopicTree
     private let homeAssistant: HomeAssistant?
-    /// The collector's own status, and the states of the beacons.
+    /// The messages to publish: the collector's own status, and the states of the beacons.
     private var board = RetainedBoard()
-    /// The topics of the messages that the broker has not acknowledged.
+    /// The topics of the messages that the broker has not acknowledged yet.
     private var sent: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
-    /// The time since which there is no connection, in milliseconds since 1970; `nil` with a connection.
+    /// The time at which the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     public private(set) var disconnectedSince: Int? = now
-    /// The subscriptions that the broker refuses.
+    /// The errors of the subscriptions that the broker refuses, each of which is reported once.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
     private var notices: [Notice] = []
-    /// When all states were published last, in nanoseconds.
+    /// The time from which the next pause between publications counts, in nanoseconds of `MonotonicClock`: the end of
+    /// the last publication of all states, or later if it took long.
     private var published: UInt64 = 0
     /// True if ``finish()`` has published that the collector is offline.
     private var isLeaving = false
 
-    /// The pause between two publications of all states, in milliseconds: if nothing changes, and if something does.
+    /// The pause between two publications of all states, in milliseconds: `rest` if nothing has changed, `change` if
+    /// something has.
     private static let pauses = (rest: 5000, change: 1000)
-    /// The longest time for the last messages, in milliseconds.
+    /// The longest time to wait for the last messages at the end, in milliseconds.
     private static let shutdownMilliseconds = 500
 
-    /// Prepares the connection; ``poll()`` connects.
+    /// Prepares the connection. The first call of ``poll()`` connects.
     ///
     /// - Parameters:
-    ///   - directory: The directory of the collector file, with its last slash.
+    ///   - directory: The directory of the collector file, with a slash at the end.
     ///   - state: The path of the state file, which distinguishes two collectors on one machine.
-    ///   - version: The version of this program, for Home Assistant.
-    /// - Throws: if a file of the section cannot be used.
+    ///   - version: The version of this program, which Home Assistant shows.
+    /// - Throws: An error if a file that the section names cannot be used.
     public init(
         _ section: BrokerSection, site: String, in directory: String, state: String, version: String
     ) throws(BrokerError) {
@@ -55,7 +57,7 @@ public final class CollectorBroker {
 
     /// Becomes readable when ``poll()`` must be called.
     public var descriptor: Descriptor { connection.descriptor }
-    /// When ``poll()`` must be called at the latest, in nanoseconds of `MonotonicClock`; `nil` for never.
+    /// The latest time for the next call of ``poll()``, in nanoseconds of `MonotonicClock`; `nil` if there is none.
     public var nextWakeUp: UInt64? { connection.nextWakeUp }
 
     /// Returns new notices for the operator. Each notice is returned once.
@@ -64,9 +66,9 @@ public final class CollectorBroker {
         return notices
     }
 
-    /// Sends the messages that wait. Does not wait for the broker.
+    /// Sends the messages that wait, and reads the messages that have arrived. Does not wait for the broker.
     ///
-    /// - Returns: the messages of receivers, in their order.
+    /// - Returns: The messages of receivers, in the order of arrival.
     public func poll() -> [Publication] {
         let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
         if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
@@ -97,7 +99,7 @@ public final class CollectorBroker {
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.ask() }
         case .message(let message) where message.topic == tree.status:
-            // The previous collector's "offline" came after this collector's "online", and has replaced it.
+            // The last will "offline" of a previous collector arrived after this collector's "online" and replaced it.
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
         case .message(let message): return message
         case .dropped(let count):
@@ -109,8 +111,8 @@ public final class CollectorBroker {
 
     /// Publishes the state of each beacon: within 1 s if something has changed, otherwise every 5 s.
     ///
-    /// - Parameter goesOn: Called often. If it returns false, the rest is left out.
-    /// - Returns: false if it is too early.
+    /// - Parameter goesOn: Called before each beacon. If it returns false, the remaining beacons are left out.
+    /// - Returns: False if nothing was published because it is too early.
     public func publish(_ collector: SightingCollector, hasChanged: Bool, goesOn: () -> Bool = { true }) -> Bool {
         let now = MonotonicClock.nanoseconds()
         guard collector.time != nil,
@@ -125,7 +127,8 @@ public final class CollectorBroker {
             board.set(Publication(tree.beaconState(beacon.name), beacon.state.json, isRetained: true))
             board.set(Publication(tree.beaconAttributes(beacon.name), beacon.state.attributes, isRetained: true))
         }
-        // Many beacons take long: at most a fifth of the time is for them.
+        // Publishing many beacons takes long. The next pause counts from four times that duration later, so that
+        // publishing takes at most a fifth of the time.
         let end = MonotonicClock.nanoseconds()
         published = end + 4 * (end - now)
         return true

@@ -5,30 +5,30 @@ public import Sightings
 
 /// The receivers of a site and their positions: the contents of one JSON file, checked and with all defaults filled in.
 public struct CollectorFile: Hashable, Sendable {
-    /// At most 64 letters, digits, `.`, `_` and `-`.
+    /// The name of the site: at most 64 letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// From the lowest to the highest; empty if the site has no floor plans.
+    /// The floors, from the lowest to the highest; empty if the site has no floor plans.
     public var floors: [Floor] = []
     public var receivers: [Receiver] = []
     /// Names and properties of beacons that the receivers do not know.
     public var beacons: [Beacon] = []
-    /// True if beacons without a name are reported one by one. Otherwise they are only counted.
+    /// True if beacons without a name are reported one by one; false if they are only counted.
     public var listsStrangers = false
     /// The side of a cell in metres; `nil` for a side that suits the size of the floors.
     public var cellMeters: Double?
     /// The highest speed of a beacon, in m/s.
     public var fastest = 1.5
 
-    /// The broker with the reports of the receivers; `nil` if they are read from files.
+    /// The MQTT broker to which the receivers publish; `nil` if their lines are read from files.
     public var broker: BrokerSection?
-    /// `nil` if no events are kept.
+    /// The database of past events on this machine; `nil` if no events are kept.
     public var history: History?
-    /// `nil` if nothing is kept in PostgreSQL.
+    /// The PostgreSQL database; `nil` if nothing is kept in PostgreSQL.
     public var siteStore: SiteStore?
 
     /// The database of past events on this machine.
     public struct History: Hashable, Sendable {
-        /// The path as in the file; `nil` for NAME.collect.db in the state directory.
+        /// The path of the database as written in the collector file; `nil` for NAME.collect.db in the state directory.
         public var file: String?
         /// Events older than this number of days are deleted.
         public var days = 400
@@ -38,24 +38,24 @@ public struct CollectorFile: Hashable, Sendable {
     public struct SiteStore: Hashable, Sendable {
         /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI; without a password.
         public var connection: String
-        /// The file with the password, relative to this file.
+        /// The path of the file with the password, relative to the collector file.
         public var passwordFile: String?
     }
 
     /// One floor of the site.
     public struct Floor: Hashable, Sendable {
         public var name: String
-        /// The file with the floor's outline, walls and path loss, relative to this file.
+        /// The path of the site file with the floor's outline, walls and path loss, relative to the collector file.
         public var site: String
-        /// If rooms overlap, the first one counts. Without rooms, a position belongs to the room of the receiver with
-        /// the highest expected level there.
+        /// The rooms of the floor. If rooms overlap, the first of them counts. If neither this list nor the site file
+        /// has rooms, a position belongs to the room of the receiver with the highest expected level there.
         public var rooms: [Room] = []
     }
 
     /// A part of a floor with a name.
     public struct Room: Hashable, Sendable {
         public var name: String
-        /// At least three, in metres east and north.
+        /// The corners of the outline, at least three, in metres east and north.
         public var corners: [FloorPosition]
     }
 
@@ -65,7 +65,7 @@ public struct CollectorFile: Hashable, Sendable {
         public var floor: String?
         public var room: String?
         public var position: FloorPosition?
-        /// Added to each received level, in dB.
+        /// The correction that is added to each received level, in dB.
         public var levelOffset = 0
     }
 
@@ -78,10 +78,11 @@ public struct CollectorFile: Hashable, Sendable {
         public var calibrationAtOneMeter: Int?
     }
 
-    /// A file with a name and nothing else.
+    /// Creates a file that contains only a name.
     public init(name: String) { self.name = name }
 
-    /// Returns the index of a floor in ``floors``. Without a name, that is the only floor.
+    /// Returns the index of a floor in ``floors``. Without a name, returns the only floor; `nil` if there are several
+    /// floors.
     public func floor(_ name: String?) -> Int? {
         guard let name else { return floors.count == 1 ? 0 : nil }
         return floors.firstIndex { $0.name == name }
@@ -91,7 +92,7 @@ public struct CollectorFile: Hashable, Sendable {
 
     /// Reads a collector file.
     ///
-    /// - Returns: the file, `nil` if there is an error, and every problem in the order of the file.
+    /// - Returns: The file, which is `nil` if it has errors, and all problems in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: CollectorFile?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var reader = CollectorReader()
@@ -107,12 +108,13 @@ public struct CollectorFile: Hashable, Sendable {
     public static var schema: String { CollectorKeys.section.schemaFile(title: "Pharos collector") }
 }
 
-/// Reads a collector file from its outermost object inwards.
+/// Reads a collector file, beginning with its outermost object.
 private struct CollectorReader {
     var decoder = ConfigurationDecoder()
     private var floors: [String] = []
-    /// The path of each name and of each identity so far.
+    /// The place of each name that was read so far, to find names that occur twice.
     private var names: [String: JSONPath] = [:]
+    /// The place of each identity that was read so far, to find identities that occur twice.
     private var identities: [BeaconIdentity: JSONPath] = [:]
 
     mutating func file(_ node: JSONNode) -> CollectorFile? {
@@ -153,7 +155,7 @@ private struct CollectorReader {
         return file
     }
 
-    /// Reports an error if the file is a collector's state file or a line of a recording.
+    /// Returns true unless the file is a collector's state file or a recording, for which an error is reported.
     private mutating func isCollectorFile(_ node: JSONNode) -> Bool {
         if node["collector"] != nil, node["written"] != nil {
             decoder.error(

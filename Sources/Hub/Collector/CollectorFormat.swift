@@ -45,13 +45,13 @@ enum CollectorKeys {
     /// How beacons without a name are reported.
     enum Strangers: String, CaseIterable { case count, list }
 
-    /// The largest number of floors, of rooms of a floor, and of corners of a room.
+    /// The largest number of floors, also the largest number of rooms of a floor and of corners of a room.
     static let partLimit = 1000
 
     static let position = ValueType<[Int]>.position(.thousandths(-100_000_000...100_000_000, unit: "m"))
         .map { _, _, parts in FloorPosition(x: Double(parts[0]) / 1000, y: Double(parts[1]) / 1000) }
 
-    /// A name that people read.
+    /// A text for people, such as the name of a room.
     static let label = ValueType<String>.label().defined(as: "label", "A text for people.")
 }
 
@@ -160,15 +160,15 @@ enum SiteStoreKeys {
         return text
     }
 
-    /// Returns whether a connection string contains a password: `password=…`, the password of a key, or
-    /// `//USER:PASSWORD@` in a URI.
+    /// Returns whether a connection string contains a password: `password=…`, `sslpassword=…`, or `//USER:PASSWORD@` in
+    /// a URI.
     private static func hasPassword(_ text: String) -> Bool {
         let words = text.split { " \t\n?&".contains($0) }
         let keys = words.map { $0.prefix { $0 != "=" } }
         if keys.contains("password") || keys.contains("sslpassword") { return true }
         let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count > 2, parts[0].hasSuffix(":"), parts[1].isEmpty else { return false }
-        // The host follows the last @.
+        // A password may contain @, so the host begins after the last @.
         guard let end = parts[2].lastIndex(of: "@") else { return false }
         return parts[2][..<end].contains(":")
     }

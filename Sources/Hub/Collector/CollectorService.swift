@@ -2,16 +2,17 @@ internal import Configuration
 public import LinuxHost
 public import Store
 
-/// Takes the lines of receivers, writes the changes to the databases, and returns them.
+/// Processes the lines of receivers: finds the changes, writes them to the databases, and returns them.
 ///
-/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with the
-/// channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:goesOn:)`` publishes them,
-/// and ``rest()`` writes the state file. PostgreSQL gets them from the ledger. So an event that is in the history is
-/// delivered, or waits for delivery: ``takeUnprinted()`` returns the events that an earlier run has not printed.
+/// The order of each step is: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with
+/// the channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:goesOn:)``
+/// publishes them, and ``rest()`` writes the state file. The changes reach PostgreSQL from the ledger. So each event in
+/// the ledger is either delivered or waits for delivery: ``takeUnprinted()`` returns the events that an earlier run did
+/// not print.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
-    /// Takes the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
+    /// Holds the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
     public let uploader: SiteUploader?
     private let rooms: RoomPlan
     /// The path of the state file.
@@ -20,11 +21,11 @@ public final class CollectorService {
     private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
-    /// True if the presence of an earlier run has been taken.
+    /// True if the beacons that were present in an earlier run have been restored.
     private var hasResumed = false
-    /// The number of lines since sightings were last written.
+    /// The number of lines taken since sightings were last written.
     private var linesSinceKept = 0
-    /// True if there were events since the states were last published.
+    /// True if there have been events since the states were last published.
     private var hasChanged = false
     /// The earliest time of the next write of the state file, in nanoseconds.
     private var nextState: UInt64 = 0
@@ -33,30 +34,31 @@ public final class CollectorService {
     /// True if the last write of the state file failed.
     private var stateFails = false
     private var clock: WallClockSteps
-    /// `isUsed` is true if lines come from a broker. `disconnectedSince` is the time at which the connection was lost, in
-    /// milliseconds since 1970; `nil` with a connection.
+    /// The state of the broker. `isUsed` is true if lines come from a broker. `disconnectedSince` is the time at which
+    /// the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
-    /// True if events were returned that are not recorded as printed.
+    /// True if events were returned to the caller that are not yet recorded as printed.
     private var hasUnprinted = false
-    /// True after a line that was received when it was written, not read from a recording.
+    /// True if a line was live: received when it was written, not read from a recording.
     private var isLive = false
 
-    /// Sightings are written after this number of lines, and by ``rest()``.
+    /// Sightings are written at the latest after this number of lines; ``rest()`` writes them earlier.
     private static let linesBetween = 1000
     /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
     /// duration of the last write.
     private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
-    /// The longest duration of a write of the state file, in nanoseconds, with which it is written after a signal.
+    /// The longest duration of the last write of the state file with which the file is still written when the program
+    /// ends in a hurry, in nanoseconds.
     private static let quickWrite: UInt64 = 200_000_000
 
-    /// Creates a collector that has received nothing.
+    /// Creates a service whose collector has received nothing.
     ///
     /// - Parameters:
-    ///   - rooms: The rooms of the same file.
-    ///   - state: The path of the state file. A file that is something else is not replaced.
-    ///   - isShared: Whether the group of the file's directory may read it.
-    ///   - ledger: The database on this machine; `nil` for none. If `uploader` exists, it must have the same one.
-    ///   - reading: The time now.
+    ///   - rooms: The room plan of the same collector file.
+    ///   - state: The path of the state file. If that file exists and is no state file, it is not replaced.
+    ///   - isShared: True if the group of the state file may read it.
+    ///   - ledger: The database on this machine; `nil` for none. An `uploader` must have the same ledger.
+    ///   - reading: The present time of the clocks.
     public init(
         _ file: CollectorFile, _ rooms: RoomPlan, state: String, isShared: Bool = false, ledger: EventLedger? = nil,
         uploader: SiteUploader? = nil, at reading: WallClockSteps.Reading = .now()
@@ -79,14 +81,14 @@ public final class CollectorService {
 
     // MARK: Lines and time
 
-    /// Takes a line, and writes the changes before it.
+    /// Processes a line, and writes the changes of the seconds before it.
     ///
     /// - Parameters:
-    ///   - receiver: The receiver, for lines that do not name it.
+    ///   - receiver: The name of the receiver, for lines that do not contain it.
     ///   - arrival: The time of arrival, in milliseconds since 1970.
     ///   - isLive: As for ``SightingCollector/take(_:from:arrival:isLive:goesOn:)``.
     ///   - goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
-    /// - Returns: the changes.
+    /// - Returns: The changes.
     public func take(
         _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
         goesOn: () -> Bool = { true }
@@ -99,24 +101,25 @@ public final class CollectorService {
         return events
     }
 
-    /// Lets time pass without a line, and writes the changes.
+    /// Advances the collector's time without a line, and writes the changes.
     ///
-    /// - Parameter time: Now, in milliseconds since 1970.
+    /// - Parameter time: The present time, in milliseconds since 1970.
     public func advance(to time: Int, goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
         let events = collector.advance(to: time, goesOn: goesOn)
         keep(events)
         return events
     }
 
-    /// Changes all times if this machine's wall clock was set. Durations do not change, because they are measured with
-    /// the clock that counts from the start of the machine.
+    /// Changes all times if this machine's wall clock was set. Durations do not change, because all times are changed
+    /// by the same amount.
     ///
-    /// - Parameter reading: The time now.
-    /// - Returns: whether the clock was set.
+    /// - Parameter reading: The present time of the clocks.
+    /// - Returns: True if the clock was set.
     public func follow(_ reading: WallClockSteps.Reading) -> Bool {
         guard let step = clock.step(until: reading) else { return false }
         keep([])
-        // Lines of another machine have the times of its clock, which was not set.
+        // If the collector's time comes from lines with the clock of another machine, it does not change: that clock
+        // was not set.
         if collector.follows(Int((reading.wall - step) / 1000)) { collector.shift(by: Int(step / 1000)) }
         let seconds = Double(abs(step) / 100_000) / 10
         notices.append(
@@ -131,7 +134,7 @@ public final class CollectorService {
         return events
     }
 
-    /// Writes all data that waits, and clears the state, because another collector works for the site from now on.
+    /// Writes all data that waits, and clears the state. Call it when another collector takes over the site.
     public func standBy() {
         keep([])
         let keepsSightings = collector.keepsSightings
@@ -140,11 +143,11 @@ public final class CollectorService {
         hasResumed = false
     }
 
-    /// Continues with the presence that the last collector of the site has written: in PostgreSQL or on this machine,
-    /// whichever is newer.
+    /// Restores the presences that the last collector of the site has written, from PostgreSQL or from the ledger on
+    /// this machine, whichever is newer.
     ///
-    /// - Parameter isLive: True if stays that seem to begin later began before a clock was set back. Otherwise they belong to
-    ///   a later part of the lines.
+    /// - Parameter isLive: True if `time` is the present. A stay that seems to begin after `time` then began before the
+    ///   clock was set back, and is restored. If false, it belongs to a later part of the recording, and is ignored.
     private func resume(at time: Int, isLive: Bool) {
         guard !hasResumed else { return }
         hasResumed = true
@@ -176,14 +179,14 @@ public final class CollectorService {
         uploader?.add(ledger == nil ? records.map(\.event) : [], sightings)
     }
 
-    /// Records that the events that were returned so far are printed.
+    /// Records that all events that were returned so far have been printed.
     public func settlePrinted() {
         guard hasUnprinted else { return }
         hasUnprinted = false
         ledger?.settleAll(for: EventLedger.lines)
     }
 
-    /// Returns the events of an earlier run that it has not printed, the oldest first, as JSON.
+    /// Returns the events that an earlier run recorded but did not print, the oldest first, as JSON.
     public func takeUnprinted() -> [String] {
         let events = ledger?.waiting(for: EventLedger.lines, limit: .max) ?? []
         hasUnprinted = hasUnprinted || !events.isEmpty
@@ -198,7 +201,7 @@ public final class CollectorService {
         if broker.publish(collector, hasChanged: hasChanged, goesOn: goesOn) { hasChanged = false }
     }
 
-    /// Writes sightings that wait, deletes old events, and writes the state file, each when it is time.
+    /// Writes the sightings that wait. If it is time, also deletes old events and writes the state file.
     public func rest() {
         keep([])
         if isLive {
@@ -210,7 +213,7 @@ public final class CollectorService {
         writeState(isLast: false)
     }
 
-    /// Writes everything that waits, and the state file for the last time.
+    /// Writes all data that waits, and the state file for the last time.
     ///
     /// - Parameter isHurried: As for `SiteUploader.finish(isHurried:)`.
     public func close(isHurried: Bool) {
@@ -222,7 +225,7 @@ public final class CollectorService {
 
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
-        // Files without a line of a receiver change nothing that is known.
+        // If files contained no line of a receiver, the state file of an earlier run stays.
         guard collector.time != nil || broker.isUsed else { return }
         guard isLast || now >= nextState else { return }
         defer {
@@ -236,7 +239,8 @@ public final class CollectorService {
             ) { $0.hasPrefix("{\"version\":") && $0.contains("\"collector\":") }
             stateFails = false
         } catch {
-            // A full disk may have room later: each write is tried, but only the first failure is reported.
+            // A full disk may have room later, so each write is tried. Only the first of several failures in a row is
+            // reported.
             if !stateFails {
                 notices.append(
                     Notice(
@@ -249,14 +253,14 @@ public final class CollectorService {
     }
 }
 
-/// The channels of a collector's ledger.
+/// The channel of a collector's ledger for printed events.
 extension EventLedger {
-    /// Lines on standard output.
+    /// The name of the channel for lines on standard output.
     static let lines = "lines"
 }
 
 extension SightingCollector.Event {
-    /// The event for the databases, with its effect on where the beacon is.
+    /// Returns the event as a database record, with its effect on the presence of the beacon.
     fileprivate func record(for channels: [String]) -> EventStore.Record {
         let name = beacon ?? ""
         let time = Int64(unixMilliseconds) * 1000

@@ -3,29 +3,31 @@ struct TimedLine: Sendable {
     var line: ReceiverLine
     /// The index of the receiver.
     var receiver: Int
-    /// In milliseconds since 1970.
+    /// The time of the line, in milliseconds since 1970.
     var time: Int
 }
 
-/// Lines with times far after those of all lines before: their clock is wrong, or no line came for a long time.
+/// Lines whose time is far after that of all lines before them. Either their clock is wrong, or no line came for a long
+/// time.
 ///
-/// They wait until they agree: three lines over at least 15 s, with no line of the usual time between them.
+/// The lines wait until they agree: at least three lines that span at least 15 s, with no line of the usual time
+/// between them.
 struct LeapingLines: Sendable {
-    /// In the order of arrival.
+    /// The waiting lines, in the order of arrival.
     private(set) var lines: [TimedLine] = []
 
-    /// The time in milliseconds by which a line may be ahead without leaping.
+    /// The time by which a line may be ahead of the others without being a leaping line, in milliseconds.
     static let step = 12_000
-    /// The number of lines that agree, and their time span in milliseconds.
+    /// The number of lines that must agree, and the time that they must span in milliseconds.
     static let agreement = (lines: 3, span: SightingCollector.deadAfter)
-    /// At the end of a recording, lines that leap by at most this need not agree, in milliseconds.
+    /// The time in milliseconds by which lines at the end of a recording may be ahead and need not agree.
     static let pause = 600_000
     /// The largest number of lines that wait.
     private static let limit = 100_000
 
-    /// Adds a line, and removes those that are ahead of it.
+    /// Adds a line, and removes the lines that are far ahead of it.
     ///
-    /// - Returns: the number of removed lines.
+    /// - Returns: The number of removed lines.
     mutating func add(_ line: TimedLine) -> Int {
         let count = lines.count
         lines.removeAll { $0.time > line.time + Self.step }

@@ -8,16 +8,16 @@ struct LevelTable: Sendable {
     static let unit = 128.0
     /// The levels of all cells, receiver by receiver.
     private(set) var levels: [Int16] = []
-    /// The start of each receiver's levels; `nil` for a receiver without a position.
+    /// The index in ``levels`` at which the levels of each receiver start; `nil` for a receiver without a position.
     private(set) var rows: [Int?] = []
-    /// The highest level by receiver and floor.
+    /// The highest level of each receiver on each floor, indexed by receiver and then by floor.
     private(set) var loudest: [[Int]] = []
-    /// The cells of each floor.
+    /// The range of the cells of each floor.
     let floors: [Range<Int>]
 
-    /// A table without receivers.
+    /// Creates a table without receivers.
     ///
-    /// - Parameter floors: The cells of each floor.
+    /// - Parameter floors: The range of the cells of each floor.
     init(floors: [Range<Int>]) { self.floors = floors }
 
     /// Adds a receiver.
@@ -35,22 +35,24 @@ struct LevelTable: Sendable {
     static func units(_ decibels: Double) -> Int { Int((decibels * unit).rounded()) }
 }
 
-/// The log-likelihoods of levels and of silence on one floor, in steps of a 128th of a decibel.
+/// The log-likelihoods of received levels and of missed packets on one floor. Differences of levels are in 128ths of a
+/// decibel.
 struct HearingTable: Sendable {
     /// The log-likelihood of a level, by its difference from the expected level.
     private let byError: [Float]
     /// The differences that ``byError`` covers.
     private let errorRange: Range<Int>
-    /// The differences with a log-likelihood of at least minus n quarters, by n.
+    /// Element n is the range of the differences whose log-likelihood is at least -n/4.
     private let ranges: [Range<Int>]
-    /// The number of elements of ``ranges`` for each unit of the log-likelihood.
+    /// The number of elements of ``ranges`` for each unit of log-likelihood.
     private static let limits = 4.0
     /// The log-likelihood of a missed packet, by the expected level above the sensitivity.
     private let byMargin: [Float]
-    /// Below this margin, silence is no evidence.
+    /// The margin up to which silence is no evidence, because nothing is received.
     let leastMargin: Int
-    /// The smallest and the largest log-likelihood of a level.
+    /// The smallest log-likelihood of a level.
     let least: Double
+    /// The largest log-likelihood of a level.
     let most: Double
 
     /// The number of standard deviations below the sensitivity at which nothing is received.
@@ -64,7 +66,7 @@ struct HearingTable: Sendable {
             return log(
                 (1 - shadow.share) * exp(error * error * scale) + shadow.share * exp(body * body * scale) + 1e-12)
         }
-        // At this difference and beyond, only the last term of the sum matters.
+        // From this difference on, only the last term of the sum, 1e-12, matters.
         let end = LevelTable.units(7.5 * spread + shadow.decibels)
         errorRange = -end..<end + 1
         let (first, values) = (-end, errorRange.map { Float(value(Double($0) / LevelTable.unit)) })
@@ -101,7 +103,8 @@ struct HearingTable: Sendable {
         return byMargin[min(margin - leastMargin, byMargin.count - 1)]
     }
 
-    /// The differences with at least this log-likelihood, or a little less; `nil` for all.
+    /// Returns the range of the differences whose log-likelihood is at least `limit`, or a little less; `nil` if all
+    /// are.
     func errors(from limit: Double) -> Range<Int>? {
         let step = max(0, Int((-limit * Self.limits).rounded(.up)))
         return step < ranges.count ? ranges[step] : nil

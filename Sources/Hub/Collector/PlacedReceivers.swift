@@ -1,9 +1,10 @@
 public import Sites
 
 extension CollectorFile {
-    /// Gives receivers without a position the one that the site file of a floor has for a receiver of the same name.
+    /// Gives each receiver without a position the position that a site file has for a receiver of the same name.
     ///
-    /// - Parameter sites: The sites of ``floors``, in the same order. If several have the receiver, the lowest floor counts.
+    /// - Parameter sites: The sites of ``floors``, in the same order. If several sites have the receiver, the lowest
+    ///   floor counts.
     public mutating func placeReceivers(by sites: [Site]) {
         for index in receivers.indices where receivers[index].position == nil {
             let receiver = receivers[index]
@@ -15,7 +16,8 @@ extension CollectorFile {
             }
         }
     }
-    /// Returns a sentence about each receiver and each room that lies outside the outline of its floor.
+    /// Returns a sentence for each receiver outside the outline of its floor, and for each room with a corner outside
+    /// it.
     ///
     /// - Parameter sites: The sites of ``floors``, in the same order.
     public func placesOutside(of sites: [Site]) -> [String] {

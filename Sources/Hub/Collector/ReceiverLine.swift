@@ -1,23 +1,23 @@
 internal import Configuration
 internal import Sightings
 
-/// One line of a receiver, as written by `pharos scan --json`, `pharos listen --print --json` or an MQTT subscriber
-/// (`mosquitto_sub -F %J`).
+/// One line of a receiver, in JSON as written by `pharos scan --json`, `pharos listen --print --json` or an MQTT
+/// subscriber (`mosquitto_sub -F %J`).
 public struct ReceiverLine: Hashable, Sendable {
     /// The receiver; `nil` if the line does not name it.
     public var receiver: String?
     /// The time by the receiver's wall clock, in milliseconds since 1970; `nil` if the line has none.
     public var unixMilliseconds: Int?
-    /// The number of a batch; `nil` for lines without numbers.
+    /// The number of the batch; `nil` for lines without a number.
     public var number: Number?
-    /// Stands for the names that the receiver knows, see ``SightingBatch/knownNames``.
+    /// A text that stands for the set of beacon names that the receiver knows, see ``SightingBatch/knownNames``.
     var knownNames: String?
-    /// True if the receiver works; `nil` if the line does not say.
+    /// True if the receiver works; `nil` if the line does not contain this.
     public var isListening: Bool?
-    /// True if the receiver says that it ends, or its broker says that it is gone.
+    /// True if the receiver reports that it ends, or the broker reports that the receiver is offline.
     public var isOff = false
     public var beacons: [Heard] = []
-    /// True if the receiver received other devices, which the line does not name.
+    /// True if the receiver also received devices that the line does not list.
     public var hasOthers = false
 
     /// False for a message of a broker whose topic is not that of a receiver, such as the state of a zone.
@@ -26,17 +26,17 @@ public struct ReceiverLine: Hashable, Sendable {
     /// True if the line proves that the receiver receives something.
     var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
-    /// The number of a batch, by which a batch that comes twice is noticed.
+    /// The number of a batch, with which a batch that arrives twice is recognized.
     public struct Number: Hashable, Sendable {
         public var boot: String
         public var sequence: Int
-        /// The end of its window, in milliseconds since the machine started.
+        /// The end of the batch's time window, in milliseconds since the receiver's machine started.
         public var bootMilliseconds: Int
     }
 
     /// One beacon in a line.
     public struct Heard: Hashable, Sendable {
-        /// The name of the beacon; `nil` for a stranger.
+        /// The name of the beacon; `nil` if the receiver does not know it.
         public var name: String?
         /// The identity of the beacon; `nil` if the line has only the name.
         public var identity: String?
@@ -45,8 +45,9 @@ public struct ReceiverLine: Hashable, Sendable {
         public var level: Double?
         /// The level at a distance of 1 m, in dBm.
         public var powerAtOneMeter: Int?
-        /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
+        /// The battery voltage from the beacon's telemetry, in millivolts.
         public var batteryMillivolts: Int?
+        /// The temperature from the beacon's telemetry, in thousandths of a degree Celsius.
         public var temperature: Int?
 
         /// Creates a beacon of a line.
@@ -68,17 +69,17 @@ public struct ReceiverLine: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// True if the line has neither a beacon nor the state of the receiver.
+    /// True if the line has no beacon, no state of the receiver, and no batch number.
     public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
 
-    /// The longest line, in bytes.
+    /// The length of the longest line, in bytes.
     public static let limit = 1 << 18
-    /// The longest name or identity, in bytes.
+    /// The length of the longest name or identity, in bytes.
     static let nameLimit = 400
     /// The possible uptimes of a machine, in milliseconds: up to a hundred years.
     private static let uptimes = 0...3_155_760_000_000
 
-    /// Reads a line; `nil` if it is not a JSON object.
+    /// Reads a line. Returns `nil` if it is no JSON object, or is too long.
     public init?(_ octets: [UInt8]) {
         guard octets.count <= Self.limit, let node = JSONDocument.parse(octets).root, node.members != nil else {
             return nil
@@ -90,7 +91,7 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    /// Reads a message of a broker; `nil` if it is not about a receiver.
+    /// Reads a message of a broker. Returns `nil` if the message is not about a receiver.
     public init?(topic: String, payload octets: [UInt8]) {
         guard octets.count <= Self.limit else { return nil }
         // A status is a word, not JSON.
@@ -168,7 +169,7 @@ public struct ReceiverLine: Hashable, Sendable {
         for beacon in node["b"]?.elements ?? [] {
             guard let id = beacon["id"]?.string.flatMap(Self.name), let reports = beacon["n"]?.integer, reports > 0
             else { continue }
-            // An identity has a colon, and a name has none.
+            // The id is an identity if it has a colon, otherwise a name.
             let isIdentity = id.contains(":")
             var heard = Heard(
                 name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
@@ -198,34 +199,34 @@ public struct ReceiverLine: Hashable, Sendable {
         (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
     }
 
-    /// Returns true if a state means that the receiver works; `nil` if there is none.
+    /// Returns true if a node's state means that the receiver works; `nil` if the node has no state.
     private static func isListening(_ node: JSONNode) -> Bool? {
         guard let state = node["state"]?.string else { return nil }
         return (state == "listening" || state == "online") && node["deafSince"]?.string == nil
     }
 
-    /// A battery voltage; beacons without a battery send 0.
+    /// Returns a battery voltage if it is possible, otherwise `nil`: beacons without a battery send 0.
     private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }
 
-    /// A temperature that telemetry can have.
+    /// Returns a temperature if telemetry can contain it, otherwise `nil`.
     private static func temperature(_ thousandths: Int) -> Int? {
         (-128_000...128_000).contains(thousandths) ? thousandths : nil
     }
 
-    /// A level that a receiver can have.
+    /// Returns a level if a receiver can measure it, otherwise `nil`.
     private static func level(_ level: Double?) -> Double? {
         level.flatMap { $0 < 0 && $0 >= -127 ? $0 : nil }
     }
 
-    /// The power at 1 m of a frame.
+    /// Returns the power at 1 m from a frame, in dBm; `nil` if the frame has none or it is not plausible.
     private static func power(_ frame: JSONNode) -> Int? {
         guard let power = frame["measuredPowerDbm"]?.integer, let type = frame["type"]?.string else { return nil }
-        // Eddystone's power is at 0 m.
+        // Eddystone frames contain the power at 0 m, which is 41 dB higher.
         let atOneMeter = type.hasPrefix("eddystone") ? power - 41 : power
         return DistanceEstimate.plausiblePowers.contains(atOneMeter) ? atOneMeter : nil
     }
 
-    /// Reads a time in RFC 3339 with a fraction.
+    /// Reads an RFC 3339 time with an optional fraction, and returns milliseconds since 1970.
     static func milliseconds(_ text: String) -> Int? {
         guard let time = RFC3339Time(text) else { return nil }
         var fraction = 0

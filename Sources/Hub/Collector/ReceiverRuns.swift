@@ -1,29 +1,32 @@
-/// The runs of one receiver: finds the time of each batch, and batches that come twice.
+/// The runs of one receiver program, one run for each start: determines the time of each batch, and finds batches that
+/// arrive twice.
 ///
-/// Batches that a receiver has kept while its broker was away come after newer ones, and between them.
+/// Batches that a receiver kept while its broker was unreachable arrive after newer batches, or between them.
 struct ReceiverRuns: Sendable {
     /// The result for a batch.
     enum Verdict: Hashable, Sendable {
         /// The time of the batch by this machine's clock, in milliseconds since 1970.
         case at(Int)
-        /// The batch has come before.
+        /// The batch has arrived before.
         case again
-        /// The batch is from before the receiver's machine started, so its time is not known.
+        /// The batch was sent before the receiver's machine last started, so its time is not known.
         case timeless
-        /// The batch is from a time that has not come yet.
+        /// The time of the batch is in the future.
         case ahead
     }
 
     private struct Run {
         let boot: String
-        /// The highest sequence.
+        /// The highest sequence number so far.
         var last: Int
+        /// The highest uptime of the machine in a batch so far, in milliseconds.
         var lastBootMilliseconds: Int
-        /// The arrival of the last batch.
+        /// The time of arrival of the last batch, in milliseconds since 1970.
         var arrival: Int
         var clock: BootClock
-        /// The last sequences as a ring.
+        /// The last sequence numbers, as a ring buffer.
         var recent: [Int]
+        /// The index of the oldest element of ``recent``.
         var oldest = 0
 
         func has(_ sequence: Int) -> Bool { sequence <= last && recent.contains(sequence) }
@@ -41,21 +44,25 @@ struct ReceiverRuns: Sendable {
         }
     }
 
-    /// The newest last.
+    /// The runs, the newest last.
     private var runs: [Run] = []
 
     /// The largest number of runs that are kept.
     static let limit = 4
-    /// The number of sequences that are kept, which is more than a broker delivers twice.
+    /// The number of sequence numbers that are kept in each run: more than the number of batches that a broker delivers
+    /// twice.
     static let remembered = 512
-    /// The longest time since the last batch of a run, in milliseconds, with which the run continues.
+    /// The time in milliseconds since the last batch of the current run after which a batch of another run begins a new
+    /// run. Before, it may be a late batch of an earlier run.
     static let handover = 3000
-    /// Receivers keep batches for at most seven days. A run that is further ahead has a wrong clock. In milliseconds.
+    /// The largest uptime difference in milliseconds by which a batch may be older than the current run: 8 days.
+    /// Receivers keep batches for at most 7 days, so a larger difference means that the machine has restarted.
     static let keeping = 8 * 86_400_000
-    /// The longest time from the last batch of a run to the first one of the next run on the machine, in milliseconds.
+    /// The longest uptime from the last batch of a run to the first batch of the next run on the same machine, in
+    /// milliseconds.
     static let restart = 10_000
 
-    /// Takes the number of a batch.
+    /// Processes the number of a batch, and returns the time of the batch or why it is not used.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func take(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
@@ -72,7 +79,7 @@ struct ReceiverRuns: Sendable {
         if isOld(number, arrival), let current = runs.last,
             current.lastBootMilliseconds - number.bootMilliseconds <= Self.keeping
         {
-            // Two runs after one start of the machine have the same clock.
+            // Two runs since the same start of the machine have the same uptime clock.
             guard number.bootMilliseconds <= current.lastBootMilliseconds,
                 let time = current.clock.believed(number.bootMilliseconds)
             else { return .timeless }
@@ -112,27 +119,29 @@ struct ReceiverRuns: Sendable {
     }
 }
 
-/// Converts the uptime of a receiver's machine into this machine's time. Lines need time to arrive, so the smallest
-/// difference is the best estimate.
+/// Converts the uptime of a receiver's machine into the time of this machine. Lines need time to arrive, so the
+/// smallest difference between arrival and uptime is the best estimate.
 ///
-/// Batches that were kept for hours arrive hours late, and say nothing about the clock. Another difference is accepted when
-/// five batches in a row, over 3 s, agree on it.
+/// Batches that the receiver kept for hours arrive hours late, so their difference shows nothing about the clock.
+/// Another difference is accepted when five batches in a row, over 3 s, agree on it.
 struct BootClock: Sendable {
-    /// The smallest difference of each of the last minutes, the newest last.
+    /// The smallest difference of each of the last minutes in milliseconds, the newest last.
     private var differences: [(minute: Int, least: Int)] = []
-    /// Batches in a row that agree on another difference.
+    /// The last batches in a row that agree on another difference: the first and the smallest difference, the number of
+    /// batches, and the arrival of the first batch.
     private var other: (first: Int, least: Int, batches: Int, since: Int)?
-    /// The number of minutes that are used.
+    /// The number of minutes whose differences are kept.
     static let minutes = 5
-    /// The largest drift of a clock in a few minutes, in milliseconds. Differences agree if they are at most this far
-    /// apart.
+    /// The largest drift of a clock in a few minutes, in milliseconds. Two differences agree if they differ by at most
+    /// this.
     static let drift = 1000
     /// The amount in milliseconds by which a single batch may make the difference smaller.
     static let step = 12_000
-    /// Another difference is believed after this number of batches over this time.
+    /// Another difference is accepted after this number of batches in a row that span at least this time.
     static let agreement = (batches: 5, milliseconds: 3000)
 
-    /// Takes the uptime of a batch, and returns its time. A batch is from the future if its time is after `arrival`.
+    /// Adds the uptime of a batch in milliseconds, and returns the batch's time in milliseconds since 1970. The time
+    /// may be after `arrival`: the batch is then from the future.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {
@@ -163,7 +172,8 @@ struct BootClock: Sendable {
         differences.removeAll { $0.minute <= minute - Self.minutes }
     }
 
-    /// The time by the differences so far; `nil` before the first one.
+    /// Returns the time for an uptime by the differences so far, in milliseconds since 1970; `nil` before the first
+    /// difference.
     func believed(_ bootMilliseconds: Int) -> Int? {
         differences.map(\.least).min().map { bootMilliseconds + $0 }
     }

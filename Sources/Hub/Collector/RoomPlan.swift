@@ -2,45 +2,47 @@ internal import Airtime
 internal import Positioning
 public import Sites
 
-/// The floors of a site as cells, with the rooms of each cell and the expected level at each receiver.
+/// The floors of a site, divided into cells, with the rooms of each cell and the expected level of each cell at each
+/// receiver.
 ///
 /// In the filter, the floors lie side by side on one drawing, so that the walls of one floor do not affect another.
 public struct RoomPlan: Sendable {
     /// A room of one floor.
     public struct Room: Hashable, Sendable {
         public let name: String
-        /// `nil` if the site has no floor plans.
+        /// The name of the floor; `nil` if the site has no floor plans.
         public let floor: String?
     }
 
     public private(set) var rooms: [Room] = []
-    /// A filter without evidence.
+    /// The filter that is copied for each new beacon, before any evidence.
     let filter: CellFilter
     /// The position of each cell on its own floor.
     private(set) var positions: [FloorPosition] = []
-    /// The floor of each cell.
+    /// The index of the floor of each cell.
     private(set) var floors: [Int] = []
     private(set) var levels: LevelTable
-    /// The likelihoods of each floor.
+    /// The log-likelihoods of levels and of missed packets, for each floor.
     private(set) var hearing: [HearingTable] = []
     /// The sensitivity on each floor, in 128ths of a dBm.
     private(set) var sensitivities: [Int] = []
     /// The floor and the position of each receiver; `nil` for a receiver without a position.
     private(set) var spots: [(floor: Int, position: FloorPosition)?] = []
-    /// The reach of a receiver in metres, by its floor, the cell's floor, and the level in whole dB below that at 1 m.
+    /// The reach of a receiver in metres, indexed by the receiver's floor, the cell's floor, and the number of whole dB
+    /// by which the level is below that at 1 m.
     private var reaches: [[[Double]]] = []
-    /// The rooms of each cell, with their shares of it.
+    /// The rooms of each cell, and the share of the cell's area in each room.
     private var shares: [[(room: Int, share: Double)]] = []
-    /// The share of each room in all cells.
+    /// The share of the area of all cells that belongs to each room.
     private var roomShares: [Double] = []
-    /// The room of each receiver.
+    /// The room of each receiver; `nil` if the file gives none.
     private(set) var roomOfReceiver: [Int?] = []
 
     /// The height of a storey in metres, and the loss of a ceiling in dB.
     static let storey = (height: 3.0, loss: 15.0)
-    /// The distance in metres below which the level does not rise.
+    /// The distance in metres below which the expected level does not rise any more.
     static let nearest = 0.1
-    /// Floors without an outline extend so far beyond their objects, in metres.
+    /// The distance by which a floor without an outline extends beyond its objects, in metres.
     static let margin = 1.0
     /// The assumed power of a beacon at 1 m if it is not known, in dBm.
     static let usualPower = -59.0
@@ -49,7 +51,7 @@ public struct RoomPlan: Sendable {
 
     /// Divides the floors into cells.
     ///
-    /// - Parameter sites: The site of each floor of the file, in their order.
+    /// - Parameter sites: The site of each floor of the file, in the order of the floors.
     public init(_ file: CollectorFile, sites: [Site]) {
         let floorCount = min(file.floors.count, sites.count)
         var areas: [CellGrid.Area] = []
@@ -120,7 +122,8 @@ public struct RoomPlan: Sendable {
         for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
     }
 
-    /// The reaches between two floors, by the level in whole dB below that at 1 m, without walls.
+    /// Returns the reaches between two floors without walls, in metres, indexed by the number of whole dB below the
+    /// level at 1 m.
     private static func reaches(_ from: Int, _ to: Int, _ site: Site) -> [Double] {
         let (loss, storeys) = (site.radio.pathLoss, Double(abs(from - to)))
         let (atOneMeter, height) = ((try? loss.decibels(atMeters: 1)) ?? 0, storeys * storey.height)
@@ -130,9 +133,10 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// The distance within which a cell can have this level at a receiver, in metres; negative if no cell can.
+    /// Returns the largest horizontal distance in metres at which a cell can have this level at a receiver; negative if
+    /// no cell can.
     ///
-    /// - Parameter level: Relative to that at 1 m, in 128ths of a dB.
+    /// - Parameter level: The level relative to that at 1 m, in 128ths of a dB.
     func reach(from: Int, to: Int, level: Int) -> Double {
         let below = max(0, (-level + Int(LevelTable.unit) - 1) / Int(LevelTable.unit))
         let table = reaches[from][to]
@@ -148,7 +152,8 @@ public struct RoomPlan: Sendable {
     private func levels(at position: FloorPosition, on floor: Int, _ sites: [Site]) -> [Double] {
         let site = sites[floor]
         let loss = site.radio.pathLoss
-        // The loss of walls is the loss of a link minus its path loss. A strong radio avoids the limits of the model.
+        // The loss of the walls between two positions is the total loss of the link minus its path loss. The assumed
+        // power is high and the sensitivity low, so that the model's limits do not apply.
         let power = 20.0
         let radio = try? SiteRadio(pathLoss: loss, shadowing: site.radio.shadowing, sensitivity: -130)
         let beacon = try? SiteBeacon(
@@ -173,7 +178,8 @@ public struct RoomPlan: Sendable {
 
     /// Assigns the cells of a floor to its rooms.
     ///
-    /// A floor without rooms in the collector file has those of its site file.
+    /// If the collector file has no rooms for the floor, the rooms of the site file are used. If that has none either,
+    /// each cell belongs to the room of the receiver with the highest level.
     private mutating func divide(_ floor: Int, _ file: CollectorFile, _ site: Site, step: Double) {
         let (name, outline) = (file.floors[floor].name, site.outline)
         let own = file.floors[floor].rooms.compactMap { room in
@@ -188,7 +194,8 @@ public struct RoomPlan: Sendable {
         let heard = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
         for cell in positions.indices where floors[cell] == floor {
             guard drawn.isEmpty else {
-                // A cell on a border belongs to each room by its share. Parts outside belong to no room.
+                // The area of a cell on a border is shared among its rooms. Parts of the cell in no room belong to no
+                // room; parts outside the floor's outline are not counted.
                 var counts: [Int: Int] = [:]
                 var inside = 0
                 for column in 0..<Self.parts {
@@ -216,12 +223,12 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// The number of parts of a cell's side, for the shares of rooms.
+    /// The number of parts into which each side of a cell is divided, to compute the shares of its rooms.
     private static let parts = 10
 
     // MARK: Results
 
-    /// The probability of each room. The rest to 1 is the probability of no room.
+    /// Returns the probability of each room. The difference of their sum from 1 is the probability of being in no room.
     func roomProbabilities(_ filter: CellFilter) -> [Double] {
         let anywhere = filter.anywhere.reduce(0, +)
         var result = roomShares.map { $0 * anywhere }
@@ -231,7 +238,8 @@ public struct RoomPlan: Sendable {
         return result
     }
 
-    /// The mean position on the most likely floor, and the radius with 95 % of that floor's weight.
+    /// Returns the mean position on the most likely floor, and the radius in metres around it that contains 95 % of
+    /// that floor's probability; `nil` if no floor has any.
     func place(_ filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
         var byFloor = [Double](repeating: 0, count: levels.floors.count)
         let cells = filter.states.map { Int($0) % cellCount }
@@ -246,7 +254,7 @@ public struct RoomPlan: Sendable {
             y += filter.weights[index] * positions[cell].y
         }
         let position = FloorPosition(x: x / total, y: y / total)
-        // The weights in rings of 0.1 m, up to 1 km.
+        // The probability in each ring around the position, in rings of 0.1 m up to 1 km.
         var rings: [Double] = []
         for (index, cell) in cells.enumerated() where floors[cell] == floor {
             let ring = Int(min(10_000, positions[cell].distance(to: position) * 10).rounded(.up))
@@ -261,7 +269,8 @@ public struct RoomPlan: Sendable {
         return (floor, position, 1000)
     }
 
-    /// Returns true if a receiver receives more than half of the packets of a usual beacon in a cell.
+    /// Returns true if a beacon of usual power in a cell is expected to have at least the level of the sensitivity at a
+    /// receiver.
     func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
         LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }

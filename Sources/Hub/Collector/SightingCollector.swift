@@ -5,21 +5,22 @@ internal import Messaging
 public import Sightings
 public import Store
 
-/// Combines the lines of all receivers of a site: which beacons are present, in which room, and with which probability.
+/// Combines the lines of all receivers of a site, and finds which beacons are present, in which room, and with which
+/// probability.
 ///
-/// Time is that of the lines, in milliseconds since 1970, and advances second by second. No single line changes it by
-/// much: lines that leap ahead wait until three of them agree. A receiver that sends nothing for 15 s, or reports that it
-/// is deaf, is dead. The silence of a dead receiver, and of a receiver that receives nothing, is ignored. Beacons that
-/// only such a receiver could receive become unknown.
+/// The collector's time is taken from the lines, in milliseconds since 1970, and advances second by second. No single
+/// line advances it by much: lines whose time is far ahead wait until three of them agree. A receiver is dead if it
+/// sends nothing for 15 s, or reports that it receives nothing. If a receiver is dead or receives nothing, the absence
+/// of a beacon from its lines is ignored. Beacons that only such a receiver could receive become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
     private(set) var trails: [BeaconTrail] = []
-    /// The index of each trail, by name or, for a stranger, by identity.
+    /// The index of each trail, by the beacon's name, or by its identity if it has no name.
     private var numbers: [String: Int] = [:]
     /// The beacons of the file, by name.
     private let described: [String: CollectorFile.Beacon]
-    /// The names of the file's beacons, by the text of their identity.
+    /// The names of the beacons of the file, by the text of their identity.
     private let namesOfIdentities: [String: String]
     private let receiverNumbers: [String: Int]
     private(set) var receivers: [Receiver]
@@ -29,16 +30,16 @@ public struct SightingCollector: Sendable {
     /// False until a second line, or the machine's clock, agrees with the time of the first line.
     private var isTimeAgreed = false
     private var leaping = LeapingLines()
-    /// Lines before the first one, while the time is not agreed.
+    /// Lines whose time is before that of the first line, while the time is not agreed.
     private var earlier = LeapingLines()
     /// The sum of all calls of ``shift(by:)``, in milliseconds.
     private var shifted = 0
-    /// The beacons of an earlier run, until the time is agreed.
+    /// The beacons that were present in an earlier run, kept until the time is agreed.
     private var resumed: [Stay] = []
     /// The identities of beacons without a name, if they are only counted.
     private var strangers: Set<String> = []
-    /// The number of each text of ``SightingBatch/knownNames``. They follow the numbers of the receivers, which stand for
-    /// receivers whose batches have no such text.
+    /// The vocabulary number of each text of ``SightingBatch/knownNames``. The numbers begin after those of the
+    /// receivers: a receiver whose batches have no such text uses its own number as vocabulary.
     private var vocabularies: [String: Int] = [:]
     /// The number of trails of beacons that the file does not describe.
     private var undescribed = 0
@@ -47,35 +48,39 @@ public struct SightingCollector: Sendable {
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// The number of beacons between two calls of `goesOn`.
+    /// `goesOn` is called once for this number of beacons.
     private static let beaconsBetween = 4
 
     /// The state of one receiver.
     struct Receiver: Sendable {
+        /// The time of the newest line, in milliseconds since 1970.
         var lastLine: Int?
+        /// True if the receiver reported that it does not work.
         var isDeaf = false
-        /// True if it has ended, or its broker says that it is gone.
+        /// True if the receiver has ended, or the broker has reported that it is offline.
         var isOff = false
-        /// True if it sent a line in the current second.
+        /// True if the receiver sent a line in the current second.
         var hasSpoken = false
+        /// True if the receiver sent a line recently and is not deaf.
         var isAlive = false
         var reports = 0
         var runs = ReceiverRuns()
-        /// The time that the receiver certainly listened.
+        /// The time during which the receiver certainly worked.
         var clock = ListeningClock()
-        /// The names that it knows, as a number that receivers with the same names share; `nil` if its lines name all.
+        /// A number that stands for the set of beacon names that the receiver knows. Receivers with the same names have
+        /// the same number; `nil` if the receiver reports all beacons.
         var vocabulary: Int?
-        /// True if it sends nothing, so that it is dead.
+        /// True if the receiver is dead because it sends no lines.
         var isTimedOut: Bool { !isAlive && !isDeaf }
     }
 
-    /// The lines that came, and those that were not used.
+    /// The numbers of lines and reports that arrived, and of those that were not used.
     public struct Counts: Hashable, Sendable {
         public var lines = 0
         public var reports = 0
-        /// Lines that came twice.
+        /// Lines that arrived twice.
         public var duplicates = 0
-        /// Lines that came after their second was over.
+        /// Lines that arrived too late to change the presence of beacons.
         public var late = 0
         /// Lines of receivers that the file does not name.
         public var unknownReceivers = 0
@@ -83,7 +88,7 @@ public struct SightingCollector: Sendable {
         public var wrongClocks = 0
         /// Beacons without a name, if they are only counted.
         public var strangers = 0
-        /// Reports of beacons beyond ``limit``.
+        /// The number of times that a beacon was ignored because ``limit`` was reached.
         public var crowded = 0
     }
 
@@ -92,49 +97,52 @@ public struct SightingCollector: Sendable {
         /// The kind of the change.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             case enter, room, unknown, known, exit
-            /// A receiver has died, or lives again.
+            /// A receiver has become dead.
             case receiverDead = "receiver-dead"
+            /// A receiver has become alive.
             case receiverAlive = "receiver-alive"
         }
 
         public var kind: Kind
         public var unixMilliseconds: Int
-        /// Unique, and the same on all collectors that get the same lines.
+        /// The unique id of the event, which is the same on all collectors that get the same lines.
         public var id = ""
         public var beacon: String?
         public var receiver: String?
-        /// The room now, and the room of the event before.
+        /// The present room; `nil` if it is not known.
         public var room: String?
+        /// The room of the previous event; `nil` if there was none.
         public var from: String?
         public var floor: String?
         /// The probability of the room; `nil` if it is not known.
         public var probability: Double?
-        /// On the floor plan; `nil` without one.
+        /// The estimated position on the floor; `nil` without a floor plan.
         public var position: FloorPosition?
         /// The time of the last enter or exit, in milliseconds since 1970.
         public var since: Int?
-        /// Why it is certain that the receivers worked until the beacon left; `nil` unless it left.
+        /// The proof that the receivers worked until the beacon left; `nil` if the event is no exit.
         public var proof: ListeningClock.Proof?
-        /// Why the room is not known; `nil` if it is known, or the beacon has left.
+        /// The reason why the room is not known; `nil` if it is known, or the beacon has left.
         public var reason: UnknownReason?
     }
 
     /// The time without a line, in milliseconds, after which a receiver is dead.
     public static let deadAfter = 15_000
-    /// The largest age of a line before the current second, in milliseconds, with which it still changes presence.
+    /// The largest time by which a line may be older than the current second and still change the presence of beacons,
+    /// in milliseconds.
     public static let lateness = 2000
-    /// The largest difference between the time of a line and its arrival, in milliseconds, with which it is live.
+    /// The largest difference between the time and the arrival of a live line, in milliseconds.
     public static let liveMilliseconds = 60_000
-    /// After this number of empty seconds nothing changes any more.
+    /// The number of seconds without a line after which nothing changes any more.
     static let quiet = 400
-    /// The largest number of beacons that the file does not describe. Those that it describes always have room.
+    /// The largest number of beacons that the file does not describe. Beacons that it describes do not count.
     public static let limit = 20_000
     /// The largest number of different vocabularies.
     private static let vocabularyLimit = 1000
 
     /// Creates a collector that has received nothing.
     ///
-    /// - Parameter plan: The rooms of the same file.
+    /// - Parameter plan: The room plan of the same file.
     public init(_ file: CollectorFile, _ plan: RoomPlan) {
         self.file = file
         self.plan = plan
@@ -147,15 +155,16 @@ public struct SightingCollector: Sendable {
 
     // MARK: Lines
 
-    /// Takes a line.
+    /// Processes a line.
     ///
     /// - Parameters:
-    ///   - name: The receiver, for lines that do not name it.
+    ///   - name: The name of the receiver, for lines that do not contain it.
     ///   - arrival: The time of arrival in milliseconds since 1970, for lines without a time.
-    ///   - isLive: True if `arrival` is the time of this machine's clock. Then a line that agrees with it needs no other
-    ///     line that agrees, and a line of the near future has a fast clock, so that its arrival is its time.
+    ///   - isLive: True if `arrival` was read from this machine's clock. A line whose time agrees with `arrival` is
+    ///     then used at once. If the time is up to 60 s later than `arrival`, the line's clock is fast, and `arrival`
+    ///     is used instead.
     ///   - goesOn: As for ``advance(to:goesOn:)``.
-    /// - Returns: the changes in the seconds before the line.
+    /// - Returns: The changes in the seconds before the line.
     public mutating func take(
         _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false, goesOn: () -> Bool = { true }
     ) -> [Event] {
@@ -186,9 +195,9 @@ public struct SightingCollector: Sendable {
         return follow(timed, isCertain: isCertain, goesOn)
     }
 
-    /// Takes a line if its time is possible.
+    /// Uses a line if its time is possible. Otherwise the line waits.
     ///
-    /// - Parameter isCertain: True if its time is known from a clock and not only from the line.
+    /// - Parameter isCertain: True if the line's time is confirmed by this machine's clock.
     private mutating func follow(_ line: TimedLine, isCertain: Bool, _ goesOn: () -> Bool) -> [Event] {
         guard let start else {
             isTimeAgreed = isCertain
@@ -198,7 +207,7 @@ public struct SightingCollector: Sendable {
             if let events = agree(line, start, isCertain: isCertain, goesOn) { return events }
         }
         guard line.time > start + LeapingLines.step, !isCertain else {
-            // A line that comes late does not show that the waiting lines have a wrong clock.
+            // A line of the usual time shows that the waiting lines have a wrong clock. A late line does not show this.
             if line.time >= start - LeapingLines.step { counts.wrongClocks += leaping.take().count }
             return use(line, goesOn)
         }
@@ -207,9 +216,11 @@ public struct SightingCollector: Sendable {
         return useLeapingLines(goesOn)
     }
 
-    /// Decides whether the time is certain. Until a second line agrees, it comes from one clock, which may be wrong.
+    /// Decides whether the collector's time is agreed. Until a second line agrees, the time comes from one clock, which
+    /// may be wrong.
     ///
-    /// - Returns: the changes if the line is taken or waits; `nil` if it is taken as any other line.
+    /// - Returns: The changes if the line was used here or waits; `nil` if the caller must process it like any other
+    ///   line.
     private mutating func agree(
         _ line: TimedLine, _ start: Int, isCertain: Bool, _ goesOn: () -> Bool
     ) -> [Event]? {
@@ -219,7 +230,7 @@ public struct SightingCollector: Sendable {
             (isTimeAgreed, resumed) = (true, [])
             return nil
         }
-        // A batch that comes late is no evidence.
+        // A line without a time of its own, such as a batch that may come late, is no evidence.
         guard line.line.unixMilliseconds != nil else { return nil }
         if let other = (leaping.lines + earlier.lines).first(where: agrees) {
             startAgain(without: leaping.lines.count + earlier.lines.count)
@@ -237,7 +248,7 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Takes the waiting lines. The first one sets the time; others that are far ahead of it wait again.
+    /// Uses the waiting lines. The first line sets the time; lines that are far ahead of it wait again.
     private mutating func useLeapingLines(_ goesOn: () -> Bool) -> [Event] {
         let lines = leaping.take()
         isTimeAgreed = true
@@ -248,9 +259,9 @@ public struct SightingCollector: Sendable {
         return events
     }
 
-    /// Forgets everything but the counts and the beacons that ``resume(_:at:)`` has named.
+    /// Resets the state, except the counts and the beacons that ``resume(_:at:)`` received.
     ///
-    /// - Parameter wrong: The number of lines with a wrong clock so far.
+    /// - Parameter wrong: The number of lines to add to the count of lines with a wrong clock.
     private mutating func startAgain(without wrong: Int) {
         var new = SightingCollector(file, plan)
         (new.counts, new.strangers) = (counts, strangers)
@@ -318,7 +329,7 @@ public struct SightingCollector: Sendable {
             heard, level: heard.level.map { $0 + offset }, from: receiver, receivers[receiver].vocabulary)
     }
 
-    /// The name of a beacon; `nil` for strangers that are only counted.
+    /// Returns the name of a beacon, or its identity if it has no name; `nil` for beacons that are only counted.
     private func name(of heard: ReceiverLine.Heard) -> String? {
         heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
     }
@@ -330,7 +341,7 @@ public struct SightingCollector: Sendable {
         let given = file.receivers[receiver]
         for heard in line.beacons {
             guard let name = name(of: heard) else { continue }
-            // A line without a number has its time as number.
+            // A line without a batch number gets its time as number.
             let batch = SightingRow.Batch(
                 boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? time))
             sightings.append(
@@ -340,26 +351,26 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Returns the sightings since the last call; none without ``keepsSightings``.
+    /// Returns the sightings since the last call; none unless ``keepsSightings`` is true.
     public mutating func takeSightings() -> [SightingRow] {
         defer { sightings.removeAll(keepingCapacity: true) }
         return sightings
     }
 
-    /// A beacon that is present, for the next run.
+    /// A beacon that is present, as it is saved for the next run.
     public struct Stay: Hashable, Sendable {
         public var beacon: String
-        /// `nil` if it is not known.
+        /// The name of the room; `nil` if it is not known.
         public var room: String?
         /// The time of the enter event, in milliseconds since 1970.
         public var since: Int
         public var isKnown: Bool
     }
 
-    /// Continues where an earlier run has ended: the beacons are present without an enter event, and leave if no
-    /// receiver receives them.
+    /// Restores the beacons that were present at the end of an earlier run. They are present without an enter event,
+    /// and leave if no receiver receives them.
     ///
-    /// - Parameter time: Now, in milliseconds since 1970. Later stays are ignored.
+    /// - Parameter time: The present time, in milliseconds since 1970. Stays that begin later are ignored.
     public mutating func resume(_ stays: [Stay], at time: Int) {
         resumed = stays
         restore(at: time)
@@ -373,7 +384,7 @@ public struct SightingCollector: Sendable {
             numbers[stay.beacon] = trails.count
             var trail = BeaconTrail(
                 name: stay.beacon, identity: known.map { "\($0.identity)" }, described: known, power: nil)
-            // Rooms of several floors may have this name.
+            // Rooms on several floors may have the same name. It is then not known which of them is meant.
             let rooms = plan.rooms.indices.filter { plan.rooms[$0].name == stay.room }
             trail.resume(
                 room: rooms.count == 1 ? rooms[0] : nil, since: stay.since, isKnown: stay.isKnown && rooms.count <= 1,
@@ -382,7 +393,7 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// True if the collector's time is that of a clock which shows `milliseconds` since 1970.
+    /// Returns true if the collector's time agrees with a clock that shows `milliseconds` since 1970.
     func follows(_ milliseconds: Int) -> Bool { start.map { abs($0 - milliseconds) <= Self.liveMilliseconds } ?? true }
 
     /// The beacons that are present now.
@@ -396,16 +407,17 @@ public struct SightingCollector: Sendable {
 
     // MARK: Time
 
-    /// A time in milliseconds since 1970 as a moment of the receivers' clocks, which are never set.
+    /// Converts a time in milliseconds since 1970 into a moment for the receivers' ``ListeningClock``, which does not
+    /// change when this machine's clock is set.
     private func instant(_ time: Int) -> HeardInstant {
         HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (time - shifted) * 1000)
     }
 
     /// Ends every second that is over by `time`.
     ///
-    /// - Parameter goesOn: Called often, because a second may take long at a large site. If it returns false, the rest is
-    ///   left out, so that a process can end when it is asked to.
-    /// - Returns: the changes.
+    /// - Parameter goesOn: Called often, because processing a second may take long at a large site. If it returns
+    ///   false, the remaining work is left out, so that a process can end quickly after a signal.
+    /// - Returns: The changes.
     public mutating func advance(to time: Int, goesOn: () -> Bool = { true }) -> [Event] {
         (isTimeAgreed, resumed) = (true, [])
         return pass(to: time, goesOn)
@@ -413,7 +425,7 @@ public struct SightingCollector: Sendable {
 
     private mutating func pass(to time: Int, _ goesOn: () -> Bool) -> [Event] {
         guard var start else {
-            // With whole seconds, collectors that get the same lines give events the same ids.
+            // Seconds begin at whole seconds, so that collectors that get the same lines give the same ids to events.
             self.start = time - time % 1000
             return []
         }
@@ -423,18 +435,18 @@ public struct SightingCollector: Sendable {
             start += 1000
             events += endSecond(start, goesOn)
             passed += 1
-            // All receivers are dead by now.
+            // After so many seconds without a line all receivers are dead, so the remaining seconds are skipped.
             if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
         }
         self.start = start
         return events
     }
 
-    /// Ends the current second, because no more lines come.
+    /// Uses the waiting lines and ends the current second. Call it when no more lines come.
     public mutating func finish(goesOn: () -> Bool = { true }) -> [Event] {
         var events: [Event] = []
         counts.wrongClocks += earlier.take().count
-        // After a short pause, the last lines need not agree.
+        // The waiting lines need not agree if they are only a short time ahead.
         while let first = leaping.lines.first {
             guard let start, first.time - start <= LeapingLines.pause else {
                 counts.wrongClocks += leaping.take().count
@@ -448,9 +460,9 @@ public struct SightingCollector: Sendable {
 
     /// Changes all times, because this machine's clock was set. Nothing else changes.
     ///
-    /// - Parameter milliseconds: Positive if the clock was set forward.
+    /// - Parameter milliseconds: The time by which the clock was set; positive if it was set forward.
     public mutating func shift(by milliseconds: Int) {
-        // Seconds still begin with whole seconds.
+        // Shift by whole seconds, so that seconds still begin at whole seconds.
         let step = Int((Double(milliseconds) / 1000).rounded()) * 1000
         start = start.map { $0 + step }
         shifted += step
@@ -529,7 +541,7 @@ public struct SightingCollector: Sendable {
     }
 
     private func id(_ kind: Event.Kind, _ name: String, at time: Int) -> String {
-        // Ids of one moment sort in the order of the events.
+        // The ids of events at the same time sort in the order of the events' kinds.
         let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
         return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
     }

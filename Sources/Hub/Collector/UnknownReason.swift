@@ -2,40 +2,42 @@ public import Configuration
 public import LinuxHost
 internal import Sightings
 
-/// The reason why the room of a beacon is not known: rooms that are about equally likely, and receivers that do not
+/// The reason why the room of a beacon is not known: the most likely rooms, and the receivers in range that do not
 /// work.
 public struct UnknownReason: Hashable, Sendable {
     /// A room in which the beacon may be.
     public struct Candidate: Hashable, Sendable {
-        /// `nil` for places that belong to no room.
+        /// The name of the room; `nil` for all places that belong to no room.
         public var room: String?
         public var probability: Double
     }
 
-    /// A receiver in reach of the beacon that sends nothing or receives nothing.
+    /// A receiver in range of the beacon that sends nothing or receives nothing.
     public struct SilentReceiver: Hashable, Sendable {
         public var name: String
-        /// The time of its last line or of its last report, in milliseconds since 1970; `nil` if there was none.
+        /// The time of the receiver's last line if it sends nothing, otherwise of its last report, in milliseconds
+        /// since 1970; `nil` if there was none.
         public var since: Int?
     }
 
-    /// The likeliest first.
+    /// The rooms in which the beacon may be, the most likely first.
     public var candidates: [Candidate] = []
     public var receivers: [SilentReceiver] = []
     /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the highest level first.
     public var equalRooms: [String] = []
 
-    /// The least probability of a candidate.
+    /// The smallest probability of a candidate.
     static let leastProbability = 0.05
-    /// The largest number of candidates, and the largest number of receivers in a text.
+    /// The largest number of candidates, and of rooms in ``equalRooms``.
     static let candidateLimit = 3
+    /// The largest number of receivers in a text.
     private static let receiverLimit = 3
 }
 
 extension UnknownReason {
-    /// The reason in words, such as `stairs 46 %, entrance 41 %` or `receiver stairs silent since 10:01`.
+    /// Returns the reason in words, such as `stairs 46 %, entrance 41 %` or `receiver stairs silent since 10:01`.
     ///
-    /// - Parameter now: The time of the text in milliseconds since 1970. Times of another day have a date.
+    /// - Parameter now: The present time in milliseconds since 1970. Times of another day are written with a date.
     public func text(_ zone: TimeZoneChoice, now: Int) -> String {
         var parts: [String] = []
         if !candidates.isEmpty {
@@ -54,7 +56,8 @@ extension UnknownReason {
         return parts.isEmpty ? "no receiver with a room has received it for long enough" : parts.joined(separator: "; ")
     }
 
-    /// The members of a JSON object: the reason in words, in the local time of this machine, and its parts.
+    /// Returns the members of a JSON object: the reason in words with local times of this machine, and the parts of the
+    /// reason.
     func members(now: Int) -> [(String, JSONValue)] {
         [
             ("reason", .string(text(.local, now: now))),
@@ -81,7 +84,7 @@ extension UnknownReason {
         ]
     }
 
-    /// The reason in the JSON of an event or of a beacon; `nil` if it has none.
+    /// Reads the reason from the JSON of an event or of a beacon; `nil` if the JSON has none.
     public init?(_ node: JSONNode) {
         guard node["reason"]?.string != nil else { return nil }
         candidates = (node["candidates"]?.elements ?? []).compactMap { node in
@@ -99,7 +102,8 @@ extension UnknownReason {
 }
 
 extension SightingCollector {
-    /// The reason why the room of a beacon is not known; `nil` if it is known, or the beacon is away.
+    /// Returns the reason why the room of a beacon is not known; `nil` if the room is known, or the beacon is not
+    /// present.
     func unknownReason(of trail: BeaconTrail) -> UnknownReason? {
         guard trail.isPresent, !trail.isKnown else { return nil }
         var reason = UnknownReason()

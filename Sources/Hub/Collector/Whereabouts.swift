@@ -9,12 +9,12 @@ extension SightingCollector {
     /// The version of the state file.
     public static let stateVersion = 1
 
-    /// The state file, which `pharos where` reads.
+    /// Returns the contents of the state file, which `pharos where` reads.
     ///
     /// - Parameters:
-    ///   - written: Now, by the wall clock of this machine.
-    ///   - disconnected: The time since which there is no connection to the broker, in milliseconds since 1970; `nil` with a
-    ///     connection, and without a broker.
+    ///   - written: The present time, by the wall clock of this machine.
+    ///   - disconnected: The time at which the connection to the broker was lost, in milliseconds since 1970; `nil` if
+    ///     there is a connection, or no broker.
     public func state(written: RFC3339Time, disconnectedSince disconnected: Int? = nil) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
@@ -42,13 +42,13 @@ extension SightingCollector {
     /// The time of the newest line, in milliseconds since 1970; `nil` before the first line.
     public var time: Int? { receivers.compactMap(\.lastLine).max() }
 
-    /// A time as in the JSON of this library: RFC 3339 with milliseconds.
+    /// Returns a time in milliseconds since 1970 as RFC 3339 text with milliseconds, as in the JSON of this library.
     public static func time(_ unixMilliseconds: Int) -> String { RFC3339Time.text(milliseconds: unixMilliseconds) }
 
-    /// The beacons that were received so far, by name.
+    /// The JSON of each beacon that was received so far, sorted by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
 
-    /// The state for a broker of each beacon that was received so far, by name.
+    /// The state of each beacon that was received so far, to be published to a broker, sorted by name.
     public var states: some Sequence<(name: String, state: BeaconState)> {
         trails.sorted { $0.name < $1.name }.lazy.map { trail in
             let isPresent = presence(of: trail)
@@ -63,14 +63,14 @@ extension SightingCollector {
         }
     }
 
-    /// Returns true if a beacon is present; `nil` if no receiver works that would notice a change.
+    /// Returns whether a beacon is present; `nil` if no receiver works that would notice a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
         let near = trail.recentReceivers
         let witnesses = trail.isPresent && !near.isEmpty ? near : Array(receivers.indices)
         return witnesses.contains { receivers[$0].isAlive } ? trail.isPresent : nil
     }
 
-    /// The distance from the receiver with the highest level.
+    /// Returns the estimated distance of a beacon from the receiver with the highest level.
     private func distance(of trail: BeaconTrail) -> DistanceEstimate? {
         trail.loudest?.level.flatMap {
             DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
@@ -94,9 +94,9 @@ extension SightingCollector {
         return receiver.isDeaf ? "deaf" : "dead"
     }
 
-    /// One beacon. Unknown values are null.
+    /// Returns the JSON of one beacon, in which unknown values are null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
-        // The last room is not the room of a beacon that may have left it.
+        // While the room is not known, the last room is left out: the beacon may have left it.
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
         let distance = distance(of: trail)
@@ -153,6 +153,6 @@ extension SightingCollector.Event {
         return .record(members)
     }
 
-    /// The room of the event: where the beacon is, or was.
+    /// The name of the event's room: the present room, otherwise the room before the event; empty if neither is known.
     public var place: String { room ?? from ?? "" }
 }

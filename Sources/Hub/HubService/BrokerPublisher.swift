@@ -11,7 +11,7 @@ internal import Zones
 /// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Only the newest
 /// value of each state is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
 final class BrokerPublisher {
-    /// The connection and the backlog, for the status file and the metrics.
+    /// The state of the connection and of the waiting messages, for the status file and the metrics.
     struct Report {
         /// `connected`, `subscription refused`, or `down since …`.
         let broker: String
@@ -20,7 +20,7 @@ final class BrokerPublisher {
         let messages: Int
         /// The size of the sightings that wait, and of events that are not stored in a file, in bytes.
         let octets: Int
-        /// The time of the oldest of them, as RFC 3339.
+        /// The time of the oldest waiting message, as RFC 3339; `nil` if none waits.
         let oldest: String?
         let droppedSightings: Int
     }
@@ -43,13 +43,14 @@ final class BrokerPublisher {
         let time: Int64
     }
 
-    /// The events that the ledger could not store and the broker does not have. If they exceed ``memoryLimit``, the ledger
-    /// delivers the oldest when it can store them.
+    /// The events that the ledger could not store and that the broker has not acknowledged. If their size exceeds
+    /// ``memoryLimit``, the oldest are removed here, and are later published from the ledger when its file can be
+    /// written again.
     private struct UnkeptEvents {
         private(set) var waiting: [UnkeptEvent] = []
         /// The size of the payloads that wait, in bytes.
         private(set) var octets = 0
-        /// The ids of the events that wait or are on the way.
+        /// The ids of the events that wait, or were sent and are not acknowledged.
         private(set) var ids: Set<String> = []
 
         mutating func append(_ event: UnkeptEvent) {
@@ -77,7 +78,7 @@ final class BrokerPublisher {
         mutating func settle(_ event: UnkeptEvent) { ids.remove(event.id) }
     }
 
-    /// The messages that were read from the outbox last.
+    /// The messages that were last read from the outbox, and how many of them were sent and acknowledged.
     private struct Batch {
         var messages: [Outbox.Waiting] = []
         var sent = 0
@@ -91,7 +92,7 @@ final class BrokerPublisher {
     private static let messagesAtATime = 64
     /// The time after which waiting sightings are moved to the outbox, in microseconds.
     private static let memoryMicroseconds: Int64 = 10_000_000
-    /// The longest time for the last messages, in milliseconds.
+    /// The longest time for sending the last messages at the end, in milliseconds.
     private static let shutdownMilliseconds = 1000
 
     private let connection: BrokerConnection
@@ -104,30 +105,30 @@ final class BrokerPublisher {
     private var batch = Batch()
     /// The messages that the broker has not acknowledged.
     private var onTheWay: [BrokerTicket: Origin] = [:]
-    /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may
-    /// be the events of a month.
+    /// The number of events in the ledger that the broker has not acknowledged. The ledger counts them only once,
+    /// because counting the events of a month takes long.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
-    /// The number of the newest event that was sent.
+    /// The number in the ledger of the newest event that was sent.
     private var lastEvent: Int64 = 0
     /// False if the ledger has no event after ``lastEvent``.
     private var mayHaveEvents = true
     /// The time at which the connection was lost, in microseconds since 1970; `nil` while connected.
     private var downSince: Int64? = WallClock.microseconds()
     private var lastError: BrokerError?
-    /// The subscriptions that the broker refuses.
+    /// The errors of the subscriptions that the broker refuses, each of which is reported once.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
     private var notices: [Notice] = []
 
     // MARK: Start and end
 
-    /// Creates a publisher; ``poll()`` connects it.
+    /// Creates a publisher. The first ``poll()`` connects it.
     ///
     /// - Parameters:
-    ///   - path: The listener file. The files that its `mqtt` names are relative to its directory.
+    ///   - path: The path of the listener file. Paths in its section `mqtt` are relative to its directory.
     ///   - boot: The unique identifier of this run.
-    /// - Returns: `nil` if the file names no broker.
-    /// - Throws: if a file of `mqtt` cannot be used, or other users can read a secret.
+    /// - Returns: `nil` if the file has no section `mqtt`.
+    /// - Throws: An error if a file of the section `mqtt` cannot be used, or other users can read a secret.
     init?(
         _ file: HubFile, at path: String, _ source: SightingSource, _ ledger: EventLedger, _ outbox: Outbox,
         boot: String, version: String
@@ -156,13 +157,14 @@ final class BrokerPublisher {
         for publication in publisher.discovery { board.set(publication) }
     }
 
-    /// Counts the messages that an earlier run has left. Call it when the ledger is open.
+    /// Counts the messages that an earlier run has left. Must be called after the ledger was opened.
     func begin() {
         _ = eventCount
         outbox.open()
     }
 
-    /// Replaces the publisher of the previous file. Removes beacons that only that file named from Home Assistant.
+    /// Takes over from the publisher of the previous version of the file. Removes from Home Assistant the beacons and
+    /// zones that are no longer in the file.
     func replace(_ former: BrokerPublisher) {
         begin()
         former.leave()
@@ -201,8 +203,8 @@ final class BrokerPublisher {
     /// Publishes an event.
     ///
     /// - Parameters:
-    ///   - id: Its unique id.
-    ///   - number: Its number in the ledger; `nil` if the ledger could not store it.
+    ///   - id: The unique id of the event.
+    ///   - number: The number of the event in the ledger; `nil` if the ledger could not store it.
     func publish(_ event: ZoneEvent, json: String, id: String, number: Int64?) {
         if number != nil {
             eventCount += 1
@@ -222,7 +224,7 @@ final class BrokerPublisher {
         }
     }
 
-    /// Publishes a completed round. Call it before the table begins the next round.
+    /// Publishes a completed round. Must be called before the table begins the next round.
     ///
     /// - Parameter state: The state of the receiver, as in the status file.
     func endRound(_ monitor: ZoneMonitor, _ source: SightingSource, state: String, at now: HeardInstant) {
@@ -263,7 +265,7 @@ final class BrokerPublisher {
 
     private func sendEvents() {
         while mayHaveEvents, connection.hasRoom {
-            // A file that cannot be read now is read later.
+            // If the file cannot be read now, try again at the next call.
             guard
                 let some = ledger.waiting(for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
             else { return }
@@ -294,7 +296,8 @@ final class BrokerPublisher {
         outbox.append(messages)
     }
 
-    /// Sends the outbox batch by batch. A batch stays in the outbox until the broker has all of it.
+    /// Sends the messages of the outbox batch by batch. A batch stays in the outbox until the broker has acknowledged
+    /// all of its messages.
     private func sendOutbox() {
         while connection.hasRoom {
             if batch.isDone {
@@ -318,7 +321,7 @@ final class BrokerPublisher {
         switch event {
         case .connected:
             (downSince, lastError) = (nil, nil)
-            // It may be another broker, or the broker may have lost its retained messages.
+            // This may be another broker, or the broker may have lost its retained messages.
             board.publishAgain()
             mayHaveEvents = true
         case .subscribed:
@@ -345,7 +348,7 @@ final class BrokerPublisher {
         case .message(let message):
             let isBirth =
                 message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
-            // A retained birth message is older than this connection.
+            // A retained birth message was sent before this connection, so it needs no answer.
             if isBirth, !message.isRetained { births.ask() }
             if let conflict = publisher.conflict(with: message) {
                 notices.append(Notice("\(connection.options.name): \(conflict)", isWarning: true))
@@ -376,7 +379,7 @@ final class BrokerPublisher {
         return notices
     }
 
-    /// The number of messages in memory that wait.
+    /// The number of messages that wait in memory.
     private var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.waiting.count }
 
     var report: Report {
@@ -395,12 +398,12 @@ final class BrokerPublisher {
     }
 }
 
-/// The channels of a listener's ledger.
+/// The names of the channels of a listener's ledger.
 extension EventLedger {
-    /// Programs that are started for events.
+    /// The channel for programs that are started for events.
     static let hooks = "hooks"
-    /// Lines on standard output.
+    /// The channel for lines on standard output.
     static let lines = "lines"
-    /// The MQTT broker.
+    /// The channel for the MQTT broker.
     static let broker = "mqtt"
 }

@@ -4,20 +4,21 @@ internal import Listener
 internal import Sightings
 internal import Zones
 
-/// Runs the programs of events, a few at a time, and kills programs that take too long. No call waits for a program.
+/// Runs the programs (hooks) that are started for events, a few at a time, and kills programs that take too long. No
+/// call waits for a program.
 final class HookRunner {
-    /// The number of programs that run at a time.
+    /// The largest number of programs that run at the same time.
     static let parallel = 4
-    /// The number of programs that wait; if more are added, the oldest are dropped.
+    /// The largest number of programs that wait. If more are added, the oldest are dropped.
     static let queueLimit = 1000
     /// The longest run time of a program, in nanoseconds: 10 s.
     static let timeLimit: UInt64 = 10_000_000_000
     /// The largest output of a program, in bytes.
     static let outputLimit = 1 << 16
-    /// The time between two checks of running programs, in microseconds.
+    /// The time between two checks of the running programs, in microseconds.
     static let pollInterval = 20_000
 
-    /// One program for one event.
+    /// The start of one program for one event.
     struct Job {
         let rule: HookRule
         let id: String
@@ -29,7 +30,7 @@ final class HookRunner {
         fileprivate(set) var number: Int64?
     }
 
-    /// A task for the caller.
+    /// Something that the caller must record or log.
     enum Result: Hashable, Sendable {
         /// All programs of the event with this number have ended or were dropped.
         case settled(Int64)
@@ -59,7 +60,7 @@ final class HookRunner {
     private var running: [Running] = []
     /// For each event, the number of its programs that have not ended.
     private var open: [Result: Int] = [:]
-    /// The results that were not returned yet.
+    /// The results that the current call will return.
     private var results: [Result] = []
 
     /// True if no program runs or waits.
@@ -68,12 +69,12 @@ final class HookRunner {
     /// The number of programs that wait.
     var waiting: Int { queue.count }
 
-    /// The time at which ``work()`` must be called next; `nil` for never.
+    /// The time at which ``work()`` must be called next; `nil` if no program runs or waits.
     var nextWakeUp: HeardInstant? {
         isIdle ? nil : HearingClock.machine.advanced(byMicroseconds: Self.pollInterval)
     }
 
-    /// Adds the programs of an event, and starts as many as may run.
+    /// Adds the programs of an event, and starts as many as may run at the same time.
     ///
     /// - Parameter number: The event's number in the store; `nil` if the event is not stored.
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
@@ -140,7 +141,7 @@ final class HookRunner {
         if each.isOpen.errors { each.isOpen.errors = read(each.process.errors, &each) }
     }
 
-    /// Returns whether more output may come.
+    /// Reads the available output. Returns false if the output has ended.
     private func read(_ descriptor: Descriptor, _ each: inout Running) -> Bool {
         while each.written <= Self.outputLimit {
             guard let ready = try? Poller.wait([.init(descriptor, .read)], milliseconds: 0), ready == [true] else {
@@ -168,14 +169,14 @@ final class HookRunner {
         if count <= 1 { results.append(Self.settled(job)) }
     }
 
-    /// The result when all programs of the job's event have ended.
+    /// Returns the result for the time when all programs of the job's event have ended.
     private static func settled(_ job: Job) -> Result { job.number.map(Result.settled) ?? .settledUnstored(job.id) }
 
     private static func name(_ job: Job) -> String {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Kills all programs, because the service ends. The next run starts the programs of unsettled events again.
+    /// Kills all programs. Called when the service ends. The next run starts the programs of unsettled events again.
     func end() {
         for each in running { each.process.end() }
         running.removeAll()
@@ -183,18 +184,19 @@ final class HookRunner {
     }
 }
 
-/// The texts of an event that the words of a hook can name: `${title}` and `${body}` of the zone's text, `${zone}`,
-/// `${beacon}`, `${event}`, and the beacon's attachments by their keys.
+/// The texts of an event that can be used in the arguments of a hook: `${title}` and `${body}` of the zone's text,
+/// `${zone}`, `${beacon}`, `${event}`, and the beacon's attachments by their keys.
 struct HookWords {
     /// The names of the texts that every event may have.
     static let names = ["title", "body", "zone", "beacon", "event"]
 
     private let event: JSONNode?
 
-    /// - Parameter json: The event.
+    /// - Parameter json: The event as JSON.
     init(_ json: String) { event = JSONDocument.parse(Array(json.utf8)).root }
 
-    /// The words with the texts filled in. Names without a text become empty. The program's name stays as it is.
+    /// Returns the words of a hook, in which each `${name}` is replaced by its text, or by nothing if there is no such
+    /// text. The first word, the program, is not changed.
     func filled(_ words: [String]) -> [String] { words.prefix(1) + words.dropFirst().map(filled) }
 
     private func filled(_ word: String) -> String {

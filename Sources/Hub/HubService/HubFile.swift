@@ -11,14 +11,14 @@ public import Zones
 
 /// A listener file with the sections that only the service uses: zones, hooks, history and broker.
 public struct HubFile {
-    /// The receiver and its known beacons.
+    /// The part of the file about the receiver and its known beacons.
     public let listener: ListenerFile
-    /// The beacons that the file names, from it and from other files.
+    /// The known beacons, from this file and from the files that it names.
     public let known: KnownBeacons
     public let zones: [ZoneRule]
     public let hooks: [HookRule]
     public let history: HistoryRule
-    /// `nil` if the file names no broker.
+    /// The section `mqtt`; `nil` if the file has none.
     public let broker: BrokerSection?
     /// Warnings about the file, one sentence each.
     public let warnings: [String]
@@ -27,7 +27,7 @@ public struct HubFile {
 
     /// Reads the file at `path`, or standard input for `-`, and the files that it names.
     ///
-    /// - Throws: all problems of the files.
+    /// - Throws: An error with all problems of the files.
     public init(path: String, isReadAgain: Bool = false) throws(ListenerServiceError) {
         let name = Self.name(path)
         let octets: [UInt8]
@@ -42,7 +42,8 @@ public struct HubFile {
             throw .service(BeaconServiceError(faults + problems, of: name))
         }
         let (listener, form) = ListenerFile.decode(document)
-        // A wrong key must not hide the problems of zones, and of the files that the rest names.
+        // An error in the receiver's part must not hide the problems of the zones and of the named files, so these are
+        // read too.
         let part = listener ?? ListenerFile.decodePart(document)
         let known = part.map { KnownBeacons(allWithInventoriesOf: $0, at: path) }
         let hasAll = known?.isComplete == true && part?.known.count == document["known"]?.elements?.count ?? 0
@@ -65,11 +66,12 @@ public struct HubFile {
 
     private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// The problems of the files that only the running service reads: the broker's secrets, and the programs of hooks.
+    /// Returns the problems that only the running service would notice: missing or unusable files of the broker, and
+    /// missing programs of hooks.
     ///
     /// - Parameters:
-    ///   - path: The listener file. Other files are named relative to it.
-    ///   - searchPath: The directories in which programs without a slash are searched, with `:` between them.
+    ///   - path: The path of the listener file. Relative paths of other files start at its directory.
+    ///   - searchPath: The directories in which programs without a slash are searched, separated by `:`, as in PATH.
     public func environmentProblems(at path: String, searchPath: String) -> (errors: [String], warnings: [String]) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         var (errors, warnings): ([String], [String]) = ([], [])
@@ -99,7 +101,7 @@ public struct HubFile {
         return (errors, warnings)
     }
 
-    /// The problems of a listener file, without the files that it names.
+    /// Returns the problems of a listener file, without reading the files that it names.
     public static func problems(_ octets: [UInt8]) -> [FileProblem] {
         let (document, faults) = JSONDocument.parse(octets)
         guard let document, faults.isEmpty else { return faults }
@@ -112,7 +114,7 @@ public struct HubFile {
             .schemaFile(title: "Pharos listener")
     }
 
-    /// The beacons with a name, each once, in the order of the files.
+    /// Returns the known beacons with their tags and attachments, each name once, in the order of the files.
     public static func beacons(_ known: KnownBeacons) -> [ZoneBeacon] {
         var seen: Set<String> = []
         return known.beacons.compactMap { beacon in
@@ -122,9 +124,10 @@ public struct HubFile {
         }
     }
 
-    /// Returns the kind of a beacon's identities, if no frame with one of them states a power at 1 m; otherwise `nil`.
+    /// Returns the kind of a beacon's identity in words, if none of its identities occurs in a frame with a power at 1
+    /// m, so that its distance is unknown; otherwise `nil`.
     ///
-    /// - Parameter isPhone: True if the beacon is known by the key of its private addresses.
+    /// - Parameter isPhone: True if the beacon is identified by the key of its private addresses.
     private static func withoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
         let words = beacon.map { known -> String? in
             if isPhone, known.isKnownByKey { return "the key of its addresses" }
@@ -138,12 +141,13 @@ public struct HubFile {
         return words.contains(nil) ? nil : words.first ?? nil
     }
 
-    /// Returns true if a frame with one of these identities states a power at 1 m, so that the beacon has a distance.
+    /// Returns true if a frame with one of these identities contains a power at 1 m, so that the distance of the beacon
+    /// can be estimated.
     public static func statesPower(_ patterns: [RegionPattern]) -> Bool {
         withoutPower(patterns.map { KnownBeacon(name: "", $0) }, isPhone: false) == nil
     }
 
-    /// Warnings about beacons that can never be inside a zone.
+    /// Returns warnings about beacons that belong to a zone but can never be inside it.
     private static func warnings(_ zones: [ZoneRule], _ known: KnownBeacons, _ file: String) -> [String] {
         let all = beacons(known)
         let phones = known.namesOfAddressKeys
@@ -179,7 +183,7 @@ public struct HookRule: Hashable, Sendable {
     /// The program and its arguments. A program without a slash is searched in PATH. No shell is used.
     public var run: [String]
 
-    /// Returns true if an event of this kind in this zone starts the program.
+    /// Returns true if the program is started for events of this kind in this zone.
     public func matches(_ kind: ZoneEvent.Kind, zone name: String) -> Bool {
         (event ?? kind) == kind && (zone ?? name) == name
     }
@@ -187,7 +191,7 @@ public struct HookRule: Hashable, Sendable {
 
 /// The database of past events.
 public struct HistoryRule: Hashable, Sendable {
-    /// The path as in the file; `nil` for NAME.db in the state directory.
+    /// The path of the database as written in the listener file; `nil` for NAME.db in the state directory.
     public var file: String?
     /// Events older than this number of days are deleted.
     public var days = 400
@@ -195,7 +199,7 @@ public struct HistoryRule: Hashable, Sendable {
 
 /// The keys of a hook.
 enum HookKeys {
-    /// The word for every event.
+    /// The word for every kind of event.
     private static let any = "any"
     private static let wordLimit = 64
 
@@ -213,7 +217,7 @@ enum HookKeys {
     static let hooks = Key(
         "hooks", .list("hooks", 1...Int.max, of: .section(section)), "Programs to start when something happens.")
 
-    /// The kind of event; no value for every event.
+    /// The type of an event's kind, which has no value for every kind of event.
     private static let eventType = ValueType<ZoneEvent.Kind>(
         schema: ["enum": .array((ZoneEvent.Kind.allCases.map(\.rawValue) + [any]).map { .string($0) })]
     ) { decoder, node in
@@ -260,7 +264,7 @@ struct HubSections {
         problems = section.problems + decoder.problems + found
     }
 
-    /// - Parameter texts: The names of the texts that events have; `nil` if they are not known.
+    /// - Parameter texts: The names that can be used as `${name}`; `nil` if they are not known.
     private func hook(
         _ object: JSONNode, _ texts: Set<String>?, _ decoder: inout ConfigurationDecoder
     ) -> HookRule {
@@ -295,21 +299,22 @@ struct HubSections {
 }
 
 extension KnownBeacons {
-    /// The beacons that a listener file names, including the items of its inventories.
+    /// Reads the beacons that a listener file names, including the items of its inventories.
     ///
-    /// - Parameter path: The listener file. Other files are named relative to it.
-    /// - Throws: all problems of those files.
+    /// - Parameter path: The path of the listener file. Other files are named relative to it.
+    /// - Throws: An error with all problems of those files.
     public init(withInventoriesOf listener: ListenerFile, at path: String) throws(ListenerServiceError) {
         try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }
 
-    /// The beacons that a listener file names, for a check: beacons of files that cannot be used are left out.
+    /// Reads the beacons that a listener file names, to check the rest of the file. Beacons of files that cannot be
+    /// used are left out.
     fileprivate init(allWithInventoriesOf listener: ListenerFile, at path: String) {
         self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }
 
-    /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their
-    /// place as tags, so that zones can refer to all items, or to the items of one place.
+    /// Returns the items of an inventory as beacons, each named by the item's id. Each beacon has the inventory's name
+    /// and the item's place as tags, so that a zone can refer to all items, or to the items of one place.
     private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {

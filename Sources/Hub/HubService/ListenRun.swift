@@ -8,8 +8,9 @@ internal import Sightings
 internal import Store
 internal import Zones
 
-/// One run of a listener's service. The source calls it with reports and with time. Each call passes them to the zones,
-/// and handles the events that the zones return in this order: ledger, journal, broker, output, hooks.
+/// One run of a listener's service. The source of sightings calls it with each report, and regularly with the time.
+/// Each call passes the report or the time to the zones. The events that the zones return are handled in this order:
+/// ledger, journal, broker, output, hooks.
 final class ListenRun: SightingConsumer {
     /// The time between two rounds of counts and status files, in microseconds.
     private static let roundInterval = 1_000_000
@@ -28,9 +29,9 @@ final class ListenRun: SightingConsumer {
     private var context: ZoneEvent.Context
     private let ledger: EventLedger
     private let outbox: Outbox
-    /// `nil` if the file names no broker.
+    /// The publisher of the broker; `nil` if the file has no section `mqtt`.
     private var broker: BrokerPublisher?
-    /// The last event that was printed and is not settled.
+    /// The number of the last event that was printed and is not yet recorded as printed.
     private var lastLine: Int64?
     private var status: ListenerStatusWriter
     private var row = JSONWriter()
@@ -124,7 +125,8 @@ final class ListenRun: SightingConsumer {
     func rest(at now: HeardInstant) {
         if !hooks.isIdle { handle(hooks.work()) }
         settleLines()
-        // A round that is due must be completed, or the source would wake up for it again and again.
+        // A round that is due must be completed in this call, because otherwise the source would wake up for it again
+        // and again.
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
         nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
         broker?.poll()
@@ -210,7 +212,7 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Marks printed events as delivered. Events that no reader received are printed again by the next run.
+    /// Records printed events as printed, unless the reader of the output is gone: the next run then prints them again.
     private func settleLines() {
         guard let number = lastLine, !Terminal.outputIsGone else { return }
         lastLine = nil
@@ -219,7 +221,7 @@ final class ListenRun: SightingConsumer {
 
     // MARK: Start, reload, housekeeping
 
-    /// Continues where an earlier run ended: restores presences, and delivers events that it did not deliver.
+    /// Continues an earlier run: restores its presences, and delivers the events that it did not deliver.
     private func resume() {
         ledger.open()
         let stored = ledger.presences
@@ -273,7 +275,7 @@ final class ListenRun: SightingConsumer {
             file = next
             source.useLevels(of: next.listener)
             monitor.replace(next, source, at: now, context.unix)
-            // A new engine numbers its events from 1 again.
+            // The new engine numbers its events from 1 again, so a new boot id keeps the events' ids unique.
             context.boot = boot
             replaceBroker(nextBroker, at: now)
             journal.write(.notice, "\(options.path) was read again")
@@ -284,7 +286,7 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Replaces the broker after the file was read again. The new broker may be the previous one.
+    /// Replaces the publisher after the file was read again. Both publishers may use the same broker.
     private func replaceBroker(_ next: BrokerPublisher?, at now: HeardInstant) {
         if let former = broker {
             if let next { next.replace(former) } else { former.finish() }
@@ -296,7 +298,7 @@ final class ListenRun: SightingConsumer {
         next?.publishZones(monitor.engine)
     }
 
-    /// Notifies the service manager three times in each watchdog period.
+    /// Notifies the service manager's watchdog, three times in each watchdog period.
     private func sendWatchdog() {
         let now = MonotonicClock.nanoseconds()
         if notifier.hasBacklog { try? notifier.flush() }

@@ -4,30 +4,31 @@ public import BluetoothTypes
 internal import LinuxHost
 public import Listener
 
-/// The service of a listener file: receives, stores the events of zones, starts hooks, publishes to a broker, and
-/// writes its status and its metrics.
+/// The service of a listener file: receives advertisements, stores the events of zones, starts hooks, publishes to a
+/// broker, and writes a status file and metrics.
 public enum ListenService {
     /// The options of the service.
     public struct Options {
         /// The listener file.
         public var path: String
-        /// The adapter to use instead of the file's own.
+        /// The adapter to use instead of the adapter in the file; `nil` for the adapter in the file.
         public var adapter: AdapterName?
-        /// The directory of files that must survive a restart; `nil` for systemd's StateDirectory=, or else
-        /// /var/lib/pharos.
+        /// The directory of files that must survive a restart of the machine; `nil` for systemd's StateDirectory=, or
+        /// /var/lib/pharos without it.
         public var stateDirectory: String?
         /// The directory of status files and locks; `nil` for /run/pharos.
         public var runtimeDirectory: String?
-        /// The file for Prometheus; `nil` for NAME.listener.prom in the runtime directory.
+        /// The metrics file for Prometheus; `nil` for NAME.listener.prom in the runtime directory.
         public var metricsFile: String?
         /// The run time in microseconds; `nil` to run until a signal arrives.
         public var duration: Int?
         /// The version of this program, which is published to the broker.
         public var version = ""
-        /// True if each event is printed as a line of JSON once it is stored. Otherwise only the journal has it.
+        /// True if each event is printed as a line of JSON after it was stored. False if it is only written to the
+        /// journal.
         public var printsEvents = false
 
-        /// Options for the file at `path`, with defaults for everything else.
+        /// Creates options for the file at `path`, with defaults for everything else.
         public init(path: String) { self.path = path }
 
         var runtime: String { runtimeDirectory ?? "/run/pharos" }
@@ -36,7 +37,7 @@ public enum ListenService {
     /// Runs the service until SIGINT, SIGTERM or SIGQUIT. SIGHUP reads the file again. The calling thread must be the
     /// only thread of the process.
     ///
-    /// - Throws: the reason why the service cannot receive at all. The service manager has been notified before.
+    /// - Throws: The reason why the service cannot receive at all. The service manager is notified before.
     public static func run(_ options: Options) throws(ListenerServiceError) {
         var notifier: ServiceNotifier?
         do {
@@ -57,7 +58,8 @@ public enum ListenService {
         }
     }
 
-    /// Refuses a second service of the same name. Returns `nil` with a warning if the lock cannot be created.
+    /// Takes the lock of the listener's name. Throws an error if a service of the same name is already running. If the
+    /// lock cannot be created, logs a warning and returns `nil`.
     private static func lock(_ file: HubFile, _ options: Options) throws -> InstanceLock? {
         let name = file.listener.name
         do throws(SystemError) {

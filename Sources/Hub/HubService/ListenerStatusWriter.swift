@@ -18,7 +18,7 @@ struct ListenerStatusWriter {
         let monitor: ZoneMonitor
         let hooks: HookRunner
         let ledger: EventLedger
-        /// `nil` if the file names no broker.
+        /// The state of the broker; `nil` if the file has no section `mqtt`.
         let broker: BrokerPublisher.Report?
         let now: HeardInstant
         let isOver: Bool
@@ -28,7 +28,7 @@ struct ListenerStatusWriter {
             if isOver { return .off }
             switch source.state {
             case .listening: return .listening
-            // Another program's scan may filter repeated advertisements.
+            // `foreign` is another program's scan, which may not report repeated advertisements, so it counts as deaf.
             case .foreign, .paused, .deaf: return .deaf
             case .starting, .recovering: return .recovering
             case .off: return .off
@@ -41,28 +41,31 @@ struct ListenerStatusWriter {
     private let metrics: String
     /// The last written state.
     private var last: ListenerStatus.State?
-    /// The time since which that state lasts.
+    /// The time at which the last written state began.
     private var since: RFC3339Time?
-    /// The number of reports at the last write.
+    /// The number of reports at the last write, and the time of that write.
     private var reports: (count: Int, at: HeardInstant)?
     /// The number of reports per second.
     private var rate: Double?
     private var hasListened = false
-    /// The names of the files that could not be written last, as in messages.
+    /// The names, as used in messages, of the files whose last write failed.
     private var unwritable: Set<String> = []
     /// The number of recoveries from an adapter that was missing or had to be restarted.
     private var recoveries = 0
-    /// The number of restarts before the present recovery. A recovery by a restart is counted as that restart only.
+    /// The number of restarts at the start of the present recovery. If the recovery restarts the scan, only the restart
+    /// is counted.
     private var restartsBefore = 0
 
-    /// - Parameter metrics: The file for Prometheus; `nil` for NAME.listener.prom in the runtime directory.
+    /// - Parameter metrics: The path of the metrics file for Prometheus; `nil` for NAME.listener.prom in the runtime
+    ///   directory.
     init(name: String, directory: String, metrics: String?) {
         self.name = name
         self.directory = directory
         self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
     }
 
-    /// Returns true if an earlier run of this name ended without writing that it is off. Call it with the lock held.
+    /// Returns true if an earlier listener of this name ended without writing the state `off`, for example because it
+    /// was killed. The lock of the name must be held.
     static func isLeft(_ name: String, in directory: String) -> Bool {
         StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
     }
@@ -110,7 +113,7 @@ struct ListenerStatusWriter {
             table.heardInRound.filter { $0 < table.knownCount }.compactMap { table.tracks[$0].known?.name })
         var status = ListenerStatus(name: name, adapter: snapshot.source.adapter?.description, state: snapshot.state)
         status.since = since
-        // Rounded to a tenth, because further digits are noise.
+        // Rounded to a tenth, because further digits are not significant.
         status.reportsPerSecond = rate.map { Int(($0 * 10).rounded()) * 100 }
         status.known = snapshot.file.known.names.count
         status.heardNow = heard.count

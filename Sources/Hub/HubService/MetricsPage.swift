@@ -3,16 +3,16 @@ internal import Configuration
 /// A page of metrics in the text format of Prometheus, with a `listener` label in every line.
 struct MetricsPage {
     private(set) var octets: [UInt8] = []
-    /// The start of every line's labels: `{listener="…"`.
+    /// The first label of every line, without the closing bracket: `{listener="…"`.
     private let own: [UInt8]
     private var name: [UInt8] = []
-    /// The heading of the present metric; empty once it is written.
+    /// The heading of the current metric; empty after it was written.
     private var heading: [UInt8] = []
 
-    /// An empty page for one listener.
+    /// Creates an empty page for one listener.
     init(listener: String) { own = Array("{listener=\(PrometheusText.label(listener))".utf8) }
 
-    /// A label for ``add(_:_:)``.
+    /// Returns a label for ``add(_:_:)``.
     static func label(_ name: String, _ value: String) -> [UInt8] {
         Array(",\(name)=\(PrometheusText.label(value))".utf8)
     }

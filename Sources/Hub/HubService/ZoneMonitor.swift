@@ -15,7 +15,7 @@ public final class ZoneMonitor {
     private var warnings = BeaconWarnings()
     private var newWarnings: [String] = []
 
-    /// A monitor that has received nothing.
+    /// Creates a monitor that has received nothing.
     public init(_ file: HubFile, _ source: SightingSource) {
         table = file.known.table(source.clock, strangers: .counted)
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
@@ -24,7 +24,7 @@ public final class ZoneMonitor {
     /// The number of reports since the start.
     public var reports: Int { reportsByType.values.reduce(0, +) }
 
-    /// The number of reports since the start, by the type of their packets.
+    /// The number of reports since the start, by the name of their packet type.
     var reportsByKind: [String: Int] {
         Dictionary(reportsByType.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
     }
@@ -47,7 +47,7 @@ public final class ZoneMonitor {
     /// Returns the events that are caused by the passage of time up to `now`.
     public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
 
-    /// Updates whether the receiver works, and returns the events that follow up to `now`.
+    /// Notes whether the receiver works, and returns the events that this and the time up to `now` cause.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         if state.isHearing {
             table.startListening(at: now)
@@ -58,7 +58,8 @@ public final class ZoneMonitor {
         return engine.advance(to: now)
     }
 
-    /// Starts the clock while the receiver does not work yet. The zones become unknown if it does not work within 5 s.
+    /// Starts the clock while the receiver does not work yet. If the receiver does not work within 5 s, the zones
+    /// become unknown.
     public func beginDeaf(at now: HeardInstant) {
         table.startListening(at: now)
         _ = engine.startListening(at: now)
@@ -70,7 +71,7 @@ public final class ZoneMonitor {
         engine.resume(presences, unixMicroseconds: now)
     }
 
-    /// Applies the rules of a file that was read again. Presences are kept; intervals and losses are learned again.
+    /// Applies a file that was read again. Presences are kept, but intervals and losses are learned again.
     ///
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func replace(
@@ -83,7 +84,7 @@ public final class ZoneMonitor {
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
         beginDeaf(at: now)
         if source.state.isHearing { _ = change(source.state, at: now) }
-        // Reading a file again does not prove that the receiver works.
+        // If the zones were unknown, they stay unknown, because reading a file does not prove that the receiver works.
         engine.continueUnknown(since: unknownSince)
     }
 
@@ -91,7 +92,7 @@ public final class ZoneMonitor {
     public func beginRound() { table.beginRound() }
 }
 
-/// The quality of the wall clock, as one word for events. The kernel is queried at most once a minute.
+/// The quality of the wall clock, as one word for events. It is queried from the kernel at most once a minute.
 public final class ClockQuality: Sendable {
     private let isRecorded: Bool
     private let last = Mutex<(at: UInt64, word: String)?>(nil)
@@ -101,7 +102,7 @@ public final class ClockQuality: Sendable {
     /// - Parameter isRecorded: True if times come from a recording.
     public init(isRecorded: Bool) { self.isRecorded = isRecorded }
 
-    /// `synchronized`, `unsynchronized`, `unknown`, or `recorded`.
+    /// The quality in one word: `synchronized`, `unsynchronized`, `unknown`, or `recorded`.
     public var text: String {
         if isRecorded { return "recorded" }
         let now = MonotonicClock.nanoseconds()
@@ -120,7 +121,8 @@ public final class ClockQuality: Sendable {
 }
 
 extension ZoneEvent.Context {
-    /// The context of a source's events. Their ids begin with `replay` for a recording, otherwise with a random number.
+    /// Creates the context of a source's events. The ids of events of a recording begin with `replay`, other ids with a
+    /// random number.
     public init(_ file: HubFile, _ source: SightingSource, _ quality: ClockQuality, isRecorded: Bool) {
         let clock = source.clock
         self.init(
@@ -128,13 +130,13 @@ extension ZoneEvent.Context {
             unixMicroseconds: { clock.unixMicroseconds(at: $0) })
     }
 
-    /// A random number of 12 hexadecimal digits.
+    /// A new random number of 12 hexadecimal digits.
     static var newBoot: String { Hexadecimal.text(Privileges.randomOctets(6)) }
 }
 
 /// Events as text for users.
 public enum ZoneText {
-    /// One line: time, kind, zone, beacon, distance, duration, cause, and the zone's text.
+    /// Returns an event as one line: time, kind, zone, beacon, distance, duration, cause, and the zone's text.
     public static func line(_ event: ZoneEvent, _ context: ZoneEvent.Context) -> String {
         var parts = [
             context.unixMicroseconds(event.instant).map(ZoneEvent.time) ?? "-", event.kind.rawValue, event.zone,

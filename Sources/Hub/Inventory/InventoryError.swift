@@ -1,7 +1,7 @@
 internal import BeaconService
 internal import LinuxHost
 
-/// An error of an inventory's commands, as sentences: what is wrong, where, and what to do.
+/// An error of an inventory command. Its sentences contain the problem, its location and the remedy.
 public struct InventoryError: Error, Hashable, Sendable {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
@@ -46,7 +46,7 @@ public struct InventoryError: Error, Hashable, Sendable {
         }
     }
 
-    /// An input file that cannot be read.
+    /// The error of an input file that cannot be read.
     init(_ error: BeaconServiceError) {
         if case .refused(.malformed, let messages) = error {
             self.init(.malformed, messages)

@@ -104,8 +104,9 @@ public struct InventoryStore: Sendable {
 
     /// Reads the pictures of the items of a report. A picture that cannot be used is left out.
     ///
-    /// - Parameter inventory: The present inventory, whose pictures items of a finished count have if they had none.
-    /// - Returns: the pictures by the ids of their items, and one sentence for each that is left out.
+    /// - Parameter inventory: The current inventory. An item of a finished count that has no picture gets the picture
+    ///   that the item has here.
+    /// - Returns: the pictures by the ids of their items, and one sentence for each picture that is left out.
     public func photos(
         of report: CountReport, _ inventory: Inventory
     ) -> (photos: [String: ItemPhoto], problems: [String]) {
@@ -156,7 +157,7 @@ public struct InventoryStore: Sendable {
 
     /// Reads the site file at `path` and its picture, for a drawing.
     ///
-    /// - Throws: all problems of the file, and that of a picture that cannot be used.
+    /// - Throws: all problems of the file, or the problem of a picture that cannot be used.
     public static func drawnSite(_ path: String) throws(InventoryError) -> Site {
         var site = try site(path)
         do throws(FloorPictureError) {
@@ -192,7 +193,8 @@ public struct InventoryStore: Sendable {
 
     /// The journal of the count `name`, with its start and its end.
     ///
-    /// - Throws: Also if the journal names another count than its directory, because logs are written under that name.
+    /// - Throws: If the journal cannot be read, or if it names another count than its directory, because logs are
+    ///   written to the directory of the name in the journal.
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }
@@ -202,7 +204,8 @@ public struct InventoryStore: Sendable {
         return journal
     }
 
-    /// The last of these counts that has a journal, and the counts after it whose journals are damaged.
+    /// The journal of the last of these counts that has a readable journal, and the damaged journals of the counts
+    /// after it.
     private func last(_ names: some BidirectionalCollection<String>) -> (journal: CountJournal?, damaged: [String]) {
         var damaged: [String] = []
         for name in names.reversed() {
@@ -212,7 +215,7 @@ public struct InventoryStore: Sendable {
         return (nil, damaged)
     }
 
-    /// The last of these counts that is not finished; `nil` if all are.
+    /// The last of these counts that is not finished; `nil` if all counts are finished.
     private func lastOpen(_ names: [String]) -> CountJournal? {
         names.reversed().lazy.compactMap { try? journal($0) }.first { $0.finish == nil }
     }

@@ -3,22 +3,23 @@ public import Sightings
 
 /// The state of one beacon, as published by one receiver or by the collector of a site.
 public struct BeaconState: Hashable, Sendable {
-    /// `nil` if it was never known.
+    /// True if the beacon is present; `nil` if this was never known.
     public var isPresent: Bool?
-    /// The room of the beacon, or the last known one; `nil` if it was never known, or the beacon is away.
+    /// The room of the beacon, or the last known room; `nil` if it was never known, or the beacon is not present.
     public var room: String?
-    /// The zones with the beacon inside.
+    /// The names of the zones that the beacon is inside.
     public var zones: [String]
-    /// True if a receiver works that would detect a change. Otherwise the other properties are the last known ones.
+    /// True if the properties are up to date. False if the room is not known, or no receiver works that would detect a
+    /// change; the properties are then the last known values.
     public var isKnown: Bool
     /// The mean level of the last reports, in dBm.
     public var level: Double?
     public var distance: DistanceEstimate?
     /// The time of the last report, as RFC 3339.
     public var lastHeard: String?
-    /// From its telemetry, in millivolts.
+    /// The battery voltage from the beacon's telemetry, in millivolts.
     public var batteryMillivolts: Int?
-    /// Why the room is not known, in words; `nil` if it is known.
+    /// The reason in words why the room is not known; `nil` if it is known.
     public var reason: String?
     /// True if two devices send the beacon's identity.
     public var isCloned = false
@@ -39,8 +40,8 @@ public struct BeaconState: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The room as JSON. It is null if the room is not known now, so that no reader takes the last room for the present
-    /// one.
+    /// The room as JSON. It is null if the room is not known now, so that no program takes the last room for the
+    /// present room.
     private var roomJSON: JSONValue { .optional(isKnown ? room : nil, JSONValue.string) }
 
     /// The payload of `…/beacons/NAME/state`.
@@ -55,10 +56,11 @@ public struct BeaconState: Hashable, Sendable {
         ])
     }
 
-    /// The payload of `…/beacons/NAME/attributes`. Home Assistant reads `in_zones` of trackers.
+    /// The payload of `…/beacons/NAME/attributes`. Home Assistant reads its member `in_zones` for trackers.
     public var attributes: JSONValue {
         var members: [(String, JSONValue)] = [("room", roomJSON)]
-        // An empty list would say that the beacon is away, so there is none while that is not known.
+        // To Home Assistant, an empty list means that the beacon is away. So the list is left out while the presence is
+        // unknown.
         if let isPresent { members.insert(("in_zones", isPresent ? [.string(Self.homeZone)] : []), at: 0) }
         if isCloned { members.append(("cloned", true)) }
         if let reason { members.append(("reason", .string(reason))) }
@@ -66,16 +68,16 @@ public struct BeaconState: Hashable, Sendable {
         return .record(members)
     }
 
-    /// The entity of Home Assistant's own zone.
+    /// The entity id of Home Assistant's predefined zone.
     static let homeZone = "zone.home"
 }
 
 /// The state of a zone.
 public struct ZoneState: Hashable, Sendable {
-    /// The names of the beacons, in the order of the file.
+    /// The names of the beacons inside, in the order of the file.
     public var inside: [String]
     public var isKnown: Bool
-    /// The name of the receiver whose zone it is.
+    /// The name of the receiver that has the zone.
     public var receiver: String
 
     /// Creates a state.
@@ -98,10 +100,10 @@ public struct ZoneState: Hashable, Sendable {
 public struct ReceiverState: Hashable, Sendable {
     /// `listening`, `deaf`, `recovering` or `off`.
     public var state: String
-    /// The time since which it does not work, as RFC 3339; `nil` while it works.
+    /// The time at which the receiver stopped working, as RFC 3339; `nil` while it works.
     public var deafSince: String?
     public var reportsPerSecond: Int
-    /// The number of reports that were lost since the start.
+    /// The number of reports that have been lost since the start of the listener.
     public var lost: Int
 
     /// The payload of `…/receivers/NAME/state`.
@@ -115,26 +117,26 @@ public struct ReceiverState: Hashable, Sendable {
 
 /// Rounds numbers for payloads.
 package enum Rounded {
-    /// A number rounded to centimetres.
+    /// Returns a number of metres rounded to centimetres; null if there is none.
     static func meters(_ value: Double?) -> JSONValue { value.map { number($0, 10) } ?? .null }
 
-    /// A number rounded to `step` thousandths.
+    /// Returns a number rounded to a multiple of `step` thousandths.
     package static func number(_ value: Double, _ step: Int) -> JSONValue {
         .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step))
     }
 }
 
-/// Limits how often levels and distances are published, which change with every advertisement: at once if the distance
-/// has changed by half a metre, otherwise every 5 s.
+/// Limits how often levels and distances are published, because they change with every advertisement. They are
+/// published at once if the distance has changed by at least 0.5 m, otherwise every 5 s.
 public struct PublishingPace: Sendable {
-    /// The pause between two publications, in microseconds.
+    /// The pause between two publications if the distance changes little, in microseconds.
     public static let restMicroseconds = 5_000_000
-    /// The change of the distance that is published at once, in metres.
+    /// The smallest change of the distance that is published at once, in metres.
     public static let step = 0.5
 
     private var last: (at: HeardInstant, meters: Double?)?
 
-    /// The first publication is due at once.
+    /// Creates a pace with which the first publication is due at once.
     public init() {}
 
     /// Returns whether a publication is due, and if so, records the publication.

@@ -1,23 +1,23 @@
-/// Decides when Home Assistant's birth messages are answered with all retained publications: the first one at once, and
-/// all messages of the following 30 s together at the end of that time.
+/// Decides when to publish all retained messages again, as the answer to Home Assistant's birth messages. The first
+/// birth message is answered at once. All further birth messages within 30 s get one answer at the end of that time.
 public struct BirthAnswers: Hashable, Sendable {
     /// The shortest time between two answers, in nanoseconds.
     public static let pause: UInt64 = 30_000_000_000
 
     /// True if a birth message waits for an answer.
     private var isAsked = false
-    /// The earliest time of the next answer, in nanoseconds.
+    /// The earliest time of the next answer, in nanoseconds of `LinuxHost/MonotonicClock`.
     private var next: UInt64 = 0
 
-    /// No birth message has arrived.
+    /// Creates the state before the first birth message.
     public init() {}
 
     /// Notes a birth message.
     public mutating func ask() { isAsked = true }
 
-    /// Returns true, once, if it is time for an answer.
+    /// Returns true if an answer is due. The next call then returns false.
     ///
-    /// - Parameter now: In nanoseconds of `LinuxHost/MonotonicClock`.
+    /// - Parameter now: The present time, in nanoseconds of `LinuxHost/MonotonicClock`.
     public mutating func isDue(at now: UInt64) -> Bool {
         guard isAsked, now >= next else { return false }
         (isAsked, next) = (false, now + Self.pause)

@@ -2,14 +2,15 @@ public import LinuxHost
 
 /// A connection to an MQTT 3.1.1 broker, which is restored whenever it is lost.
 ///
-/// It belongs to one thread, whose loop waits for ``descriptor`` and ``nextWakeUp`` and then calls ``poll(at:)``, which
-/// returns everything that the library's own threads have received. Only ``close(waitingMilliseconds:)`` waits.
+/// One thread owns the connection. The loop of that thread waits for ``descriptor`` and ``nextWakeUp``, and then calls
+/// ``poll(at:)``, which returns all events that the threads of the library Paho have received. Only
+/// ``close(waitingMilliseconds:)`` blocks.
 ///
 /// Messages that were not acknowledged when the connection was lost are returned as abandoned. The owner publishes them
 /// again.
 public final class BrokerConnection {
     private enum State {
-        /// Not connected. The next attempt is at this moment.
+        /// Not connected. The next attempt is made at this time, in nanoseconds.
         case waiting(until: UInt64)
         case connecting
         case connected(since: UInt64)
@@ -22,20 +23,21 @@ public final class BrokerConnection {
     private var state = State.waiting(until: 0)
     private var backoff = BrokerBackoff()
     private var generator = SystemRandomNumberGenerator()
-    /// Messages that are not acknowledged, by Paho's number.
+    /// The tickets of the messages that are not acknowledged, by Paho's message number.
     private var inFlight: [Int32: BrokerTicket] = [:]
-    /// The number of QoS 0 messages that are not written yet.
+    /// The number of QoS 0 messages that Paho has not sent yet.
     private var unwritten = 0
     private var lastTicket: UInt64 = 0
-    /// Subscriptions that the broker has not answered, by Paho's number.
+    /// The topic filters of the subscriptions that the broker has not answered, by Paho's message number.
     private var subscribing: [Int32: String] = [:]
-    /// Subscriptions that the broker has refused, and the time of the next attempt, in nanoseconds.
+    /// The topic filters of the subscriptions that the broker has refused.
     private var refused: Set<String> = []
+    /// The time of the next attempt to subscribe to ``refused``, in nanoseconds.
     private var nextSubscription: UInt64 = 0
     /// The pause before a refused subscription is tried again, in nanoseconds.
     private static let subscriptionPause: UInt64 = 10_000_000_000
 
-    /// Checks the files. ``poll(at:)`` connects.
+    /// Creates a connection, and checks that the files of the options can be read. The first ``poll(at:)`` connects.
     ///
     /// - Throws: `missing` or `file` if a file cannot be read, or other users can read the key.
     public init(_ options: BrokerOptions) throws(BrokerError) {
@@ -58,7 +60,8 @@ public final class BrokerConnection {
     /// Becomes readable when ``poll(at:)`` must be called.
     public var descriptor: Descriptor { inbox.wakeUp }
 
-    /// The latest time for the next ``poll(at:)``, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for never.
+    /// The latest time for the next call of ``poll(at:)``, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` if there
+    /// is none.
     public var nextWakeUp: UInt64? {
         switch state {
         case .waiting(let until): until
@@ -74,13 +77,14 @@ public final class BrokerConnection {
     /// True if ``publish(_:)`` accepts a message now.
     public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
 
-    /// The number of messages that are not acknowledged or not written.
+    /// The number of QoS 1 messages that are not acknowledged and of QoS 0 messages that are not sent.
     public var onTheWay: Int { inFlight.count + unwritten }
 
     /// Publishes a message.
     ///
-    /// - Returns: the ticket of the message, which an event will have if it is of QoS 1; `nil` if the message was not
-    ///   accepted, because no broker is connected, too many messages are not acknowledged, or the topic is invalid.
+    /// - Returns: The ticket of the message. For a message of QoS 1, a later event with this ticket has the result.
+    ///   `nil` if the message was not accepted: no broker is connected, too many messages are not acknowledged, or the
+    ///   topic is invalid.
     public func publish(_ message: Publication) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
@@ -91,9 +95,9 @@ public final class BrokerConnection {
         return ticket
     }
 
-    /// Connects when it is time, and returns what has happened since the last call.
+    /// Connects or subscribes if it is time, and returns the events since the last call.
     ///
-    /// - Parameter now: In nanoseconds of `LinuxHost/MonotonicClock`.
+    /// - Parameter now: The present time, in nanoseconds of `LinuxHost/MonotonicClock`.
     public func poll(at now: UInt64) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let (notices, dropped) = inbox.take()
@@ -144,7 +148,8 @@ public final class BrokerConnection {
             if subscribing.isEmpty, refused.isEmpty { events.append(.subscribed) }
         case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
         case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
-        // Messages of an earlier connection have been abandoned.
+        // The result of a message of an earlier connection is ignored: such messages were already returned as
+        // abandoned.
         case (.delivered(let token), .connected): complete(token, &events) { .acknowledged($0) }
         case (.undelivered(let token), .connected): complete(token, &events) { .abandoned($0) }
         case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _), (.subscribed, _): break
@@ -179,9 +184,10 @@ public final class BrokerConnection {
         return .insecure(options.name, reason: TLSErrorText.reason(tls))
     }
 
-    /// Waits until all messages are acknowledged, but not longer than given, and disconnects without the will message.
+    /// Waits until all messages are acknowledged or the time is over, and then disconnects. The broker does not publish
+    /// the will message.
     ///
-    /// - Returns: the events until then.
+    /// - Returns: The events until then.
     public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
@@ -219,23 +225,23 @@ extension String {
     }
 }
 
-/// The pause before the next attempt to connect. It doubles each time, with a random part.
+/// Computes the pause before the next attempt to connect. The pause doubles with each failure, and varies at random.
 public struct BrokerBackoff: Hashable, Sendable {
     /// The shortest and the longest pause, in milliseconds.
     public static let range = 1000...60_000
-    /// After a connection that lasted this long, in milliseconds, the next pause is the shortest one.
+    /// After a connection that lasted at least this time, in milliseconds, the next pause is the shortest.
     public static let goodMilliseconds = 10_000
 
     private var next = BrokerBackoff.range.lowerBound
 
-    /// The first pause is the shortest one.
+    /// Creates a backoff that begins with the shortest pause.
     public init() {}
 
     /// Records a failure, or the end of a connection.
     ///
     /// - Parameter lasted: The duration of the connection, in milliseconds; `nil` if there was none.
-    /// - Returns: the pause in milliseconds. It varies by up to a fifth, so that not all clients connect to a restarted
-    ///   broker at once.
+    /// - Returns: The pause in milliseconds. It varies at random by up to a fifth, so that not all clients connect to a
+    ///   restarted broker at the same time.
     public mutating func wait(
         after lasted: Int?, using generator: inout some RandomNumberGenerator
     ) -> Int {

@@ -1,6 +1,6 @@
 internal import LinuxHost
 
-/// An error of a connection to a broker, as one sentence with what to do.
+/// An error of a connection to a broker. The description is one sentence that also contains what to do.
 public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No broker answers.
     case unreachable(String, reason: String?)
@@ -8,7 +8,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(String, Refusal)
     /// The broker refuses a subscription to a topic filter.
     case subscription(String, filter: String)
-    /// TLS failed because of the broker's certificate or the client's. Nothing was sent.
+    /// TLS failed, for example because of the certificate of the broker or of this client. Nothing was sent.
     case insecure(String, reason: String?)
     /// The connection was lost.
     case lost(String)
@@ -26,7 +26,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case notAuthorized = 5
     }
 
-    /// True if a file must be corrected, so that waiting does not help.
+    /// True if the user must correct a file or the broker's settings, so that retrying does not help.
     public var needsCorrection: Bool {
         switch self {
         case .unreachable, .lost, .refused(_, .unavailable): false
@@ -38,7 +38,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreachable(let broker, let reason):
             "\(broker): no broker answers there"
-                // The library reports a certificate for another host like a host that does not answer.
+                // The library does not distinguish a certificate for another host from a host that does not answer.
                 + (broker.hasPrefix("mqtts:") ? ", or its certificate is for another host" : "")
                 + (reason.map { " (\($0))" } ?? "") + "; retrying"
         case .refused(let broker, .protocolVersion): "\(broker): the broker does not speak MQTT 3.1.1"
@@ -62,7 +62,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error of a file that cannot be read.
+    /// Creates the error for a file that cannot be read.
     ///
     /// - Parameter advice: The required content of the file; empty for no advice.
     init(_ error: SystemError, reading path: String, advice: String = "") {

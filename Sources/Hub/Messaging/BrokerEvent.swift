@@ -4,11 +4,11 @@ public enum BrokerEvent: Hashable, Sendable {
     case connected
     /// The broker has granted all subscriptions. Follows ``connected``.
     case subscribed
-    /// The broker refuses a subscription. It is tried again automatically.
+    /// The broker refuses a subscription. The connection subscribes again automatically.
     case refused(BrokerError)
-    /// The connection was lost, or could not be made. It is tried again automatically.
+    /// The connection was lost, or could not be made. The next attempt follows automatically.
     case disconnected(BrokerError)
-    /// The broker has the message (QoS 1).
+    /// The broker has acknowledged the message (QoS 1).
     case acknowledged(BrokerTicket)
     /// It is not known whether the message has arrived: publish it again.
     case abandoned(BrokerTicket)

@@ -2,13 +2,13 @@ internal import CPaho
 internal import LinuxHost
 internal import Synchronization
 
-/// Stores events from the threads of Paho until the thread that owns the connection reads them.
+/// Stores notices from the threads of the library Paho until the thread that owns the connection reads them.
 ///
-/// It is never freed, because a callback may still run when its connection is closed.
+/// An inbox is never freed, because a callback of Paho may still run after its connection is closed.
 final class BrokerInbox: Sendable {
     enum Notice: Sendable {
         case connected
-        /// - Parameter code: A code of CONNACK if positive, otherwise one of Paho's.
+        /// - Parameter code: If positive, the return code of the MQTT packet CONNACK, otherwise an error code of Paho.
         case refused(code: Int32, text: String?)
         case lost
         case disconnected
@@ -22,14 +22,14 @@ final class BrokerInbox: Sendable {
     private struct State {
         var notices: [Notice] = []
         var messages = 0
-        /// The payloads of the messages, in bytes.
+        /// The total size of the messages' payloads, in bytes.
         var octets = 0
         var dropped = 0
-        /// OpenSSL's messages since the last attempt began.
+        /// The first error messages of OpenSSL since they were last taken.
         var tlsErrors: [String] = []
     }
 
-    /// Becomes readable with the first notice.
+    /// Becomes readable when a notice is added or a message is dropped.
     let wakeUp: Descriptor
     let messageLimit: Int
     let queueLimit: Int
@@ -52,7 +52,7 @@ final class BrokerInbox: Sendable {
 
     private func wake() { _ = try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0]) }
 
-    /// Adds the message that `make` returns, if there is room for it.
+    /// Adds the message that `make` returns, if there is room for its payload. Otherwise counts it as dropped.
     func offer(octets: Int, _ make: () -> Publication?) {
         let hasRoom = state.withLock { state in
             guard octets <= messageLimit, state.messages < queueLimit, state.octets + octets <= queueBytes else {
@@ -77,7 +77,7 @@ final class BrokerInbox: Sendable {
         state.withLock { if $0.tlsErrors.count < 8 { $0.tlsErrors.append(text) } }
     }
 
-    /// Returns everything since the last call in its order, and the number of messages that were dropped.
+    /// Returns the notices since the last call in their order, and the number of messages that were dropped since then.
     func take() -> (notices: [Notice], dropped: Int) {
         _ = try? wakeUp.read(upTo: 8)
         return state.withLock { state in

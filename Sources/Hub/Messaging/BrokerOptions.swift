@@ -3,30 +3,32 @@ internal import LinuxHost
 
 /// The address of a broker, the credentials, and the limits of a connection.
 public struct BrokerOptions: Sendable {
-    /// A host name or an address. An IPv6 address has no brackets.
+    /// The host name or IP address of the broker. An IPv6 address is written without brackets.
     public var host: String
     public var port: UInt16
     /// True if TLS is used. If TLS fails, nothing is sent.
     public var isSecure: Bool
-    /// PEM files: authorities to use instead of the system's, the client's certificate, and its key.
+    /// The PEM file of the certificate authorities that are used instead of the system's; `nil` to use the system's.
     public var authorityFile: String?
+    /// The PEM file of the client's certificate.
     public var certificateFile: String?
+    /// The PEM file of the key of the client's certificate.
     public var keyFile: String?
     public var user: BrokerUser?
-    /// The client name. If two clients have the same name, the broker disconnects the first.
+    /// The client name. If two clients have the same name, the broker disconnects the client that connected first.
     public var clientName: String
     /// The message that the broker publishes if the connection is lost.
     public var will: Publication?
-    /// Topic filters, which are subscribed at every connection.
+    /// The topic filters to which the client subscribes at every connection. A refusal is reported.
     public var subscriptions: [String] = []
-    /// Topic filters that are subscribed, too. If the broker refuses them, nothing is reported.
+    /// Further topic filters to which the client subscribes. A refusal is ignored.
     public var optionalSubscriptions: [String] = []
     public var keepAliveSeconds: Int32 = 30
     /// The largest size of a received message, in bytes. Larger messages are dropped.
     public var messageLimit = 256 << 10
-    /// The largest number of received messages that wait. Further messages are dropped.
+    /// The largest number of received messages that wait to be read. Further messages are dropped.
     public var queueLimit = 1000
-    /// The largest size of received messages that wait, in bytes. Further messages are dropped.
+    /// The largest total size of received messages that wait to be read, in bytes. Further messages are dropped.
     public var queueBytes = 32 << 20
     /// The largest number of published messages that are not acknowledged.
     public var windowLimit = 256
@@ -39,18 +41,20 @@ public struct BrokerOptions: Sendable {
         self.clientName = clientName
     }
 
-    /// The options that connect to the broker of an `mqtt` section.
+    /// Creates the options for the broker of an `mqtt` section.
     ///
     /// - Parameters:
-    ///   - client: The first part of the client name. The second part distinguishes machines with equal names.
+    ///   - client: The first part of the client name. The second part is computed, and distinguishes machines and
+    ///     instances.
     ///   - instance: A text that distinguishes two clients of one machine, such as a path.
-    ///   - directory: The directory of the file with the section, with its last slash. Relative paths start there.
+    ///   - directory: The directory of the file that contains the section, with a slash at the end. Relative paths of
+    ///     the section start there.
     /// - Throws: `missing` or `file` if the file with the user name and the password cannot be used.
     public init(
         _ section: BrokerSection, client: String, instance: String = "", in directory: String
     ) throws(BrokerError) {
         func place(_ name: String?) -> String? { name.map { $0.hasPrefix("/") ? $0 : directory + $0 } }
-        // Machines with copied disks have the same machine id.
+        // Machines whose disks were copied have the same machine id, so the host name is used too.
         let host = Files.firstLine("/proc/sys/kernel/hostname") ?? Files.firstLine("/etc/hostname") ?? ""
         let machine = StableHash.of("\(Privileges.machineID ?? "") \(host) \(client) \(instance)")
         let digits = String(machine & 0xFFFF_FFFF | 0x1_0000_0000, radix: 16).dropFirst()
@@ -75,7 +79,7 @@ public struct BrokerUser: Hashable, Sendable {
     public var name: String
     public var password: [UInt8]
 
-    /// The largest size of a file, in bytes. A password has at most 65,535.
+    /// The largest size of the file, in bytes. A password has at most 65,535 bytes.
     private static let sizeLimit = 1 << 17
 
     /// Creates a user.
@@ -86,7 +90,7 @@ public struct BrokerUser: Hashable, Sendable {
 
     /// Reads a file of two lines, the user name and the password, which other users must not be able to read.
     ///
-    /// - Throws: `missing`, or `file`.
+    /// - Throws: `missing` if there is no such file, `file` if it cannot be used.
     public init(file path: String) throws(BrokerError) {
         let secret: Files.Secret
         do throws(SystemError) {
@@ -99,7 +103,7 @@ public struct BrokerUser: Hashable, Sendable {
         if let weakness = secret.weakness { throw .file(weakness.text("password", at: path)) }
         let lines = secret.octets.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
-        // An empty password needs a line end.
+        // If the password is empty, the second line must still end with a line feed.
         let isWhole = lines.count == 2 && !lines[1].isEmpty || lines.count == 3 && lines[2].isEmpty
         guard isWhole, !lines[0].isEmpty, let name = String(validating: lines[0], as: UTF8.self),
             !name.utf8.contains(0)

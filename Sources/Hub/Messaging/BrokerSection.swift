@@ -1,26 +1,32 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The section `mqtt` of a listener or collector file: the broker, and the publications there in addition to Pharos'
+/// The section `mqtt` of a listener or collector file: the broker, and what is published to it in addition to Pharos'
 /// own topics.
 public struct BrokerSection: Hashable, Sendable {
     public var address: BrokerAddress
-    /// The paths as in the file; relative paths start at the directory of the file.
+    /// The path of the file with the user name and the password, as written in the file. Relative paths of this section
+    /// start at the directory of the file.
     public var userFile: String?
+    /// The path of the PEM file of certificate authorities, as written in the file.
     public var authorityFile: String?
+    /// The path of the PEM file of the client's certificate, as written in the file.
     public var certificateFile: String?
+    /// The path of the PEM file of the client's key, as written in the file.
     public var keyFile: String?
-    /// True if the state of each beacon is published. If the site has a collector, it publishes better states.
+    /// True if the state of each beacon is published. False is better if the site has a collector, which publishes
+    /// states from all receivers.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
     public var publishesRaddec: Bool
-    /// `nil` if nothing is published for Home Assistant.
+    /// The settings for Home Assistant; `nil` if nothing is published for it.
     public var homeAssistant: HomeAssistant.Settings?
 
     /// Reads the section.
     ///
-    /// - Returns: the section, `nil` if the file has none or if it has an error, and every problem in the order of the file.
+    /// - Returns: The section, which is `nil` if the file has none or it has errors, and all problems in the order of
+    ///   the file.
     public static func decode(_ node: JSONNode?) -> (section: BrokerSection?, problems: [FileProblem]) {
         guard let node else { return (nil, []) }
         var reader = BrokerSectionReader()
@@ -32,19 +38,19 @@ public struct BrokerSection: Hashable, Sendable {
 
 /// The address of a broker: `mqtt://HOST[:PORT]`, or `mqtts://HOST[:PORT]` for TLS.
 public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address. An IPv6 address has no brackets.
+    /// The host name or IP address. An IPv6 address is stored without brackets.
     public let host: String
     public let port: UInt16
     public let isSecure: Bool
 
-    /// The mistake in the text, as a clause.
+    /// A mistake in the text of an address, as a clause for a message.
     public struct Mistake: Error {
         public let text: String
     }
 
     /// Reads the address.
     ///
-    /// - Throws: if the text has another form, or contains a user or a password.
+    /// - Throws: A mistake if the text has another form, or contains a user or a password.
     public init(_ text: String) throws(Mistake) {
         let form = "mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS, is expected"
         if text.hasPrefix("mqtts://") {
@@ -147,7 +153,7 @@ package enum BrokerKeys {
         })
     static let homeAssistantSection = Section("Settings for Home Assistant.", [before])
 
-    /// The key of the whole section.
+    /// The key `mqtt` of a listener or collector file.
     package static let mqtt = Key(
         "mqtt", .section(section), "The MQTT 3.1.1 broker that receives all events and states.")
 

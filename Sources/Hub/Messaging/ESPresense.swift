@@ -2,23 +2,24 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Sightings
 
-/// Messages in the format of ESPresense, for programs that read it: its Companion, and Home Assistant's `mqtt_room`.
+/// Messages in the format of ESPresense, for programs that read this format, such as ESPresense Companion and Home
+/// Assistant's `mqtt_room`.
 public struct ESPresense: Hashable, Sendable {
     private let receiver: TopicLevel
 
     /// - Parameter receiver: The listener's name, which ESPresense uses as the name of a room.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// `online` or `offline`, retained.
+    /// The topic of the retained message `online` or `offline`.
     public var statusTopic: String { "espresense/rooms/\(receiver)/status" }
 
     /// The time between two telemetry messages, in microseconds.
     public static let telemetryMicroseconds = 15_000_000
 
-    /// The telemetry of a node.
+    /// Returns the telemetry message of this receiver.
     ///
     /// - Parameters:
-    ///   - uptimeSeconds: The time since the start of reception.
+    ///   - uptimeSeconds: The time since the start of reception, in seconds.
     ///   - advertisements: The number of received advertisements.
     ///   - seen: The number of received devices.
     ///   - reported: The number of published devices.
@@ -33,10 +34,12 @@ public struct ESPresense: Hashable, Sendable {
             ]), isAssured: false)
     }
 
-    /// The measurements of a device; `nil` if ESPresense has no id for it, or its distance is not known.
+    /// Returns the message with the measurements of a device; `nil` if ESPresense has no id for the device, or its
+    /// distance or level is not known.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard let id = id(reading), let distance = reading.distance, let level = reading.meanLevel else { return nil }
-        // The variance is computed from the range of the distance: half of the range is one standard deviation.
+        // The variance is computed from the range of the distance: half of the range is taken as one standard
+        // deviation.
         let deviation = (distance.highMeters - distance.lowMeters) / 2
         return Publication(
             "espresense/devices/\(id)/\(receiver)",
@@ -49,10 +52,10 @@ public struct ESPresense: Hashable, Sendable {
             ]), isAssured: false)
     }
 
-    /// The id of a device in ESPresense. It is made from the files, not from received data.
+    /// Returns the id of a device in ESPresense. It is made from the configuration files, not from received data.
     ///
-    /// The sixth byte of a UID appears twice, as in ESPresense. For a device that is known by the key of its addresses,
-    /// ESPresense uses the key as id. Pharos never publishes a key, and uses the name.
+    /// The fifth byte of an Eddystone UID appears twice, as in ESPresense. If a device is identified by the key of its
+    /// addresses, ESPresense uses that key as the id. Pharos never publishes a key, and uses the device's name instead.
     func id(_ reading: BeaconReading) -> String? {
         switch reading.identity {
         case .iBeacon(let uuid, let major, let minor): return "iBeacon:\(uuid.uuidText)-\(major)-\(minor)"

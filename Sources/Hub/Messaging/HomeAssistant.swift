@@ -1,18 +1,18 @@
 internal import Configuration
 
-/// Messages for Home Assistant's MQTT discovery, which then shows each beacon automatically.
+/// Messages for Home Assistant's MQTT discovery, with which it shows each beacon and zone automatically.
 ///
-/// Names are in the payload. Templates and topics never contain received data.
+/// The names of beacons and zones appear in payloads. Templates and topics never contain received data.
 public struct HomeAssistant: Hashable, Sendable {
     /// The topic on which Home Assistant announces its start.
     public static let statusTopic = "homeassistant/status"
-    /// The payload that announces the start. After it, all messages must be published again.
+    /// The payload that announces the start. After this announcement, all messages must be published again.
     public static let birth = "online"
 
     /// Settings for older versions of Home Assistant.
     public struct Settings: Hashable, Sendable {
-        /// Home Assistant is older than this version, such as `2026.7`, and shows a tracker without a state as unknown;
-        /// `nil` for newer versions.
+        /// Set if Home Assistant is older than this version, such as `2026.7`. Older versions show a tracker without a
+        /// state as unknown, so its discovery message gets a state; `nil` for newer versions.
         public var before: String?
 
         /// Creates settings.
@@ -32,9 +32,9 @@ public struct HomeAssistant: Hashable, Sendable {
         self.version = version
     }
 
-    /// The entities of a beacon, each with the description of its device.
+    /// Returns the discovery messages of a beacon, one for each of its entities.
     ///
-    /// - Parameter hasBattery: True if the beacon reports its battery.
+    /// - Parameter hasBattery: True if the beacon reports its battery voltage.
     public func discovery(_ beacon: String, hasBattery: Bool) -> [Publication] {
         let state: (String, JSONValue) = ("state_topic", .string(tree.beaconState(beacon)))
         var found = [
@@ -59,10 +59,10 @@ public struct HomeAssistant: Hashable, Sendable {
         return found
     }
 
-    /// The entity that shows whether a beacon is inside a zone, with the description of its device.
+    /// Returns the discovery message of a zone. Its entity shows whether any beacon is inside the zone.
     public func zone(_ name: String) -> Publication {
         let state = tree.zoneState(name)
-        // No beacon's device has a name with this beginning.
+        // The devices of beacons begin with `pharos_`, so no beacon's device has this name.
         let device = "pharos-zone_\(TopicLevel(identifier: tree.zoneIdentifier(name)))"
         return entity(
             device, named: name, "binary_sensor", "occupied", "Occupied",
@@ -74,10 +74,10 @@ public struct HomeAssistant: Hashable, Sendable {
             ])
     }
 
-    /// The filter that subscribes to the trackers of all beacons.
+    /// The topic filter that subscribes to the discovery messages of the trackers of all beacons.
     static let trackerFilter = "homeassistant/device_tracker/+/tracker/config"
 
-    /// The entity of a battery, for beacons that report it.
+    /// Returns the discovery message for the battery of a beacon that reports its battery voltage.
     public func battery(_ beacon: String) -> Publication {
         entity(
             beacon, "sensor", "battery", "Battery",

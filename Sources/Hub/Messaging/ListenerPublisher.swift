@@ -3,31 +3,33 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sightings
 
-/// Makes the messages of one listener: converts rounds into publications.
+/// Makes the messages of one listener from its rounds. A round is a period of about a second, at the end of which the
+/// sighting table is complete.
 ///
-/// It has no clock and no connection. While the receiver does not work, no beacon leaves. After 5 s the receiver is
-/// `offline`: its beacons become unavailable instead of absent, and their states are marked as not known.
+/// A publisher has no clock and no connection of its own. While the receiver does not work, no beacon leaves. After 5 s
+/// the receiver is published as `offline`: its beacons become unavailable instead of absent, and their states are
+/// marked as not known.
 public struct ListenerPublisher {
-    /// The listener and its beacons. They do not change while the listener runs.
+    /// The properties of the listener, and its beacons. They do not change while the listener runs.
     public struct Subject {
         /// The name of the listener.
         public var listener: String
         public var site: String?
         public var room: String?
-        /// The known beacons of the table, in its order.
+        /// The known beacons of the sighting table, in the order of its tracks.
         public var known: [KnownBeacon]
         /// The names of the zones.
         public var zones: [String] = []
         public var rule = DistanceEstimate.Rule()
-        /// True if the times between reports show the advertising interval of a beacon.
+        /// True if advertising intervals can be measured from the times between reports.
         public var tellsIntervals = true
         /// The unique identifier of this run.
         public var boot: String
         /// The version of this program.
         public var version: String
-        /// The wall-clock time at a moment, as RFC 3339; `nil` if it is not known.
+        /// Converts a moment into wall-clock time as RFC 3339; `nil` if that is not known.
         public var time: (HeardInstant) -> String?
-        /// The wall-clock time at a moment, in microseconds since 1970; `nil` if it is not known.
+        /// Converts a moment into wall-clock time in microseconds since 1970; `nil` if that is not known.
         public var unixMicroseconds: (HeardInstant) -> Int64? = { _ in nil }
 
         /// Creates a subject.
@@ -45,19 +47,19 @@ public struct ListenerPublisher {
         }
     }
 
-    /// The messages after a round.
+    /// The messages to publish after a round.
     public struct Output {
-        /// States. Only the newest state of each topic is needed.
+        /// States. For each topic, only the newest state must be published.
         public var retained: [Publication] = []
-        /// Sightings, which must all arrive.
+        /// Sightings. All of them must arrive, so they are kept until the broker acknowledges them.
         public var assured: [Publication] = []
-        /// Readings of this moment, which are not sent later.
+        /// Readings of this moment. If they cannot be sent now, they are dropped.
         public var fleeting: [Publication] = []
     }
 
     /// Measurements of the receiver itself.
     public struct Measures: Hashable, Sendable {
-        /// The time since the machine started in milliseconds, sleep included.
+        /// The time since the machine started, including sleep, in milliseconds.
         public var bootMilliseconds: Int
         /// The state of the receiver, as in the status file.
         public var state: String
@@ -75,7 +77,7 @@ public struct ListenerPublisher {
         }
     }
 
-    /// The name of the receiver.
+    /// The name of the receiver, which is the name of the listener.
     public var receiver: String { subject.listener }
     /// The topics of the receiver.
     public let tree: TopicTree
@@ -90,7 +92,7 @@ public struct ListenerPublisher {
     private var beacons: [PublishedBeacon]
     /// The text of ``SightingBatch/knownNames``.
     private let knownNames: String
-    /// When the receiver first worked.
+    /// The time at which the receiver first worked.
     private var begunAt: HeardInstant?
     private var lastRoundAt: HeardInstant?
     /// The number of reports at the end of the last round.
@@ -101,15 +103,15 @@ public struct ListenerPublisher {
     private var lastReceiverState: String?
     /// The time of ESPresense's next telemetry message.
     private var telemetryDue: HeardInstant?
-    /// The topics for which a conflict was found.
+    /// The topics for which a conflict has been reported.
     private var conflicts: Set<String> = []
 
-    /// A beacon, and its state as it was published last.
+    /// A beacon, and the state that was last published.
     private struct PublishedBeacon {
         let name: String
-        /// The indices of its tracks in the table, one for each identity.
+        /// The indices of the beacon's tracks in the sighting table, one for each identity.
         var places: [Int]
-        /// The time after which a beacon that was never received is absent, in microseconds.
+        /// The listened time after which a beacon that was never received counts as absent, in microseconds.
         let silence: Int
         var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
         var hasBattery = false
@@ -147,8 +149,8 @@ public struct ListenerPublisher {
     /// The message that the broker publishes if the connection is lost.
     public var will: Publication { .status(tree.status, isOnline: false) }
 
-    /// Home Assistant's discovery messages; empty if the file does not request them. If a collector publishes where
-    /// beacons are, only those of zones.
+    /// Home Assistant's discovery messages; empty if the file does not request them. If a collector publishes the
+    /// states of beacons, only the messages of zones.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         let entities = beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
@@ -157,16 +159,18 @@ public struct ListenerPublisher {
 
     // MARK: Conflicts with other receivers
 
-    /// The filters of the messages that ``conflict(with:)`` needs. The listener works without them.
+    /// The topic filters of the messages that ``conflict(with:)`` needs. The listener also works if the broker refuses
+    /// them.
     public var conflictFilters: [String] {
         (subject.zones.isEmpty ? [] : [tree.zoneStateFilter])
             + (homeAssistant != nil && tellsBeacons ? [HomeAssistant.trackerFilter] : [])
     }
 
-    /// Returns a sentence if another receiver has published to a topic of this one, once for each kind of topic.
+    /// Returns a warning if another program has published to a topic of this receiver: once for each zone, and once for
+    /// all beacons.
     ///
-    /// - Parameter message: A message of a topic in ``conflictFilters``. A retained message may be from a receiver that is
-    ///   not used any more, and is ignored.
+    /// - Parameter message: A message of a topic in ``conflictFilters``. A retained message is ignored, because it may
+    ///   be from a receiver that is no longer used.
     public mutating func conflict(with message: Publication) -> String? {
         guard !message.isRetained, let root = JSONDocument.parse(message.payload).root else { return nil }
         if let zone = subject.zones.first(where: { tree.zoneState($0) == message.topic }) {
@@ -195,9 +199,10 @@ public struct ListenerPublisher {
 
     private func isDeaf(at now: HeardInstant) -> Bool { begunAt == nil || watch.clock.isDoubtful(at: now) }
 
-    /// Adds a completed round. Call it before the table begins the next round.
+    /// Adds a completed round, and returns its messages. Must be called before the table begins the next round.
     ///
-    /// - Parameter zones: The zones of each beacon that is inside one.
+    /// - Parameter zones: The names of the zones that each beacon is inside, by the beacon's name. Beacons outside all
+    ///   zones are missing.
     public mutating func endRound(
         _ table: SightingTable, at now: HeardInstant, _ measures: Measures, zones: [String: [String]] = [:]
     ) -> Output {
@@ -313,7 +318,7 @@ public struct ListenerPublisher {
         }
     }
 
-    /// Updates whether a beacon is present.
+    /// Updates the presence, the room and `isKnown` of a beacon's state.
     private func judge(_ state: inout BeaconState, _ index: Int, at now: HeardInstant) {
         switch watch.presence(of: index, at: now) {
         case .present: (state.isPresent, state.isKnown, state.room) = (true, true, subject.room)
@@ -332,7 +337,7 @@ public struct ListenerPublisher {
         let deviation = track.round.standardDeviation ?? 0
         return BeaconReading(
             name: name, identity: track.known?.identity,
-            // Devices of a group are strangers: their addresses are not published.
+            // The devices of a group are not known one by one, so their addresses are not published.
             address: track.known?.isGroup == true ? nil : track.sender?.address,
             isRandomAddress: track.sender?.isRandom ?? false, lastLevel: track.lastLevel.map(Int.init),
             meanLevel: track.round.trimmedMean, levelVariance: deviation * deviation, reports: track.roundReports,
@@ -343,7 +348,7 @@ public struct ListenerPublisher {
 
     // MARK: Sightings
 
-    /// Adds one batch for each shard of the site, with the known beacons that were received.
+    /// Adds a batch for each shard of which known beacons were received in this round.
     private mutating func sightings(
         _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {
@@ -354,7 +359,8 @@ public struct ListenerPublisher {
             var tally = LevelTally()
             for place in places { tally.merge(table.tracks[place].round) }
             let name = beacons[index].name
-            // Telemetry is rare, and may be sent with another identity of the beacon.
+            // A beacon sends telemetry rarely, and may send it with another of its identities, so all tracks are
+            // searched.
             let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
             let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
             heard[TopicTree.shard(of: name), default: []].append(

@@ -6,10 +6,11 @@ internal import Sightings
 public struct Theengs: Hashable, Sendable {
     private let receiver: TopicLevel
 
-    /// - Parameter receiver: The listener's name, which is the name of the gateway.
+    /// - Parameter receiver: The listener's name, which is used as the name of the gateway.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// The measurements of a device; `nil` if it is not an iBeacon, the only format of Pharos that Theengs supports.
+    /// Returns the message with the measurements of a device; `nil` if the device is no iBeacon. Of the formats of
+    /// Pharos, Theengs supports only iBeacon.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
             let digits = reading.addressDigits(isUppercase: true), let address = reading.address
@@ -26,9 +27,9 @@ public struct Theengs: Hashable, Sendable {
     }
 }
 
-/// Messages in the format of reelyActive: one raddec for each device.
+/// Messages in reelyActive's format raddec ("radio decoding"), one for each device.
 public struct Raddec: Hashable, Sendable {
-    /// Types of identifiers.
+    /// The types of identifiers in a raddec.
     private enum IdentifierType: Int {
         case eui48 = 2
         case random48 = 3
@@ -37,13 +38,14 @@ public struct Raddec: Hashable, Sendable {
     private let receiverID: String
     private let topic: String
 
-    /// A receiver with an identifier of 48 bits made from its name, marked as random.
+    /// Creates the messages of a receiver, whose identifier of 48 bits is computed from its name and marked as a random
+    /// address.
     public init(receiver name: String) {
         topic = "raddec/\(TopicLevel(name))"
         receiverID = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
     }
 
-    /// The raddec of a device; `nil` if its address or level is not known.
+    /// Returns the raddec of a device; `nil` if the device's address or level is not known.
     ///
     /// - Parameter unixMilliseconds: The time of reception, in milliseconds since 1970.
     public func json(_ reading: BeaconReading, unixMilliseconds: Int) -> JSONValue? {
@@ -65,7 +67,8 @@ public struct Raddec: Hashable, Sendable {
         ])
     }
 
-    /// The raddec of a device as a message under `raddec/RECEIVER`. The message itself names the device.
+    /// Returns the raddec of a device as a message to the topic `raddec/RECEIVER`. The device is named in the payload,
+    /// not in the topic.
     public func device(_ reading: BeaconReading, unixMilliseconds: Int) -> Publication? {
         json(reading, unixMilliseconds: unixMilliseconds).map { Publication(topic, $0, isAssured: false) }
     }

@@ -1,9 +1,9 @@
 internal import CPaho
 internal import Glibc
 
-/// A handle of the library Paho. Its callbacks add to a ``BrokerInbox``.
+/// A handle of the MQTT library Paho. Its callbacks add notices to a ``BrokerInbox``.
 ///
-/// Do not call it while it connects, because Paho would block the caller until the host name is resolved.
+/// Call no function while the client connects, because Paho would block the caller until the host name is resolved.
 @safe final class PahoClient {
     private var handle: MQTTAsync?
     private let context: UnsafeMutableRawPointer
@@ -32,9 +32,9 @@ internal import Glibc
 
     deinit { unsafe MQTTAsync_destroy(&handle) }
 
-    /// Begins to connect. A notice in the inbox has the result.
+    /// Begins to connect, and returns false if Paho cannot begin. A later notice in the inbox has the result.
     func connect() -> Bool {
-        // Paho copies everything that is passed here.
+        // Paho copies all texts that are passed to it, so they are freed at the end of this function.
         var texts: [UnsafeMutablePointer<CChar>] = unsafe []
         defer { unsafe texts.forEach { unsafe free($0) } }
         func kept(_ text: String?) -> UnsafePointer<CChar>? {
@@ -77,7 +77,8 @@ internal import Glibc
 
     /// Subscribes to a topic filter.
     ///
-    /// - Returns: the number that a notice about it will have; `nil` if Paho did not accept it.
+    /// - Returns: The number that the notice with the broker's answer will have; `nil` if Paho did not accept the
+    ///   subscription.
     func subscribe(_ filter: String) -> Int32? {
         var token: Int32 = 0
         let result = unsafe pharos_mqtt_subscribe(
@@ -95,7 +96,8 @@ internal import Glibc
 
     /// Sends a message.
     ///
-    /// - Returns: the number that a notice about it will have, 0 for QoS 0; `nil` if Paho did not accept the message.
+    /// - Returns: The number that the notice with the result will have, which is 0 for QoS 0; `nil` if Paho did not
+    ///   accept the message.
     func send(_ message: Publication) -> Int32? {
         var token: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
@@ -109,7 +111,8 @@ internal import Glibc
         return result == 0 ? token : nil
     }
 
-    /// Disconnects, so that the broker does not publish the will. A notice follows when that is done.
+    /// Begins to disconnect in such a way that the broker does not publish the will message. Returns false if Paho
+    /// cannot begin. A notice in the inbox follows when the client is disconnected.
     func disconnect() -> Bool {
         unsafe pharos_mqtt_disconnect(
             handle, context, 200, { context, _ in unsafe BrokerInbox.of(context)?.add(.disconnected) },
@@ -118,15 +121,15 @@ internal import Glibc
 }
 
 extension BrokerInbox {
-    /// The inbox that the context of a callback refers to.
+    /// Returns the inbox to which the context of a callback refers.
     static func of(_ context: UnsafeMutableRawPointer?) -> BrokerInbox? {
         unsafe context.map { unsafe Unmanaged<BrokerInbox>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Adds a received message.
     ///
-    /// - Parameter length: The length of the topic, or 0. If it exceeds the text's, the topic contains a zero byte, and the
-    ///   message is dropped.
+    /// - Parameter length: The length of the topic in bytes, or 0 if it ends with a zero byte. If the length differs
+    ///   from that of the C string, the topic contains a zero byte, and the message is dropped.
     func offer(_ topic: UnsafePointer<CChar>?, _ length: Int, _ message: UnsafePointer<MQTTAsync_message>?) {
         guard let topic = unsafe topic, let message = unsafe message,
             unsafe length <= 0 || strlen(topic) == length

@@ -1,15 +1,16 @@
 public import Configuration
 
-/// A message for a broker, with its delivery options, or a message that the broker has sent.
+/// A message to a broker with its delivery options, or a message that the broker has sent.
 public struct Publication: Hashable, Sendable {
-    /// The levels with `/` between them, without wildcards.
+    /// The topic: its levels with `/` between them, without wildcards.
     public var topic: String
-    /// UTF-8 in messages of Pharos; any bytes in received messages.
+    /// The payload: UTF-8 text in messages of Pharos, any bytes in received messages.
     public var payload: [UInt8]
-    /// True if the broker keeps it for later subscribers. In a received message: true if the broker had kept it.
+    /// True if the broker keeps the message for later subscribers. In a received message: true if the broker had kept
+    /// it from before the subscription.
     public var isRetained: Bool
-    /// True if it is sent until the broker acknowledges it, so that it may arrive twice (QoS 1). Otherwise it is sent once
-    /// (QoS 0).
+    /// True if the message is sent until the broker acknowledges it, so that it may arrive twice (QoS 1). False if it
+    /// is sent once without acknowledgement (QoS 0).
     public var isAssured: Bool
 
     /// Creates a publication.
@@ -20,35 +21,36 @@ public struct Publication: Hashable, Sendable {
         self.isAssured = isAssured
     }
 
-    /// A publication with a text.
+    /// Creates a publication with a text as payload.
     public init(_ topic: String, _ text: String, isRetained: Bool = false, isAssured: Bool = true) {
         self.init(topic, Array(text.utf8), isRetained: isRetained, isAssured: isAssured)
     }
 
-    /// A publication with a value as one line of JSON.
+    /// Creates a publication with one line of JSON as payload.
     public init(_ topic: String, _ value: JSONValue, isRetained: Bool = false, isAssured: Bool = true) {
         self.init(topic, value.line, isRetained: isRetained, isAssured: isAssured)
     }
 
-    /// The publication of a status topic: `online` or `offline`.
+    /// Returns the retained publication of a status topic: `online` or `offline`.
     public static func status(_ topic: String, isOnline: Bool) -> Publication {
         Publication(topic, isOnline ? "online" : "offline", isRetained: true)
     }
 }
 
-/// Retained publications: the newest of each topic. Each is published once, and again if the broker may have lost it.
+/// Holds the newest retained publication of each topic. Each publication is published once, and again if the broker may
+/// have lost it.
 ///
-/// While no broker is connected, it holds one publication for each topic.
+/// So the board does not grow while no broker is connected.
 public struct RetainedBoard: Sendable {
     private var publications: [Publication] = []
-    /// The index of each topic's publication.
+    /// The index in ``publications`` of each topic.
     private var places: [String: Int] = [:]
-    /// The indices of publications that were not published since they changed, the oldest first.
+    /// The indices of the publications that wait to be published, the longest waiting first.
     private var waiting: [Int] = []
-    /// For each publication, whether it is in ``waiting``.
+    /// For each publication, true if its index is in ``waiting``.
     private var isWaiting: [Bool] = []
 
-    /// A board without publications.
+    /// Creates a board without publications.
     public init() {}
 
     /// The number of topics that wait to be published.
@@ -73,7 +75,7 @@ public struct RetainedBoard: Sendable {
         waiting.append(place)
     }
 
-    /// Marks all publications to be published again, in the order in which the topics were set first.
+    /// Marks all publications to be published again, in the order in which their topics were first set.
     public mutating func publishAgain() {
         waiting = Array(publications.indices)
         isWaiting = publications.map { _ in true }
@@ -84,7 +86,8 @@ public struct RetainedBoard: Sendable {
         if let place = places[topic] { enqueue(place) }
     }
 
-    /// Passes the waiting publications to `publish`, until `publish` returns false.
+    /// Passes the waiting publications to `publish` in their order, and removes them from the waiting ones, until
+    /// `publish` returns false.
     public mutating func drain(_ publish: (Publication) -> Bool) {
         var taken = 0
         while taken < waiting.count, publish(publications[waiting[taken]]) {
@@ -95,19 +98,21 @@ public struct RetainedBoard: Sendable {
     }
 }
 
-/// Publications that must all arrive, in their order. If they exceed the limit, the oldest are dropped.
+/// A queue of publications that must all be published in their order. If their payloads exceed the limit, the oldest
+/// publications are dropped.
 public struct PublicationQueue: Sendable {
     /// The number of publications that were dropped.
     public private(set) var dropped = 0
-    /// The size of the payloads that wait, in bytes.
+    /// The total size of the payloads of the waiting publications, in bytes.
     public private(set) var octets = 0
-    /// The largest size of the payloads, in bytes.
+    /// The largest total size of the payloads of the waiting publications, in bytes.
     private let limit: Int
-    /// The publications. Those before ``start`` have been published or dropped.
+    /// The publications with the times at which they were added. The elements before ``start`` have been published or
+    /// dropped.
     private var waiting: [(publication: Publication, time: Int64)] = []
     private var start = 0
 
-    /// - Parameter limit: The size of the payloads, in bytes.
+    /// - Parameter limit: The largest total size of the payloads of the waiting publications, in bytes.
     public init(limit: Int) { self.limit = limit }
 
     /// The number of publications that wait.
@@ -118,7 +123,7 @@ public struct PublicationQueue: Sendable {
 
     /// Adds a publication after all others.
     ///
-    /// - Parameter time: Now, in microseconds since 1970.
+    /// - Parameter time: The present time, in microseconds since 1970.
     public mutating func append(_ publication: Publication, time: Int64) {
         waiting.append((publication, time))
         octets += publication.payload.count
@@ -128,7 +133,8 @@ public struct PublicationQueue: Sendable {
         }
     }
 
-    /// Passes the waiting publications to `publish`, until `publish` returns false.
+    /// Passes the waiting publications to `publish` in their order, and removes them from the waiting ones, until
+    /// `publish` returns false.
     public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
         while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
     }
@@ -136,7 +142,8 @@ public struct PublicationQueue: Sendable {
     private mutating func removeFirst() {
         octets -= waiting[start].publication.payload.count
         start += 1
-        // On average, each publication is moved at most once.
+        // The array is shortened only when more than half of it is unused, so that on average each publication is moved
+        // at most once.
         if start == waiting.count || start > 1000 && start > waiting.count / 2 {
             waiting.removeFirst(start)
             start = 0

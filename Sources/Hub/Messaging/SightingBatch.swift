@@ -1,19 +1,22 @@
 public import Configuration
 
-/// The sightings of one receiver in one window, for the beacons of one shard of a site.
+/// The sightings of one receiver in one time window, for the beacons of one shard of a site. A shard is one of the
+/// groups into which the beacons of a site are divided (``TopicTree/shards``).
 public struct SightingBatch: Hashable, Sendable {
-    /// The only version of the format so far.
+    /// The version of the format.
     public static let version = 1
 
     /// The unique identifier of this run of the receiver.
     public var boot: String
-    /// The number of the batch in its run, from 1. With ``boot`` it identifies a batch that arrives twice.
+    /// The number of the batch in its run, from 1. Together with ``boot``, it shows that a batch has arrived twice.
     public var sequence: Int
-    /// The end of the window, in milliseconds since the machine started. Wall clocks are not used.
+    /// The end of the window, in milliseconds since the receiver's machine started. It does not depend on the wall
+    /// clock.
     public var bootMilliseconds: Int
     public var windowMilliseconds: Int
-    /// Stands for the names that the receiver knows: receivers with the same names have the same text. A batch without
-    /// a beacon is evidence only if the receiver knows the beacon's name. `nil` if this is not known.
+    /// A text that stands for the set of beacon names that the receiver knows; receivers with the same names have the
+    /// same text. `nil` if it is not known. A beacon that is missing from a batch was certainly not received only if
+    /// the receiver knows its name.
     public var knownNames: String?
     public var beacons: [Heard]
 
@@ -26,10 +29,11 @@ public struct SightingBatch: Hashable, Sendable {
         public var mean: Double?
         public var minimum: Int?
         public var maximum: Int?
-        /// The time from the last report to the end of the window.
+        /// The time from the beacon's last report to the end of the window, in milliseconds.
         public var agoMilliseconds: Int
-        /// From its telemetry, in millivolts and in thousandths of a degree Celsius; `nil` if it sent none.
+        /// The battery voltage from the beacon's telemetry, in millivolts; `nil` if there is none.
         public var batteryMillivolts: Int?
+        /// The temperature from the beacon's telemetry, in thousandths of a degree Celsius; `nil` if there is none.
         public var temperature: Int?
     }
 
@@ -44,7 +48,7 @@ public struct SightingBatch: Hashable, Sendable {
 }
 
 extension SightingBatch.Heard {
-    /// Unknown values have no key, so that a batch is small.
+    /// The sightings as JSON. Unknown telemetry values have no key, so that a batch is small.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("id", .string(id)), ("n", .integer(reports)),

@@ -2,12 +2,14 @@ internal import BluetoothTypes
 
 /// One level of a topic, made from a name: letters of any alphabet, digits, `.`, `_` and `-`.
 ///
-/// Every other character becomes `_`, and four digits made from the whole name are added, so that two names never share
-/// a topic. Only names from files become levels, never received data.
+/// Every other character becomes `_`. If a character was replaced, four hexadecimal digits computed from the whole name
+/// are added, so that two names do not share a topic. Only names from configuration files become levels, never received
+/// data.
 public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    /// - Parameter name: Not empty. Only its first 200 characters and the digits are used.
+    /// - Parameter name: The name, which must not be empty. If it is longer than 200 characters, the rest is replaced
+    ///   by the digits.
     public init(_ name: String) {
         self.init(name) { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil
@@ -15,7 +17,8 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A level of ASCII letters, digits, `_` and `-`, as Home Assistant needs it for node and object ids.
+    /// Creates a level of only ASCII letters, digits, `_` and `-`, which Home Assistant requires for node and object
+    /// ids.
     public init(identifier name: String) {
         self.init(name) { scalar in
             scalar.isASCII
@@ -44,18 +47,19 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
 public struct TopicTree: Hashable, Sendable {
     /// The number of shards into which the beacons of a site are divided.
     public static let shards = 16
-    /// The site of receivers whose file names none.
+    /// The name of the site if the listener file has none.
     public static let defaultSite = "home"
 
     private let root: String
-    /// The site in the topics.
+    /// The site as a topic level.
     private let site: TopicLevel
     private let receiver: TopicLevel
-    /// The levels of the status topic between site and `status`. No receiver's name can produce those of a collector.
+    /// The levels of the status topic between the site and `status`. The levels of a collector differ from those of any
+    /// receiver.
     private let statusLevels: String
 
     /// - Parameters:
-    ///   - site: As in the listener file; `nil` for ``defaultSite``.
+    ///   - site: The site in the listener file; `nil` for ``defaultSite``.
     ///   - receiver: The listener's name.
     public init(site: String?, receiver: String) {
         self.site = TopicLevel(site ?? Self.defaultSite)
@@ -64,7 +68,7 @@ public struct TopicTree: Hashable, Sendable {
         statusLevels = "receivers/\(self.receiver)"
     }
 
-    /// The topics of a site's collector.
+    /// Creates the topics of a site's collector.
     public init(collectorOf site: String) {
         self.site = TopicLevel(site)
         root = "pharos/\(self.site)"
@@ -72,35 +76,35 @@ public struct TopicTree: Hashable, Sendable {
         statusLevels = "collectors/all"
     }
 
-    /// `online` or `offline`, retained.
+    /// The topic of the retained status: `online` or `offline`.
     public var status: String { "\(root)/\(statusLevels)/status" }
-    /// The state of the receiver, retained.
+    /// The topic of the retained state of the receiver.
     public var receiverState: String { "\(root)/receivers/\(receiver)/state" }
 
-    /// The sightings of the beacons of one shard, once a second.
+    /// Returns the topic of the sightings of the beacons of one shard, which are published once a second.
     public func sightings(shard: Int) -> String { "\(root)/sightings/\(shard)/\(receiver)" }
 
-    /// The filter that subscribes to the sightings of all receivers.
+    /// The topic filter that subscribes to the sightings of all receivers.
     public var sightingsFilter: String { "\(root)/sightings/+/+" }
-    /// The filters that subscribe to the status and the state of all receivers.
+    /// The topic filters that subscribe to the status and the state of all receivers.
     public var receiverFilters: [String] { ["\(root)/receivers/+/status", "\(root)/receivers/+/state"] }
 
-    /// The state of a beacon, retained.
+    /// Returns the topic of the retained state of a beacon.
     public func beaconState(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/state" }
-    /// The attributes of a beacon for Home Assistant's trackers, retained.
+    /// Returns the topic of the retained attributes of a beacon, which Home Assistant's trackers show.
     public func beaconAttributes(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/attributes" }
 
-    /// The events of a zone.
+    /// Returns the topic of the events of a zone.
     public func zoneEvents(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/events" }
-    /// The beacons inside a zone, retained.
+    /// Returns the topic of the retained state of a zone, which contains the beacons inside.
     public func zoneState(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/state" }
 
-    /// The filter that subscribes to the states of all zones of the site.
+    /// The topic filter that subscribes to the states of all zones of the site.
     var zoneStateFilter: String { "\(root)/zones/+/state" }
-    /// A text that distinguishes the zone from the zones of all other sites.
+    /// Returns a text that distinguishes a zone from the zones of all other sites.
     func zoneIdentifier(_ name: String) -> String { "\(site)-\(name)" }
 
-    /// The shard of a beacon, 0..<``shards``.
+    /// Returns the shard of a beacon, in 0..<``shards``.
     ///
     /// - Parameter id: The name of the beacon, or the text of its identity.
     public static func shard(of id: String) -> Int { Int(StableHash.of(id) % UInt64(shards)) }

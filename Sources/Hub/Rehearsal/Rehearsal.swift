@@ -7,24 +7,26 @@ internal import Sites
 ///
 /// Equal files, options and seeds give equal results, whatever the number of threads.
 public struct Rehearsal: Sendable {
-    /// What to rehearse, and how long.
+    /// The options of a rehearsal.
     public struct Options: Sendable {
         public var hours = 24.0
         public var phones = 100
-        /// The scanners of the phones; nil for those of the site, or android-balanced without a site.
+        /// The scanners of the phones; nil to use the scanners of the site, or `android-balanced` if the site has none.
         public var scanners: ScannerMix?
         public var seed: UInt64 = 1
         public var faults: [RehearsalFault] = []
-        /// The part to play in s, such as 0...60; nil for none.
+        /// The part of the time that the report stores event by event for the player, in s, such as 0...60; nil for no
+        /// part.
         public var play: ClosedRange<Double>?
-        /// The directory for a recording of each receiver; nil for none.
+        /// The directory for a recording of each receiver; nil for no recordings.
         public var recordDirectory: String?
-        /// By how many dB a packet must be stronger than all that overlap with it, to be received.
+        /// The capture threshold: a packet is received in spite of overlapping packets if it is stronger than their sum
+        /// by this, in dB.
         public var captureDecibels = 12.0
-        /// The chip and the battery of each beacon; nil for machines on mains.
+        /// The chip and the battery of each beacon; nil for mains-powered machines.
         public var battery: (chip: BeaconChip, battery: BeaconBattery)?
         public var threads = Processors.count
-        /// The arguments of the command but for the seed.
+        /// The arguments of the command without the seed.
         public var arguments = ""
 
         public init() {}
@@ -38,7 +40,7 @@ public struct Rehearsal: Sendable {
     public static let longestHours = 240.0
     /// The largest number of phones.
     public static let mostPhones = 2000
-    /// The distance of phones from all beacons without a floor, in m.
+    /// The distance of the phones from all beacons if there is no floor, in m.
     private static let usualDistance = 3.0
     /// The largest size of all recordings, in bytes.
     private static let recordingLimit = 4 << 30
@@ -79,13 +81,14 @@ public struct Rehearsal: Sendable {
         return "\(NumberFormat.significant(value, 2)) GiB"
     }
 
-    /// Advertising events per second of the whole fleet.
+    /// The number of advertising events per second of the whole fleet.
     private var packetRate: Double {
         fleet.beacons.reduce(0) { $0 + $1.sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
     }
 
-    /// The memory of the rehearsal in bytes: a machine takes about 60 kB, a packet in a slice about 100 bytes in four copies,
-    /// a pair of a beacon and a listener 8 bytes, and a pair of a beacon and a receiver what its counts take.
+    /// The memory of the rehearsal in bytes: a machine takes about 60 kB, a packet in a slice about 100 bytes in four
+    /// copies, a pair of a beacon and a listener 16 bytes, and a pair of a beacon and a receiver the size of its
+    /// counts.
     var estimatedBytes: Int {
         let beacons = Double(fleet.beacons.count)
         let receivers = Double(fleet.site?.receivers.count ?? 0)
@@ -99,8 +102,9 @@ public struct Rehearsal: Sendable {
 
     /// Runs the rehearsal.
     ///
-    /// - Parameter progress: Gets the share of the time that is over; the rehearsal ends early if it returns false.
-    /// - Returns: the report and the counts; nil if it was stopped.
+    /// - Parameter progress: Called with the share of the time that has passed, 0...1. If it returns false, the
+    ///   rehearsal is stopped.
+    /// - Returns: the report and the counts; nil if the rehearsal was stopped.
     public func run(
         version: String, progress: (Double) -> Bool = { _ in true }
     ) throws -> (report: RehearsalReport, tallies: RehearsalTallies)? {
@@ -127,7 +131,7 @@ public struct Rehearsal: Sendable {
 
 /// The memory of this machine.
 enum MachineMemory {
-    /// The memory that programs can get now, in bytes; nil if the system does not say.
+    /// The memory that is available to programs now, in bytes; nil if unknown.
     static var bytes: Int? {
         guard let octets = try? Files.read("/proc/meminfo", limit: 1 << 16) else { return nil }
         let text = String(decoding: octets, as: UTF8.self)

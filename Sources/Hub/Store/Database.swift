@@ -1,21 +1,21 @@
 internal import CSQLite
 internal import LinuxHost
 
-/// An error of a database file, as one sentence with the file's name.
+/// An error of an SQLite file. The description is one sentence with the name of the file.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
         /// The file or its directory does not exist.
         case missing
-        /// The user lacks the permission to open it.
+        /// The user lacks the permission to open the file.
         case notPermitted
         /// The file is not a database, or is damaged.
         case corrupt
-        /// The file belongs to another program, or to a later version of this one.
+        /// The file belongs to another program or another version of Pharos, or has no tables yet.
         case foreign
         /// The disk is full or cannot be written.
         case full
-        /// Another process has locked it.
+        /// Another process has locked the file.
         case busy
         /// Any other error.
         case system
@@ -23,7 +23,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public let kind: Kind
     public let file: String
-    /// SQLite's message.
+    /// The error message of SQLite or of the system.
     public let reason: String
 
     /// Creates an error.
@@ -46,7 +46,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An SQLite file, for one thread.
+/// An open SQLite file, which only one thread may use.
 @safe public final class Database {
     /// A value of a row.
     public enum Value: Hashable, Sendable {
@@ -67,16 +67,17 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The longest wait while another process has locked the file, in milliseconds.
     public static let busyMilliseconds = 2000
 
-    /// Opens a file, and creates it if it is missing and `isReadOnly` is false. Only its owner may open a new one.
+    /// Opens a file. If the file is missing and `isReadOnly` is false, creates a file that only its owner may open.
     ///
-    /// Refuses what is not a regular file, and a file of another user in a directory that others may write to.
+    /// Throws an error if the path is not a regular file, or is a file of another user in a directory to which other
+    /// users may write.
     ///
     /// - Parameters:
-    ///   - application: SQLite's application id, which marks the files of this program.
-    ///   - version: The version of the tables.
+    ///   - application: SQLite's application id, which identifies files of this program.
+    ///   - version: The version of the tables. A file with another version is refused.
     ///   - setUp: The statements that create the tables of a new file.
-    ///   - milliseconds: The longest wait while another process has locked the file, now and later. A service that must not
-    ///     stop waits a short time, and tries again later.
+    ///   - milliseconds: The longest wait while another process has locked the file, for opening and for each later
+    ///     statement, in milliseconds. A service that must not block should wait a short time and try again later.
     public init(
         path: String, isReadOnly: Bool = false, application: Int32, version: Int32, setUp: String,
         waiting milliseconds: Int = Database.busyMilliseconds
@@ -97,7 +98,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         try check(application, version, setUp, isReadOnly)
     }
 
-    /// SQLite would wait for a pipe, and run the journal that another user has put next to a file.
+    /// Refuses files that SQLite must not open: it would block on a pipe, and apply a journal that another user has put
+    /// next to the file.
     private static func refuseForeign(_ path: String, isReadOnly: Bool) throws(StoreError) {
         do throws(SystemError) {
             if !isReadOnly { try Files.createIfMissing(path) }
@@ -119,7 +121,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Sets the longest wait while another process has locked the file.
+    /// Sets the longest wait while another process has locked the file, in milliseconds.
     public func wait(forOthers milliseconds: Int) {
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
     }
@@ -129,9 +131,10 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ) throws(StoreError) {
         if !isReadOnly {
             try execute("PRAGMA journal_mode = WAL")
-            // In KiB. A service that mostly writes would slowly fill the default of 2 MB.
+            // A cache of 256 KiB. A service that mostly writes does not need the default of 2 MB, but would slowly fill
+            // it.
             try execute("PRAGMA cache_size = -256")
-            // No event is lost if the power fails.
+            // With this setting, no event is lost if the power fails.
             try execute("PRAGMA synchronous = FULL")
         }
         let foundApplication = try number("PRAGMA application_id")
@@ -153,13 +156,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs several statements without values.
+    /// Runs several statements, which have no `?` parameters.
     private func script(_ text: String) throws(StoreError) {
         let result = unsafe sqlite3_exec(handle, text, nil, nil, nil)
         guard result == SQLITE_OK else { throw unsafe Self.error(result, handle, path) }
     }
 
-    /// Runs `body` in a transaction: all of its changes are made, or none. They are on the disk when this returns.
+    /// Runs `body` in a transaction: either all of its changes are made, or none. The changes are on the disk when this
+    /// function returns.
     public func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -176,15 +180,15 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         try query(statement, values) { _ in }
     }
 
-    /// The number of rows that the last statement has changed.
+    /// The number of rows that the last statement changed.
     public var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
-    /// The first column of the first row as a number; `nil` if there is no row.
+    /// Returns the first column of the first row as a number; `nil` if there is no row.
     func number(_ statement: String, _ values: [Value] = []) throws(StoreError) -> Int64? {
         try rows(statement, values) { $0.first }.first?.integer
     }
 
-    /// The rows as `make` converts them. Rows for which it returns `nil` are left out.
+    /// Returns the rows, converted by `make`. Rows for which `make` returns `nil` are left out.
     func rows<Row>(
         _ statement: String, _ values: [Value] = [], _ make: ([Value]) -> Row?
     ) throws(StoreError) -> [Row] {

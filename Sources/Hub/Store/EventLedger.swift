@@ -1,46 +1,48 @@
 internal import LinuxHost
 
-/// Keeps events and sightings in an ``EventStore``, and in memory while its file cannot be written.
+/// Writes events and sightings to an ``EventStore``, and keeps them in memory while its file cannot be written.
 ///
-/// Events, sightings and deliveries in memory are written in their order as soon as the file can be written again. So at
-/// any time, the file shows which beacons were inside at some moment. An event is in the file with the channels that have
-/// not received it, or in memory with them; both are changed in one transaction.
+/// As soon as the file can be written again, the events, sightings and deliveries in memory are written in their order.
+/// So the presences in the file are always those of one moment, although perhaps of an earlier moment. Each event is
+/// stored together with the channels that have not received it yet, either in the file or in memory.
 ///
-/// A file that another process has locked, or a full disk, delays a call by at most 50 ms in each second.
+/// If another process has locked the file, or the disk is full, calls are delayed by at most 50 ms in each second.
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000
-    /// The largest number of sightings that wait in memory.
+    /// The largest number of sightings that wait in memory. If there are more, the oldest are dropped.
     private static let sightingLimit = 100_000
-    /// Sightings are written each second, or when there are this many.
+    /// Sightings are written each second, or earlier if this number of them waits.
     private static let sightingBatch = 10_000
     /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
     /// The time between two deletions of old events, in nanoseconds.
     private static let pruning: UInt64 = 3600 * second
-    /// The longest wait for another process that has locked the file, in milliseconds: while the service runs, and at
-    /// its start and its end.
+    /// The longest wait while another process has locked the file, in milliseconds: `running` while the service runs,
+    /// `ends` at its start and at its end.
     private static let lockMilliseconds = (running: 50, ends: 500)
 
-    /// The number of events that were dropped, and will never be in the file.
+    /// The number of events that were dropped, so that they will never be in the file.
     public private(set) var dropped = 0
     private let path: String
     private var store: EventStore?
-    /// True if the file is not a database or is damaged, so that waiting does not help.
+    /// True if the file is damaged, or is no database of this program, so that retrying does not help.
     private var isUnusable = false
     private var events: [EventStore.Record] = []
     private var sightings: [SightingRow] = []
     private var droppedSightings = 0
-    /// Deliveries that the file does not have yet.
+    /// The deliveries that are not recorded in the file yet.
     private var deliveries: [EventStore.Delivery] = []
     private var run = ServiceRunWriter()
     private var failure = FailureReport()
-    /// The earliest times of the next attempt, of writing sightings and of deleting events, in nanoseconds.
+    /// The earliest time of the next use of the file after a failure, in nanoseconds.
     private var nextTry: UInt64 = 0
+    /// The time at which sightings are next written, in nanoseconds.
     private var nextSightings: UInt64 = 0
+    /// The time at which old events are next deleted, in nanoseconds.
     private var nextPruning: UInt64 = 0
 
-    /// Creates a ledger; ``open()`` opens its file.
+    /// Creates a ledger. ``open()`` opens its file.
     public init(path: String) { self.path = path }
 
     /// The number of events that wait in memory.
@@ -52,7 +54,7 @@ public final class EventLedger {
     /// Opens the file, and creates it if it is missing.
     public func open() {
         do throws(StoreError) {
-            // The presences are needed at the start, so it waits longer.
+            // Wait longer at the start, because the presences are needed then.
             let opened = try EventStore(
                 path: path,
                 waiting: nextTry == 0 ? Self.lockMilliseconds.ends : Self.lockMilliseconds.running)
@@ -69,8 +71,9 @@ public final class EventLedger {
     /// Writes an event together with its effect on presences.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: the event's number; `nil` if it waits in memory. Then the caller passes it to the channels at once, and
-    ///   settles it by its id. Channels that are not settled get it from the file when it can be written again.
+    /// - Returns: The event's number; `nil` if the event waits in memory or was already in the file. The caller must
+    ///   then pass the event to the channels at once, and settle it by its id. Channels that are not settled get the
+    ///   event later from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {
@@ -85,7 +88,7 @@ public final class EventLedger {
         return nil
     }
 
-    /// Writes events at once, and sightings and deliveries each second.
+    /// Adds events and sightings. Events are written at once, sightings and deliveries each second.
     public func record(_ new: [EventStore.Record], _ rows: [SightingRow]) {
         wait(new)
         sightings += rows
@@ -108,16 +111,16 @@ public final class EventLedger {
         events.removeFirst(events.count - Self.eventLimit)
     }
 
-    /// Writes the events, sightings and deliveries in memory. Call it about once a second.
+    /// Writes the events, sightings and deliveries in memory to the file. Must be called about once a second.
     public func retry() {
         guard !isUnusable, MonotonicClock.nanoseconds() >= nextTry else { return }
         write()
     }
 
-    /// Records that the service runs, so that its history does not count times in which it does not. Call it about once a
-    /// second.
+    /// Records that the service runs, so that the history can leave out times in which it did not run. Must be called
+    /// about once a second.
     ///
-    /// - Parameter time: The wall clock, in microseconds since 1970.
+    /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
         guard run.takes(time, at: MonotonicClock.nanoseconds()) else { return }
         writeRun(isOver: false)
@@ -140,9 +143,9 @@ public final class EventLedger {
         }
     }
 
-    /// Writes everything in memory for the last time, and reports how many events and sightings cannot be written.
+    /// Writes all data in memory for the last time, and reports how many events and sightings could not be written.
     ///
-    /// - Returns: the events that are only in memory, with the channels that have not received them.
+    /// - Returns: The events that could not be written, with the channels that have not received them.
     @discardableResult
     public func finish() -> [EventStore.Record] {
         if !isUnusable {
@@ -172,7 +175,7 @@ public final class EventLedger {
         use { store throws(StoreError) in try store.prune(before: time) }
     }
 
-    /// Deletes events that are older than some days, once an hour, and only while the wall clock is synchronized.
+    /// Deletes events that are older than `days`, at most once an hour, and only while the wall clock is synchronized.
     public func pruneHourly(days: Int) {
         let now = MonotonicClock.nanoseconds()
         guard now >= nextPruning else { return }
@@ -197,7 +200,7 @@ public final class EventLedger {
         events[place].channels.removeAll { $0 == channel }
     }
 
-    /// Records that a channel has received all events so far. This is written together with the next events, within
+    /// Records that a channel has received all events so far. The record is written together with the next data, within
     /// about a second.
     public func settleAll(for channel: String) {
         for place in events.indices { events[place].channels.removeAll { $0 == channel } }
@@ -212,12 +215,13 @@ public final class EventLedger {
         }
     }
 
-    /// The events that a channel has not received yet, the oldest first; `nil` if the file cannot be read now.
+    /// Returns the events that a channel has not received yet and whose number is above `number`, at most `limit` of
+    /// them, the oldest first; `nil` if the file cannot be read now.
     public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting]? {
         use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) }
     }
 
-    /// The number of events that a channel has not received yet.
+    /// Returns the number of events in the file that a channel has not received yet.
     public func waitingCount(for channel: String) -> Int {
         use { store throws(StoreError) in try store.waitingCount(for: channel) } ?? 0
     }
@@ -234,19 +238,20 @@ public final class EventLedger {
         use { store throws(StoreError) in try store.newestTime() } ?? nil
     }
 
-    /// Removes a beacon from a place that is not in the configuration any more.
+    /// Removes a presence whose beacon or zone is no longer in the configuration.
     public func forget(_ presence: EventStore.Presence) {
         use { store throws(StoreError) in try store.forget(presence) }
     }
 
-    /// Replaces the presences, because another process has written the events until now.
+    /// Replaces the presences. Call it when another process has recorded the events until now.
     public func replacePresences(with presences: [EventStore.Presence]) {
         use { store throws(StoreError) in try store.replacePresences(with: presences) }
     }
 
     // MARK: Failures
 
-    /// Returns the result of `body`; `nil` if the file is not open or has failed a moment ago, or if `body` fails.
+    /// Returns the result of `body`; `nil` if the file is not open, if it failed less than a second ago, or if `body`
+    /// fails.
     @discardableResult
     private func use<Value>(_ body: (EventStore) throws(StoreError) -> Value) -> Value? {
         guard let store, MonotonicClock.nanoseconds() >= nextTry else { return nil }
@@ -260,7 +265,7 @@ public final class EventLedger {
 
     private func fail(_ error: StoreError) {
         nextTry = MonotonicClock.nanoseconds() + Self.second
-        // Waiting helps if the disk is full, but not if the file is wrong.
+        // Retrying helps if the disk is full, but not if the file is damaged or foreign.
         isUnusable = error.kind == .corrupt || error.kind == .foreign
         failure.begin(
             "\(error); "

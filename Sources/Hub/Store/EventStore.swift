@@ -1,7 +1,8 @@
-/// The database of a listener or a collector: events, presences, and the events that a channel has not received yet.
+/// The SQLite database of a listener or a collector. It has the events, the presences, and the outbox: a list of the
+/// events that each channel has not received yet.
 ///
 /// An event, its effect on presences, and its entries in the outbox are written in one transaction. So no event is lost
-/// or gets a second id, whenever the process ends.
+/// or gets a second id, even if the process is killed.
 public final class EventStore {
     /// An event of a zone or of a site.
     public struct Event: Hashable, Sendable {
@@ -14,10 +15,10 @@ public final class EventStore {
         public var beacon: String?
         /// The event as one line of JSON.
         public var json: String
-        /// The site of the collector, in a database of several sites; otherwise `nil`.
+        /// The site of the collector, if the event was read from a database of several sites; otherwise `nil`.
         public var site: String?
 
-        /// Creates an event of the database of one service.
+        /// Creates an event for the database of one service.
         public init(id: String, time: Int64?, kind: String, zone: String, beacon: String?, json: String) {
             self.id = id
             self.time = time
@@ -32,9 +33,9 @@ public final class EventStore {
     public struct Presence: Hashable, Sendable {
         public var zone: String
         public var beacon: String
-        /// The time of the entry, in microseconds since 1970.
+        /// The time at which the beacon entered, in microseconds since 1970.
         public var since: Int64
-        /// The number of the zone's dwell times that are over. In a room: 1 if the room is known, otherwise 0.
+        /// For a zone, the number of dwell times that are over. For a room, 1 if the room is known, otherwise 0.
         public var dwells: Int
 
         /// Creates a presence.
@@ -48,12 +49,14 @@ public final class EventStore {
 
     /// The effect of an event on presences.
     public enum Change: Hashable, Sendable {
+        /// The event does not change presences.
         case none
-        /// - Parameter isShared: True if all beacons of the zone share one presence.
+        /// - Parameter isShared: True if all beacons of the zone share one presence, so that the new presence replaces
+        ///   it.
         case inside(Presence, isShared: Bool)
-        /// - Parameter beacon: `nil` for all beacons of the zone.
+        /// - Parameter beacon: The beacon that has left; `nil` if all beacons of the zone have left.
         case outside(zone: String, beacon: String?)
-        /// The beacon is in this place and in no other one.
+        /// The beacon is in this place and in no other place.
         case only(Presence)
         /// The beacon is in no place.
         case nowhere(beacon: String)
@@ -84,14 +87,14 @@ public final class EventStore {
         case through(Int64, channel: String)
     }
 
-    /// An event with its number, such as one that a channel has not received yet.
+    /// An event that a channel has not received yet, with its number.
     public struct Waiting: Hashable, Sendable {
-        /// The number of the event; it grows from event to event.
+        /// The number of the event. Later events have higher numbers.
         public var sequence: Int64
         public var event: Event
     }
 
-    /// `PHRS`.
+    /// SQLite's application id: the letters `PHRS`.
     static let application: Int32 = 0x5048_5253
     static let version: Int32 = 1
     private static let tables = """
@@ -104,7 +107,8 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
-    /// The index of room changes, which finds beacons that have left a room. It is added to older files on opening.
+    /// The index of events in which a beacon changed its room, by the room that it left. It is added when an older file
+    /// is opened.
     private static let index =
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
@@ -114,7 +118,8 @@ public final class EventStore {
 
     /// Opens the file, and creates it if it is missing.
     ///
-    /// - Parameter milliseconds: The longest wait while another process has locked the file, now and later.
+    /// - Parameter milliseconds: The longest wait while another process has locked the file, for opening and for each
+    ///   later statement, in milliseconds.
     public init(
         path: String, isReadOnly: Bool = false, waiting milliseconds: Int = Database.busyMilliseconds
     ) throws(StoreError) {
@@ -127,15 +132,15 @@ public final class EventStore {
         }
     }
 
-    /// Sets the longest wait while another process has locked the file.
+    /// Sets the longest wait while another process has locked the file, in milliseconds.
     func wait(forOthers milliseconds: Int) { database.wait(forOthers: milliseconds) }
 
     // MARK: Events
 
-    /// Writes an event with its effect. It is on the disk when this returns.
+    /// Writes an event with its effect on presences. They are on the disk when this function returns.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: the event's number; `nil` if the store has an event with this id already. Then nothing is changed.
+    /// - Returns: The event's number; `nil` if the store already has an event with this id, and so nothing was changed.
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
         var number: Int64?
@@ -143,7 +148,7 @@ public final class EventStore {
         return number
     }
 
-    /// Writes deliveries, then several events in their order, and sightings: all or nothing.
+    /// Writes deliveries, then events in their order, then sightings, in one transaction.
     public func keep(
         _ records: [Record], _ sightings: [SightingRow] = [], _ deliveries: [Delivery] = []
     ) throws(StoreError) {
@@ -175,7 +180,7 @@ public final class EventStore {
 
     /// Deletes events before `time`, in microseconds since 1970, that every channel has received.
     ///
-    /// - Returns: the number of deleted events.
+    /// - Returns: The number of deleted events.
     @discardableResult
     public func prune(before time: Int64) throws(StoreError) -> Int {
         try database.execute(
@@ -196,7 +201,7 @@ public final class EventStore {
 
     // MARK: Presences
 
-    /// The beacons that are inside.
+    /// Returns the presences, the earliest first.
     public func presences() throws(StoreError) -> [Presence] {
         try database.rows("SELECT zone, beacon, since, dwells FROM presence ORDER BY since, zone, beacon") { row in
             guard row.count == 4, let zone = row[0].text, let beacon = row[1].text, let since = row[2].integer,
@@ -246,7 +251,7 @@ public final class EventStore {
 
     // MARK: Channels
 
-    /// The events that a channel has not received yet, the oldest first.
+    /// Returns the events that a channel has not received yet and whose number is above `sequence`, the oldest first.
     public func waiting(for channel: String, limit: Int, after sequence: Int64 = 0) throws(StoreError) -> [Waiting] {
         try database.rows(
             "SELECT event.seq, \(Self.columns) FROM outbox JOIN event USING (seq) WHERE channel = ? AND seq > ? "
@@ -257,7 +262,7 @@ public final class EventStore {
         }
     }
 
-    /// The number of events that a channel has not received yet.
+    /// Returns the number of events that a channel has not received yet.
     public func waitingCount(for channel: String) throws(StoreError) -> Int {
         Int(clamping: try database.number("SELECT count(*) FROM outbox WHERE channel = ?", [.text(channel)]) ?? 0)
     }
@@ -280,10 +285,12 @@ public final class EventStore {
 
     // MARK: History
 
+    /// The query of the numbers of a name's events.
     static let ofName =
         "SELECT seq FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
         + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
-    /// Steps from name to name along the indexes, so that years of events are not read for a few names.
+    /// The query of all names. It steps from name to name along the indexes, so that it does not read years of events
+    /// for a few names.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
         + "FROM event WHERE zone > place.name) FROM place WHERE place.name NOT NULL), "
@@ -291,8 +298,8 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// The numbers of the events of a beacon, a zone or a room, the oldest first. Events of a room include beacons that left
-    /// it for another room.
+    /// Returns the numbers of the events of a beacon, a zone or a room, the oldest first. The events of a room include
+    /// those in which a beacon left it for another room.
     ///
     /// - Parameter range: The times in microseconds since 1970, both ends included.
     public func numbers(
@@ -303,7 +310,7 @@ public final class EventStore {
         ) { $0.first?.integer }
     }
 
-    /// The events with these numbers. Numbers without an event are left out.
+    /// Returns the events with these numbers. Numbers without an event are skipped.
     public func events(_ numbers: some Sequence<Int64>) throws(StoreError) -> [Event] {
         var events: [Event] = []
         for number in numbers {
@@ -314,22 +321,22 @@ public final class EventStore {
         return events
     }
 
-    /// The receivers that have received a beacon, minute by minute and the oldest first.
+    /// Returns which receivers received a beacon in each minute, the oldest minute first.
     ///
     /// - Parameters:
     ///   - range: The times in microseconds since 1970, both ends included.
-    ///   - limit: The largest number of minutes.
+    ///   - limit: The largest number of elements, of which there is one for each minute and receiver.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, limit: Int = .max
     ) throws(StoreError) -> [HeardMinute] {
         try SightingDatabase(database).minutes(of: beacon, range, limit: limit)
     }
 
-    /// The beacons and zones that have events.
+    /// Returns the names of the beacons, zones and rooms that have events.
     public func names() throws(StoreError) -> [String] {
         try database.rows(Self.allNames) { $0.first?.text }
     }
 
-    /// The time of the newest event, in microseconds since 1970; `nil` if there is none.
+    /// Returns the time of the newest event, in microseconds since 1970; `nil` if there is none.
     public func newestTime() throws(StoreError) -> Int64? { try database.number("SELECT max(at) FROM event") }
 }

@@ -1,7 +1,7 @@
 /// A sentence for the operator.
 public struct Notice: Hashable, Sendable {
     public var text: String
-    /// True for a failure, false if something works or works again.
+    /// True for a failure; false for good news, for example that something works again.
     public var isWarning: Bool
 
     /// Creates a notice.
@@ -11,7 +11,7 @@ public struct Notice: Hashable, Sendable {
     }
 }
 
-/// Reports a failure that repeats once, and its end once.
+/// Collects notices about failures. A failure that repeats is reported once, and so is its end.
 struct FailureReport {
     private(set) var isFailing = false
     private var notices: [Notice] = []

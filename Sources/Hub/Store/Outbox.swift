@@ -1,24 +1,24 @@
 public import LinuxHost
 
-/// Messages that wait until their receiver has them, oldest first.
+/// A queue of messages that wait until their receiver has them, the oldest first.
 ///
-/// They wait in their own SQLite file, and so survive a restart. While the file cannot be written, they wait in memory.
-/// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the
-/// receiver has it; until then ``first(_:)`` returns it again.
+/// The messages are stored in an SQLite file of the outbox, and so survive a restart. While the file cannot be written,
+/// they wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must
+/// remove a message when the receiver has it; until then ``first(_:)`` returns it again.
 ///
-/// When the wall clock is set, the times of messages since the start of the machine are set with it, so that a message is
-/// as old as it has waited.
+/// If the wall clock is set, the times of all messages since the start of the machine are changed by the same amount,
+/// so that the age of a message is always the time that it has waited.
 public final class Outbox {
     /// A message for the receiver.
     public struct Message: Hashable, Sendable {
         public var topic: String
         public var text: String
-        /// The time at which it was appended, in microseconds since 1970.
+        /// The time at which the message was appended, in microseconds since 1970.
         public var time: Int64
 
         /// Creates a message.
         ///
-        /// - Parameter time: The time at which it was appended, in microseconds since 1970.
+        /// - Parameter time: The time at which the message was appended, in microseconds since 1970.
         public init(topic: String, text: String, time: Int64) {
             self.topic = topic
             self.text = text
@@ -30,70 +30,72 @@ public final class Outbox {
 
     /// A message with its number in the outbox.
     public struct Waiting: Hashable, Sendable {
-        /// Positive in the file, negative in memory.
+        /// The number of the message: positive if it is in the file, negative if it is in memory.
         public var number: Int64
         public var message: Message
     }
 
-    /// The capacity of an outbox. If there are more messages, the oldest are dropped.
+    /// The capacity of an outbox. If it is exceeded, the oldest messages are dropped.
     public struct Limits: Hashable, Sendable {
-        /// The topics and texts in the file, in bytes.
+        /// The largest size of the topics and texts in the file, in bytes.
         public var fileBytes = 100_000_000
-        /// The topics and texts in memory, in bytes.
+        /// The largest size of the topics and texts in memory, in bytes.
         public var memoryBytes = 1 << 20
-        /// The age of messages in the file, in microseconds.
+        /// The largest age of messages in the file, in microseconds.
         public var age: Int64 = 7 * 86_400_000_000
 
-        /// 100 MB or seven days in the file, and 1 MiB in memory.
+        /// Creates the default limits: 100 MB and seven days in the file, and 1 MiB in memory.
         public init() {}
     }
 
-    /// `PHRM`.
+    /// SQLite's application id: the letters `PHRM`.
     static let application: Int32 = 0x5048_524D
     static let version: Int32 = 1
     private static let tables = """
         CREATE TABLE message (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, topic TEXT NOT NULL,
             text TEXT NOT NULL);
         """
-    /// The number of messages that are dropped at a time when the file is full.
+    /// The number of message numbers that are dropped at a time if the file is full.
     private static let step: Int64 = 100
 
-    /// The longest wait for another process that has locked the file, in milliseconds, and the pause before the next
-    /// attempt, in nanoseconds.
+    /// The longest wait while another process has locked the file, in milliseconds.
     private static let lockMilliseconds = 50
+    /// The pause before the next attempt if the file was locked, in nanoseconds.
     private static let pause: UInt64 = 1_000_000_000
 
-    /// Messages that were dropped since the outbox was created.
+    /// The number of messages that were dropped since the outbox was created.
     public private(set) var dropped = 0
     private let path: String
     /// A word for the messages in notices, such as `sightings`.
     private let contents: String
     private let limits: Limits
     private var database: Database?
-    /// The messages in the file: their number, and the size of their topics and texts in bytes.
+    /// The number of messages in the file.
     private var fileCount = 0
+    /// The size of the topics and texts in the file, in bytes.
     private var fileBytes = 0
-    /// The numbers of messages in the file that the receiver has.
+    /// The numbers of the messages that are still in the file but have been removed, because the receiver has them.
     private var removed: Set<Int64> = []
-    /// The messages in memory, and the size of their topics and texts in bytes.
+    /// The messages in memory, the oldest first.
     private var memory: [Waiting] = []
+    /// The size of the topics and texts in memory, in bytes.
     private var memoryBytes = 0
     /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
-    /// The steps of the wall clock that are not in the file yet: their sum, and the time at which the machine started
-    /// by the clock before them, in microseconds.
+    /// The steps of the wall clock by which the times in the file have not been corrected yet: their sum, and the start
+    /// of the machine by the wall clock before these steps, in microseconds.
     private var unwritten: (step: Int64, start: Int64)?
     private var failure = FailureReport()
-    /// The earliest time of the next attempt, in nanoseconds.
+    /// The earliest time of the next use of the file after it was locked, in nanoseconds.
     private var nextTry: UInt64 = 0
 
-    /// Creates an outbox; ``open()`` opens its file.
+    /// Creates an outbox. ``open()`` or the first ``append(_:at:)`` opens its file.
     ///
     /// - Parameters:
-    ///   - path: The SQLite file, created if it is missing.
+    ///   - path: The path of the SQLite file, which is created if it is missing.
     ///   - contents: A word for the messages in notices, such as `sightings`.
-    ///   - reading: The time now.
+    ///   - reading: The present time of the clocks.
     public init(
         path: String, of contents: String, limits: Limits = Limits(), at reading: WallClockSteps.Reading = .now()
     ) {
@@ -105,15 +107,15 @@ public final class Outbox {
 
     /// The number of messages that wait.
     public var count: Int { max(0, fileCount - removed.count) + memory.count }
-    /// The number of messages that wait in memory, and are lost when the process ends.
+    /// The number of messages that wait in memory, and would be lost if the process ended now.
     public var countInMemory: Int { memory.count }
-    /// The topics and texts of the messages that wait, in bytes.
+    /// The size of the topics and texts of the messages that wait, in bytes.
     public var byteCount: Int { fileBytes + memoryBytes }
 
     /// Returns new notices for the operator: the file cannot be written, or can be written again.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
-    /// Opens the file, and finds the messages of an earlier run. Appending opens it too.
+    /// Opens the file, and counts the messages of an earlier run.
     public func open() { attempt { () throws(StoreError) in try openFile() } }
 
     private func openFile() throws(StoreError) {
@@ -121,7 +123,8 @@ public final class Outbox {
         let opened = try Database(
             path: path, application: Self.application, version: Self.version, setUp: Self.tables,
             waiting: Self.lockMilliseconds)
-        // Messages arrive every second. Waiting for the disk each time would wear it out.
+        // Messages arrive every second. With FULL, each of them would be written through to the disk, which wears it
+        // out.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened
         (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)
@@ -129,12 +132,13 @@ public final class Outbox {
 
     /// Adds messages after all others.
     ///
-    /// - Parameter reading: The time now.
+    /// - Parameter reading: The present time of the clocks.
     public func append(_ messages: [Message], at reading: WallClockSteps.Reading = .now()) {
         let step = follow(reading)
         for var message in messages {
             lastMemoryNumber -= 1
-            // The time of the message may have been read before the clock was set.
+            // The message's time may have been read before the clock was set. Use the corrected time if it is nearer to
+            // the present.
             let corrected = message.time &+ step
             if abs(reading.wall &- corrected) < abs(reading.wall &- message.time) { message.time = corrected }
             memory.append(Waiting(number: lastMemoryNumber, message: message))
@@ -152,9 +156,9 @@ public final class Outbox {
         }
     }
 
-    /// Corrects the times in memory if the clock was set.
+    /// Corrects the times of the messages in memory if the wall clock was set.
     ///
-    /// - Returns: by how much it was set, in microseconds.
+    /// - Returns: The time by which the clock was set, in microseconds; 0 if it was not set.
     private func follow(_ reading: WallClockSteps.Reading) -> Int64 {
         let start = clock.last.start
         guard let step = clock.step(until: reading) else { return 0 }
@@ -194,7 +198,8 @@ public final class Outbox {
         (fileCount, fileBytes, dropped) = (fileCount - rows, fileBytes - size, dropped + rows)
     }
 
-    /// The number of messages that meet a condition, and their bytes.
+    /// Returns the number of messages in the file that meet a condition, and the size of their topics and texts in
+    /// bytes.
     private func sum(_ database: Database, _ condition: String, _ value: Int64) throws(StoreError) -> (Int, Int) {
         var found = (0, 0)
         try database.query(
@@ -204,7 +209,7 @@ public final class Outbox {
         return found
     }
 
-    /// Returns the oldest messages.
+    /// Returns the oldest messages, at most `limit` of them. Messages in memory are returned only if the file has none.
     public func first(_ limit: Int) -> [Waiting] {
         var found: [Waiting] = []
         if let database, fileCount > removed.count {
@@ -224,7 +229,7 @@ public final class Outbox {
         return found.isEmpty ? Array(memory.prefix(limit)) : found
     }
 
-    /// Removes messages that the receiver has. While the file cannot be written, it is remembered that they are removed.
+    /// Removes messages that the receiver has. If the file cannot be written now, they are deleted from it later.
     public func remove(_ messages: [Waiting]) {
         let numbers = Set(messages.map(\.number))
         let left = memory.filter { !numbers.contains($0.number) }

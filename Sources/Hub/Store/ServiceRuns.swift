@@ -1,28 +1,30 @@
-/// A time in which the service of a database did not run, in microseconds since 1970.
+/// A span of time in which a service did not run, in microseconds since 1970.
 public struct ServicePause: Hashable, Sendable {
     public var start: Int64
     public var end: Int64
 
-    /// The time from `start` to `end`.
+    /// Creates the pause from `start` to `end`.
     public init(start: Int64, end: Int64) { (self.start, self.end) = (start, end) }
 }
 
-/// A time in which a service ran, in microseconds since 1970.
+/// A span of time in which a service ran, in microseconds since 1970.
 struct ServiceRun: Hashable, Sendable {
-    /// The time without a write after which the service does not run, in microseconds. A running service writes at least
-    /// every ``ServiceRunWriter/interval``.
+    /// The time in microseconds after which a service that has not recorded its run counts as stopped. A running
+    /// service records its run every ``ServiceRunWriter/interval``.
     private static let silence: Int64 = 60_000_000
 
     let start: Int64
     let end: Int64
-    /// True if the service ended at ``end``. Otherwise ``end`` is the time of its last write.
+    /// True if the service ended at ``end``. If false, ``end`` is the last time at which it recorded its run.
     let isOver: Bool
 
-    /// The times between the first of some runs and `now` in which none of them ran, the oldest first.
+    /// Returns the pauses between some runs, and the pause after the last run if the service does not run at `now`. The
+    /// oldest pause is the first.
     ///
     /// - Parameters:
-    ///   - runs: In the order of their starts. They may overlap, because another collector of a site may take over.
-    ///   - now: Microseconds since 1970.
+    ///   - runs: The runs, in the order of their starts. They may overlap, because another collector of a site may take
+    ///     over.
+    ///   - now: The present time, in microseconds since 1970.
     static func pauses(between runs: [ServiceRun], until now: Int64) -> [ServicePause] {
         guard var last = runs.first else { return [] }
         var pauses: [ServicePause] = []
@@ -37,12 +39,12 @@ struct ServiceRun: Hashable, Sendable {
     }
 }
 
-/// The times in which the service of a database ran. An older database has none.
+/// The runs of the service that writes the database. A database of an older version has no runs.
 extension EventStore {
     static let runTable =
         "CREATE TABLE IF NOT EXISTS run (begun INTEGER PRIMARY KEY, ended INTEGER NOT NULL, isOver INTEGER NOT NULL)"
 
-    /// Records a run of the service, or the new end of a run that is known by its start.
+    /// Records a run of the service. If the database has a run with this start, updates its end.
     func record(_ run: ServiceRun) throws(StoreError) {
         try database.execute(
             "INSERT INTO run (begun, ended, isOver) VALUES (?1, ?2, ?3) ON CONFLICT (begun) DO UPDATE SET "
@@ -54,10 +56,10 @@ extension EventStore {
         try database.execute("DELETE FROM run WHERE ended < ?", [.integer(time)])
     }
 
-    /// The times between the first run and `now` in which the service did not run, the oldest first. The first
-    /// version of the service recorded no runs; the time of its events is no pause.
+    /// Returns the pauses of the service since its first recorded run, the oldest first. The time before the first
+    /// recorded run is no pause, because older versions did not record runs.
     ///
-    /// - Parameter now: Microseconds since 1970.
+    /// - Parameter now: The present time, in microseconds since 1970.
     public func pauses(until now: Int64) throws(StoreError) -> [ServicePause] {
         guard try database.number("SELECT count(*) FROM sqlite_master WHERE name = 'run'", []) ?? 0 > 0 else {
             return []
@@ -72,35 +74,36 @@ extension EventStore {
     }
 }
 
-/// Decides when the run of a service is written to its database.
+/// Decides when to write the run of a service to its database.
 struct ServiceRunWriter {
     /// The time between two writes, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// The advance of the wall clock, in microseconds, after which a new run begins: the clock was set, or the machine
-    /// slept.
+    /// The advance of the wall clock between two writes from which a new run begins, in microseconds: the clock was
+    /// set, or the machine slept.
     private static let jump: Int64 = 60_000_000
 
-    /// The start and the end of the run so far, in microseconds since 1970.
+    /// The start of the run, in microseconds since 1970; `nil` before the first time.
     private(set) var start: Int64?
+    /// The end of the run so far, in microseconds since 1970.
     private(set) var end: Int64 = 0
 
-    /// The run so far; `nil` before the first time.
+    /// Returns the run so far; `nil` if ``takes(_:at:)`` was not called yet.
     ///
-    /// - Parameter isOver: True if it ends now.
+    /// - Parameter isOver: True if the run ends now.
     func run(isOver: Bool) -> ServiceRun? { start.map { ServiceRun(start: $0, end: end, isOver: isOver) } }
 
     /// The time of the next write, in nanoseconds.
     private var nextWrite: UInt64 = 0
 
-    /// Takes the present time.
+    /// Extends the run to the present time, or begins a new run.
     ///
     /// - Parameters:
-    ///   - time: Microseconds since 1970.
-    ///   - now: The monotonic clock in nanoseconds.
-    /// - Returns: true if the run must be written.
+    ///   - time: The present wall-clock time, in microseconds since 1970.
+    ///   - now: The present time of the monotonic clock, in nanoseconds.
+    /// - Returns: True if the run must be written to the database now.
     mutating func takes(_ time: Int64, at now: UInt64) -> Bool {
         guard start != nil, now < nextWrite || abs(time - end) < Self.jump else {
-            // The first time, and after a jump.
+            // At the first call, and after a jump of the wall clock, a new run begins.
             (start, end, nextWrite) = (time, time, now + Self.interval)
             return true
         }
@@ -109,6 +112,6 @@ struct ServiceRunWriter {
         return true
     }
 
-    /// Takes the time of the end of the run.
+    /// Extends the run to its end, unless the wall clock has jumped.
     mutating func ends(at time: Int64) { if time - end < Self.jump { end = max(end, time) } }
 }

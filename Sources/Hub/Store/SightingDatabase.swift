@@ -7,12 +7,12 @@ public struct SightingRow: Hashable, Sendable {
     public var reports: Int
     /// The level in dBm; `nil` if no report had a level.
     public var level: Double?
-    /// The batch. A batch that arrives twice is counted once.
+    /// The batch with which the reports arrived. A batch that arrives twice is counted once.
     public var batch: Batch
-    /// True if it arrived too late for presence, and perhaps after later batches.
+    /// True if the batch arrived too late to change the presence of beacons. It may have arrived after later batches.
     public var isLate: Bool
 
-    /// The number of a batch, unique for its receiver.
+    /// The number of a batch, which is unique for its receiver.
     public struct Batch: Hashable, Sendable {
         public var boot: String
         public var sequence: Int64
@@ -45,15 +45,16 @@ public struct HeardMinute: Hashable, Sendable {
     /// The start of the minute, in milliseconds since 1970.
     public var milliseconds: Int64
     public var reports: Int
-    /// The number of reports that arrived too late for presence.
+    /// The number of reports that arrived too late to change the presence of the beacon.
     public var late: Int
     /// The mean level in dBm; `nil` if no report had a level.
     public var level: Double?
 }
 
-/// The batches that earlier processes have written: exactly their numbers, in blocks of 4096 numbers.
+/// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. With them, a batch that an
+/// earlier process has already written is recognized.
 struct TakenBatches {
-    /// 4096 numbers of one run of a receiver.
+    /// A block of 4096 successive batch numbers of one run of a receiver.
     fileprivate struct Block: Hashable {
         let receiver: String
         let boot: String
@@ -65,40 +66,41 @@ struct TakenBatches {
             index = row.batch.sequence >> 12
         }
 
-        /// The place of a row's number in its block.
+        /// Returns the place of a row's batch number in its block, 0...4095.
         static func place(_ row: SightingRow) -> Int { Int(row.batch.sequence & 0xFFF) }
     }
 
-    /// The numbers in a block.
+    /// The numbers of a block that have been written.
     fileprivate struct Numbers {
-        /// The numbers that this process found in the file.
+        /// The numbers that earlier processes have written: they were in the file when this process read the block.
         let earlier: NumberRanges
+        /// The numbers that earlier processes or this process have written.
         var all: NumberRanges
-        /// The newest time, in milliseconds since 1970.
+        /// The newest time of a batch of the block, in milliseconds since 1970.
         var time: Int64
     }
 
     fileprivate var blocks: [Block: Numbers] = [:]
-    /// The blocks with numbers that the file does not have.
+    /// The blocks with numbers that are not in the file yet.
     fileprivate var changed: Set<Block> = []
-    /// The number of blocks that are kept in memory.
+    /// The largest number of blocks that are kept in memory.
     private static let limit = 20_000
 
-    /// Call it when the transaction with the changes is over.
+    /// Marks the changed blocks as written. Must be called after the transaction that wrote them.
     mutating func settle() {
         changed = []
         if blocks.count > Self.limit { blocks = [:] }
     }
 }
 
-/// Small whole numbers as ranges in their order, as text `3-17,20`.
+/// A set of numbers from 0 to 4095, stored as ascending ranges, and written as text such as `3-17,20`.
 struct NumberRanges: Hashable, Sendable {
     private var ranges: [ClosedRange<Int>] = []
 
-    /// No numbers.
+    /// Creates an empty set.
     init() {}
 
-    /// Reads a text. Parts that are not numbers from 0 to 4095 are left out.
+    /// Reads a text. Parts that are not numbers or ranges of numbers from 0 to 4095 are ignored.
     init(_ text: String) {
         for part in text.split(separator: ",") {
             let ends = part.split(separator: "-").compactMap { Int($0) }
@@ -111,7 +113,7 @@ struct NumberRanges: Hashable, Sendable {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
     }
 
-    /// The place of the first range that ends at or after a number.
+    /// Returns the index of the first range that ends at or after a number.
     private func place(_ number: Int) -> Int {
         var (low, high) = (0, ranges.count)
         while low < high {
@@ -142,13 +144,14 @@ struct NumberRanges: Hashable, Sendable {
     }
 }
 
-/// The tables of sightings, in files that have them: one row for each beacon, receiver and minute.
+/// The tables of sightings in an ``EventStore`` file: one row for each beacon, receiver and minute. They are created
+/// when the first sightings are added.
 struct SightingDatabase {
     private let database: Database
 
     /// One minute in milliseconds.
     private static let minute: Int64 = 60_000
-    /// Levels are summed in thousandths of a decibel.
+    /// The number of units in a decibel: levels are summed in thousandths of a decibel.
     private static let scale = 1000.0
 
     init(_ database: Database) { self.database = database }
@@ -164,7 +167,8 @@ struct SightingDatabase {
         try database.execute(
             "CREATE TABLE IF NOT EXISTS batches (receiver TEXT NOT NULL, boot TEXT NOT NULL, block INTEGER NOT NULL, "
                 + "numbers TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, block)) WITHOUT ROWID")
-        // Earlier versions kept one range from the first to the last number, with numbers that never came.
+        // Earlier versions stored one range from the first to the last number, which also contained numbers that never
+        // arrived.
         try database.execute("DROP TABLE IF EXISTS taken")
     }
 
@@ -181,9 +185,9 @@ struct SightingDatabase {
         return TakenBatches.Numbers(earlier: found, all: found, time: time)
     }
 
-    /// Notes the batch of a row.
+    /// Notes the batch of a row as written.
     ///
-    /// - Returns: false if an earlier process has written it.
+    /// - Returns: False if an earlier process has already written the batch.
     private func note(_ row: SightingRow, _ taken: inout TakenBatches) throws(StoreError) -> Bool {
         let block = TakenBatches.Block(row)
         var numbers: TakenBatches.Numbers
@@ -210,12 +214,12 @@ struct SightingDatabase {
         }
     }
 
-    /// Returns true if the file has the tables.
+    /// Returns true if the file has the tables of sightings.
     private func isThere() throws(StoreError) -> Bool {
         try database.number("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") == 2
     }
 
-    /// Adds rows. Rows of batches that an earlier process has written are left out.
+    /// Adds rows to the tables. Rows of batches that an earlier process has already written are left out.
     func add(_ rows: [SightingRow], _ taken: inout TakenBatches) throws(StoreError) {
         guard !rows.isEmpty else { return }
         try make()
@@ -230,7 +234,7 @@ struct SightingDatabase {
                     ])
                 guard database.changes == 1 else { continue }
             } else {
-                // The rows of a batch follow each other.
+                // The rows of a batch follow each other, so the batch is noted only with its first row.
                 if noted?.row.batch != row.batch || noted?.row.receiver != row.receiver {
                     noted = (row, try note(row, &taken))
                 }
@@ -275,7 +279,8 @@ struct SightingDatabase {
 
     func prune(before time: Int64) throws(StoreError) {
         guard try isThere() else { return }
-        // Steps from beacon to beacon along the key, so that a query for an hour does not read the minutes of a year.
+        // Steps from beacon to beacon along the primary key, so that deleting an hour does not read the minutes of a
+        // year.
         try database.execute(
             "WITH RECURSIVE name(beacon) AS (SELECT min(beacon) FROM heard UNION ALL SELECT (SELECT min(beacon) FROM heard "
                 + "WHERE heard.beacon > name.beacon) FROM name WHERE beacon NOT NULL) "

@@ -2,7 +2,7 @@ internal import CPostgreSQL
 internal import Glibc
 internal import LinuxHost
 
-/// The connection string and the password of a PostgreSQL database.
+/// The connection string and the password for a PostgreSQL database.
 public struct SiteOptions: Hashable, Sendable {
     /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI.
     public let connection: String
@@ -11,9 +11,10 @@ public struct SiteOptions: Hashable, Sendable {
     /// The largest size of a password file, in bytes.
     private static let sizeLimit = 4096
 
-    /// Reads the password, loads libpq, and lets libpq check the connection string. The server is not needed.
+    /// Reads the password, loads libpq, and checks the connection string with libpq. Does not connect to the server.
     ///
-    /// - Parameter passwordFile: A file with one line that other users cannot read; `nil` to use libpq's own password file.
+    /// - Parameter passwordFile: The path of a file with one line, the password, which other users must not be able to
+    ///   read; `nil` to use libpq's own password file.
     public init(connection: String, passwordFile: String? = nil) throws(SiteStoreError) {
         self.connection = connection
         password = try passwordFile.map { path throws(SiteStoreError) in try Self.password(path) }
@@ -52,13 +53,14 @@ public struct SiteOptions: Hashable, Sendable {
     }
 }
 
-/// A connection to PostgreSQL, for one thread. Every call waits for the server.
+/// A connection to PostgreSQL, which only one thread may use. Every call waits for the server.
 @safe final class SiteDatabase {
     private let handle: OpaquePointer
     /// The name of the database in messages.
     let name: String
 
-    /// Defaults for the connection string, so that the loss of a server is detected within seconds.
+    /// Parameters that the connection string can override. With them, the loss of the server is detected within
+    /// seconds.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
@@ -84,7 +86,7 @@ public struct SiteOptions: Hashable, Sendable {
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            // A server that answers a ping has refused this client, or does not support TLS.
+            // If the server answers a ping without TLS, it has refused this client, or does not support TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
             defer {
@@ -106,8 +108,9 @@ public struct SiteOptions: Hashable, Sendable {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Returns true if a server has refused the connection because it has too many connections. The message may be in
-    /// any language; libpq shows the code of the error only in the verbose message of another attempt.
+    /// Returns true if the server has refused the connection because it has too many connections. The first message may
+    /// be in any language and has no error code, so this function tries to connect again with verbose messages, which
+    /// contain the code.
     private static func isFull(_ handle: OpaquePointer) -> Bool {
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         unsafe PQreset(handle)
@@ -115,7 +118,7 @@ public struct SiteOptions: Hashable, Sendable {
         return unsafe String(cString: PQerrorMessage(handle)).contains(" 53300: ")
     }
 
-    /// Runs `body` in a transaction: all of its changes are made, or none.
+    /// Runs `body` in a transaction: either all of its changes are made, or none.
     func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {
         try execute("BEGIN")
         do throws(SiteStoreError) {
@@ -133,7 +136,7 @@ public struct SiteOptions: Hashable, Sendable {
 
     /// Runs a statement, and calls `each` with each row as it arrives.
     ///
-    /// - Parameter values: The values of $1, $2 …, as texts.
+    /// - Parameter values: The values of the parameters $1, $2 …, as texts; `nil` for NULL.
     func query(
         _ statement: String, _ values: [String?] = [], _ each: ([String?]) -> Void
     ) throws(SiteStoreError) {
@@ -156,7 +159,7 @@ public struct SiteOptions: Hashable, Sendable {
         }
     }
 
-    /// Writes lines in the text format of COPY into a table.
+    /// Writes lines in the text format of PostgreSQL's COPY into a table.
     func copy(_ lines: [String], into table: String) throws(SiteStoreError) {
         guard let begun = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
         defer { unsafe PQclear(begun) }
@@ -189,7 +192,7 @@ public struct SiteOptions: Hashable, Sendable {
         if unsafe PQstatus(handle) != CONNECTION_OK { throw gone }
     }
 
-    /// The error of a connection that is lost.
+    /// The error for a lost connection.
     private var gone: SiteStoreError {
         let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
         return SiteStoreError(.unreachable, "\(name): the connection to the database is lost: \(reason)")
@@ -202,9 +205,11 @@ public struct SiteOptions: Hashable, Sendable {
         guard unsafe PQstatus(handle) == CONNECTION_OK, let state = field(PHAROS_PG_SQLSTATE) else { return gone }
         let sentence = "\(name): \(field(PHAROS_PG_PRIMARY) ?? "error \(state)")"
         switch state.prefix(2) {
-        // Data exceptions, violated constraints, and values that are too large for an index.
+        // SQLSTATE classes 22, 23 and 54: data exceptions, violated constraints, and values that exceed a limit, such
+        // as that of an index.
         case "22", "23", "54": return SiteStoreError(.data, sentence)
-        // The server is shut down, or has no more connections.
+        // SQLSTATE classes 57, 53 and 08: the server is shut down, lacks resources such as connections, or the
+        // connection failed.
         case "57", "53", "08": return SiteStoreError(.unreachable, sentence)
         case "42" where state == "42501": return SiteStoreError(.refused, sentence)
         default: return SiteStoreError(.failed, sentence)

@@ -1,7 +1,8 @@
-/// The events, sightings and runs of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
+/// The events, sightings and runs of several sites in a PostgreSQL database. Only one thread may use it, and every call
+/// waits for the server.
 ///
-/// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that
-/// arrives twice changes nothing.
+/// Rows are first copied into a temporary table. From there, rows with a new key are inserted into the permanent table.
+/// So rows that are written twice change nothing.
 public final class SiteHistory {
     /// The version of the tables.
     public static let version = 1
@@ -18,8 +19,8 @@ public final class SiteHistory {
         CREATE INDEX pharos_events_place ON pharos_events (place, at);
         """
     ]
-    /// Tables and indexes that older databases of this version do not have, with the statements that create them. Readers
-    /// do not need them.
+    /// The names of tables and indexes that older databases of the present version may lack, with the statements that
+    /// create them. Reading works without them.
     private static let additions = [
         ("pharos_events_room", "CREATE INDEX pharos_events_room ON pharos_events (site, at) WHERE kind = 'room'"),
         (
@@ -34,12 +35,12 @@ public final class SiteHistory {
     private static let lock = 0x5048_5253
 
     private let database: SiteDatabase
-    /// True if this connection has the lock of a site.
+    /// True if this connection holds the advisory lock of a site.
     private var hasLock = false
 
-    /// Connects.
+    /// Connects to the database, and checks its tables.
     ///
-    /// - Parameter isReadOnly: True if the tables must exist already. Otherwise they are created or updated.
+    /// - Parameter isReadOnly: If true, the tables must already exist. If false, they are created or updated.
     public init(_ options: SiteOptions, isReadOnly: Bool = false) throws(SiteStoreError) {
         database = try SiteDatabase(options)
         if isReadOnly {
@@ -63,7 +64,7 @@ public final class SiteHistory {
     /// Returns true if the database has a table or an index.
     private func has(_ relation: String) throws(SiteStoreError) -> Bool {
         var isThere = false
-        // to_regclass() would cache that a table is missing.
+        // Not to_regclass(), which would cache that a table is missing.
         try database.query(
             "SELECT count(*) > 0 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace space ON space.oid = relnamespace "
                 + "WHERE relname = $1 AND nspname = ANY (current_schemas(false))", [relation]
@@ -96,20 +97,20 @@ public final class SiteHistory {
         try add()
     }
 
-    /// Creates the additions that are missing.
+    /// Creates the ``additions`` that are missing.
     private func add() throws(SiteStoreError) {
         for (relation, statement) in Self.additions {
             guard try !has(relation) else { continue }
             try database.transaction { () throws(SiteStoreError) in
                 try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
-                // Another collector may have created it in the meantime.
+                // Another collector may have created the relation in the meantime.
                 if try !has(relation) { try database.execute(statement) }
             }
         }
     }
 
-    /// Writes rows. Sightings and events whose key already exists are left as they are; a run that is there already gets the
-    /// later of the two ends.
+    /// Writes rows. Sightings and events whose key already exists are not changed. A run whose start already exists
+    /// gets the later of the two ends.
     public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)
@@ -150,9 +151,9 @@ public final class SiteHistory {
 
     // MARK: The site's lock
 
-    /// Takes the advisory lock of a site for as long as this connection lasts.
+    /// Tries to take the advisory lock of a site. The lock is held until this connection ends.
     ///
-    /// - Returns: `true` if the lock was free.
+    /// - Returns: True if the lock was free.
     public func takeLock(of site: String) throws(SiteStoreError) -> Bool {
         try database.query("SELECT pg_try_advisory_lock(\(Self.lock), hashtext($1))", [site]) { row in
             hasLock = row.first == "t"
@@ -160,16 +161,17 @@ public final class SiteHistory {
         return hasLock
     }
 
-    /// Returns true if this connection has the lock of a site, and the database still answers.
+    /// Returns true if this connection holds the lock of a site. Throws an error if it does and the database does not
+    /// answer.
     public func holdsLock() throws(SiteStoreError) -> Bool {
         if hasLock { try database.execute("SELECT 1") }
         return hasLock
     }
 
-    /// The beacons that are present at a site, by the last event of each.
+    /// Returns the beacons that are present at a site, according to the last event of each beacon.
     public func presence(at site: String) throws(SiteStoreError) -> SitePresence {
         var found = SitePresence()
-        // Steps from beacon to beacon along the index, so that years of events are not read.
+        // Steps from beacon to beacon along the index, so that it does not read years of events.
         try database.query(
             "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
                 + "SELECT (SELECT min(beacon) FROM pharos_events WHERE beacon > tag.name) FROM tag "
@@ -178,7 +180,7 @@ public final class SiteHistory {
                 + "(extract(epoch FROM coalesce(entered.at, last.at)) * 1000000)::bigint FROM tag "
                 + "JOIN LATERAL (SELECT kind, place, at FROM pharos_events WHERE beacon = tag.name AND site = $1 "
                 + "AND kind IN ('enter', 'room', 'known', 'unknown', 'exit') "
-                // Events of one second are written in the order of their ids.
+                // Events of the same time are ordered by their ids.
                 + "ORDER BY at DESC, id DESC LIMIT 1) last ON true "
                 + "LEFT JOIN LATERAL (SELECT at FROM pharos_events WHERE beacon = tag.name AND site = $1 "
                 + "AND kind = 'enter' ORDER BY at DESC LIMIT 1) entered ON true", [site]
@@ -197,8 +199,8 @@ public final class SiteHistory {
 
     // MARK: History
 
-    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Events of a room include
-    /// beacons that left it for another room.
+    /// Returns the events of a beacon at all sites, or of a room at one site, the oldest first. The events of a room
+    /// include those in which a beacon left it for another room.
     ///
     /// - Parameters:
     ///   - site: The site of the room, because other sites may have a room of the same name.
@@ -223,10 +225,10 @@ public final class SiteHistory {
         return events
     }
 
-    /// The times of each site, between the first run of its collectors and `now`, in which no collector ran, the oldest
-    /// first. Earlier versions of the collector recorded no runs; the time of their events is no pause.
+    /// Returns, for each site, the pauses in which no collector ran since the first recorded run, the oldest first. The
+    /// time before the first recorded run is no pause, because older versions did not record runs.
     ///
-    /// - Parameter now: Microseconds since 1970.
+    /// - Parameter now: The present time, in microseconds since 1970.
     public func pauses(until now: Int64) throws(SiteStoreError) -> [String: [ServicePause]] {
         guard try has(Self.runs) else { return [:] }
         var runs: [String: [ServiceRun]] = [:]
@@ -241,11 +243,11 @@ public final class SiteHistory {
         return runs.mapValues { ServiceRun.pauses(between: $0, until: now) }
     }
 
-    /// The receivers that have received a beacon, minute by minute and the oldest first.
+    /// Returns which receivers received a beacon in each minute, the oldest minute first.
     ///
     /// - Parameters:
     ///   - range: The times in microseconds since 1970, both ends included.
-    ///   - limit: The largest number of minutes.
+    ///   - limit: The largest number of elements, of which there is one for each minute and receiver.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64>, limit: Int
     ) throws(SiteStoreError) -> [HeardMinute] {
@@ -266,10 +268,10 @@ public final class SiteHistory {
         return minutes
     }
 
-    /// The names of beacons, and of rooms of a site, that have events or sightings; at most 1000.
+    /// Returns the names of the beacons and of the rooms of a site that have events or sightings, at most 1000 names.
     public func names(at site: String) throws(SiteStoreError) -> [String] {
         var names: [String] = []
-        // Steps from name to name along the indexes, so that years of rows are not read for a few names.
+        // Steps from name to name along the indexes, so that it does not read years of rows for a few names.
         func all(_ name: String, _ column: String, _ table: String) -> String {
             "\(name)(name) AS ((SELECT \(column) FROM \(table) ORDER BY 1 LIMIT 1) UNION ALL SELECT (SELECT \(column) "
                 + "FROM \(table) WHERE \(column) > \(name).name ORDER BY 1 LIMIT 1) FROM \(name) "
@@ -288,7 +290,7 @@ public final class SiteHistory {
     private static let moments =
         "to_timestamp($2::double precision / 1000000) AND to_timestamp($3::double precision / 1000000)"
 
-    /// The range, limited to the years that PostgreSQL supports.
+    /// Returns the bounds of a range as texts, limited to the years that PostgreSQL supports.
     private static func texts(_ range: ClosedRange<Int64>) -> [String?] {
         let years: ClosedRange<Int64> = -60_000_000_000_000_000...200_000_000_000_000_000
         let part = range.clamped(to: years)

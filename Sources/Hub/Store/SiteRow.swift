@@ -5,15 +5,15 @@ public struct SitePresence: Hashable, Sendable {
     public var newest = Int64.min
 }
 
-/// A row in the text format of COPY. The outbox stores rows in this format.
+/// Rows of one table in the text format of PostgreSQL's COPY. The outbox stores rows in this format.
 public struct SiteRow: Hashable, Sendable {
-    /// The table of a row.
+    /// The table of the rows.
     public enum Table: String, Hashable, Sendable {
         case sightings, events, runs
     }
 
     public let table: Table
-    /// One or more lines with their line ends.
+    /// One line for each row, with the line ends.
     public let text: String
 
     /// Rows in the text format of COPY.
@@ -47,7 +47,7 @@ public struct SiteRow: Hashable, Sendable {
         self.init(.runs, text: Self.line([site, "\(run.start)", "\(run.end)", run.isOver ? "t" : "f"]))
     }
 
-    /// A line in the text format of COPY.
+    /// Returns a row as one line in the text format of COPY.
     private static func line(_ values: [String?]) -> String {
         values.map { value in
             guard let value else { return "\\N" }

@@ -1,6 +1,6 @@
 internal import LinuxHost
 
-/// An error of a PostgreSQL database, as one sentence with its place.
+/// An error of a PostgreSQL database. The description is one sentence with the name of the database or the file.
 public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible
         case empty
         /// The tables were made by a later version of Pharos.
         case foreign
-        /// The server refuses the values, and will refuse them again.
+        /// The server refuses the values, and would refuse them again.
         case data
         /// Any other error of the server.
         case failed
@@ -27,20 +27,20 @@ public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// Creates an error.
     ///
-    /// - Parameter sentence: The problem and its place.
+    /// - Parameter sentence: The problem, with the name of the database or the file.
     public init(_ kind: Kind, _ sentence: String) {
         self.kind = kind
         description = sentence
     }
 
-    /// The error of a password file that cannot be read.
+    /// Creates the error for a password file that cannot be read.
     init(_ error: SystemError, reading path: String) {
         self.init(
             error.errno == SystemError.noEntry ? .missing : .invalid,
             "\(error.about(path)); \"passwordFile\" must have one line: the password")
     }
 
-    /// The reason in libpq's message, without its prefix.
+    /// Returns the reason from a message of libpq, without the prefix of the message.
     static func reason(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         guard var line = lines.last(where: { $0.contains("FATAL:") }) ?? lines.first else {
@@ -54,7 +54,7 @@ public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Substring {
-    /// The last occurrence of a text.
+    /// Returns the range of the last occurrence of a text.
     fileprivate func range(of text: String) -> Range<Index>? {
         var found: Range<Index>?
         var place = startIndex

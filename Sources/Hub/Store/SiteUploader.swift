@@ -1,17 +1,18 @@
 public import LinuxHost
 
 extension EventLedger {
-    /// The channel of the site's PostgreSQL database.
+    /// The name of the ledger's channel for the site's PostgreSQL database.
     public static let site = "postgresql"
 }
 
-/// Writes a collector's events, sightings and runs to PostgreSQL, and takes the site's lock there.
+/// Writes a collector's events, sightings and runs to PostgreSQL. Also holds the site's lock in the database, with
+/// which only one of several collectors works for the site.
 ///
-/// Events wait in the collector's ``EventLedger`` until the database has them, and sightings and runs in an ``Outbox``;
-/// without a ledger, all of them wait in the outbox. The database is used by a separate thread,
-/// so only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
+/// Until the database has them, events wait in the collector's ``EventLedger``, and sightings and runs in an
+/// ``Outbox``. Without a ledger, events wait in the outbox too. A separate thread uses the database, so only
+/// ``finish(isHurried:)`` waits for it. The owner must call ``poll()`` at least once a second.
 public final class SiteUploader {
-    /// The state of the site's lock. The collector with the lock works for the site.
+    /// The state of the site's lock. The collector that holds the lock works for the site.
     public enum SiteLock: Hashable, Sendable {
         /// The database has not answered yet.
         case undecided
@@ -29,7 +30,8 @@ public final class SiteUploader {
     }
 
     private enum Answer: Sendable {
-        /// The lock is held. The presence at the site is included if the lock was free before.
+        /// This collector holds the lock. If it has just taken the lock, the answer contains the beacons that are
+        /// present at the site.
         case locked(SitePresence?)
         case lockedByAnother
         case written
@@ -42,7 +44,7 @@ public final class SiteUploader {
         var isOver = false
     }
 
-    /// The state of the site's lock; stays ``SiteLock/undecided`` without `takesLock`.
+    /// The state of the site's lock. Without `takesLock`, it never becomes ``SiteLock/held``.
     public private(set) var siteLock = SiteLock.undecided
     private let site: String
     private let takesLock: Bool
@@ -51,16 +53,17 @@ public final class SiteUploader {
     private let ledger: EventLedger?
     private var presence: SitePresence?
     private var notices: [Notice] = []
-    /// The messages and the events of the current job.
+    /// The messages of the outbox that the current job writes.
     private var sent: [Outbox.Waiting] = []
+    /// The events of the ledger that the current job writes.
     private var sentEvents: [EventStore.Waiting] = []
-    /// False if the ledger has no event that waits.
+    /// False if it is known that no event in the ledger waits.
     private var mayHaveEvents = true
-    /// True if the thread works on a job.
+    /// True while the thread works on a job.
     private var isBusy = false
     /// The time at which the thread got the current job, in nanoseconds.
     private var begun: UInt64 = 0
-    /// True if a notice has reported that the current job takes long.
+    /// True if a notice has already reported that the current job takes long.
     private var saidSlow = false
     /// The pause after the next failure, in nanoseconds.
     private var pause = SiteUploader.pauses.lowerBound
@@ -71,34 +74,36 @@ public final class SiteUploader {
     private var lastError: SiteStoreError?
     /// The number of dropped batches that a notice has reported.
     private var saidDropped = 0
-    /// The time at which ``rows`` are next uploaded, in nanoseconds.
+    /// The time at which ``rows`` are next added to the outbox, in nanoseconds.
     private var nextRows: UInt64 = 0
     /// The sightings that are not in the outbox yet.
     private var rows: [SightingRow] = []
     private var run = ServiceRunWriter()
 
     private static let second: UInt64 = 1_000_000_000
-    /// The number of messages that are written together.
+    /// The largest number of messages or events that are written in one job.
     private static let batch = 64
-    /// The number of sightings in one message.
+    /// The largest number of sightings in one message.
     private static let rowsAtATime = 2000
-    /// The pause between two attempts, in nanoseconds. It doubles with each failure.
+    /// The shortest and the longest pause after a failure, in nanoseconds. The pause doubles with each failure.
     private static let pauses = second...10 * second
     /// The time between two checks of the lock, in nanoseconds.
     private static let lockPause = 2 * second
-    /// The time limit for the last batches in milliseconds: in total after a signal, otherwise for each batch.
+    /// After a signal, the time limit for writing all remaining data, in milliseconds.
     private static let shutdownMilliseconds = 700
+    /// Without a signal, the time limit for each of the last batches, in milliseconds.
     private static let lastMilliseconds = 30_000
     /// The duration in nanoseconds after which a job is reported as slow.
     private static let slow = 60 * second
 
-    /// Starts the thread. It connects with the first job.
+    /// Starts the thread, which connects to the database with its first job.
     ///
     /// - Parameters:
     ///   - site: The collector's name.
-    ///   - path: The file of the outbox.
-    ///   - ledger: The ledger whose events for ``EventLedger/site`` are written; `nil` for none.
-    ///   - takesLock: True if this collector is on standby while another collector works for the site.
+    ///   - path: The path of the file of the outbox.
+    ///   - ledger: The ledger whose events for the channel ``EventLedger/site`` are written; `nil` for none.
+    ///   - takesLock: True if this collector must hold the site's lock to work, and otherwise is on standby for another
+    ///     collector.
     public init(
         _ options: SiteOptions, site: String, outbox path: String, ledger: EventLedger? = nil, takesLock: Bool
     ) throws(SystemError) {
@@ -115,7 +120,7 @@ public final class SiteUploader {
 
     /// The main function of the thread.
     private static func serve(_ options: SiteOptions, _ site: String, _ work: Monitor<Work>) {
-        // Blocks signals here, because the main thread handles them.
+        // Blocks signals in this thread, because the main thread handles them.
         _ = try? SignalDescriptor()
         var history: SiteHistory?
         while true {
@@ -139,7 +144,7 @@ public final class SiteUploader {
                     answer = .written
                 }
             } catch {
-                // After any other error the next job connects again.
+                // After any error except one of the data, the next job connects again.
                 if error.kind != .data { history = nil }
                 answer = .failed(error)
             }
@@ -154,7 +159,8 @@ public final class SiteUploader {
 
     // MARK: Adding
 
-    /// Uploads events at once, and sightings once a second. Events of the ledger need not be added.
+    /// Adds events and sightings to upload. Events are uploaded at once, sightings once a second. Events in the ledger
+    /// must not be added.
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
         mayHaveEvents = ledger != nil
         var messages: [Outbox.Message] = []
@@ -177,10 +183,10 @@ public final class SiteUploader {
         poll()
     }
 
-    /// Records that the collector runs, so that the site's history does not count times in which none does. Call it about
-    /// once a second.
+    /// Records that the collector runs, so that the site's history can leave out times in which no collector ran. Must
+    /// be called about once a second.
     ///
-    /// - Parameter time: The wall clock, in microseconds since 1970.
+    /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
         if run.takes(time, at: MonotonicClock.nanoseconds()) { addRun(isOver: false) }
     }
@@ -193,7 +199,7 @@ public final class SiteUploader {
 
     // MARK: The database
 
-    /// Handles the thread's answer, and passes it the next job.
+    /// Handles the answer of the thread, if there is one, and passes it the next job.
     public func poll() {
         if let answer = work.change({ work in
             defer { work.answer = nil }
@@ -217,9 +223,10 @@ public final class SiteUploader {
         }
     }
 
-    /// Passes the next events, or else the next messages of the outbox, to the thread.
+    /// Passes the next events of the ledger to the thread. If there are none, passes the next messages of the outbox.
     private func writeNext() {
-        // After a batch with wrong data, messages are sent one by one, so that only the wrong message is dropped.
+        // After the database has refused the data of a batch, messages are sent one by one, so that only the refused
+        // message is dropped.
         let limit = lastError?.kind == .data ? 1 : Self.batch
         if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.site, limit: limit) {
             mayHaveEvents = !events.isEmpty
@@ -261,7 +268,8 @@ public final class SiteUploader {
                 notices.append(Notice("\(error): this batch is dropped", isWarning: true))
                 settle()
             }
-            // Another batch may be sent next. When it is written, the messages of this one must stay.
+            // The messages of this batch stay in the outbox or the ledger. Forget that they were sent, because the next
+            // batch may be another one.
             (sent, sentEvents) = ([], [])
             lastError = error
         case .failed(let error):
@@ -299,7 +307,7 @@ public final class SiteUploader {
                 isWarning: true))
     }
 
-    /// Returns the presence at the site when the lock was taken, once.
+    /// Returns the beacons that were present at the site when the lock was taken. Further calls return `nil`.
     public func takePresence() -> SitePresence? {
         defer { presence = nil }
         return presence
@@ -311,10 +319,10 @@ public final class SiteUploader {
         return outbox.takeNotices() + notices
     }
 
-    /// Writes the waiting messages, and ends the thread. Messages that do not arrive in time stay in the outbox for the
-    /// next start.
+    /// Writes the waiting data, and ends the thread. Data that cannot be written in time stays in the ledger and the
+    /// outbox until the next start.
     ///
-    /// - Parameter isHurried: True if a signal asked the process to end. Then this takes at most 0.7 s.
+    /// - Parameter isHurried: True if a signal asked the process to end. This function then takes at most about 0.7 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
         run.ends(at: WallClock.microseconds())

@@ -1,6 +1,7 @@
 internal import Sightings
 
-/// What is received from a beacon: with all its identities, or only with those that prove it.
+/// Collects the levels of a beacon's reports. If a proof is needed, only reports that prove the beacon's presence
+/// count.
 struct BeaconTracker: Sendable {
     let beacon: Int
     let needsProof: Bool
@@ -8,17 +9,18 @@ struct BeaconTracker: Sendable {
     let tracks: [Int]
     /// True if several devices count as the beacon.
     let isGroup: Bool
-    /// The beacon's memberships of zones.
+    /// The numbers of the beacon's zone members (``ZoneMember``), one for each zone to which it belongs.
     var members: [Int] = []
     private(set) var levels = DeviceLevels()
-    /// A track whose identity two devices send; `nil` if there is none.
+    /// The track of an identity that two devices send; `nil` if there is no such track.
     private var clonedTrack: Int?
     var proof = EphemeralIDProof()
-    /// The track that was last proven, and when, in listened time.
+    /// The track of the last report that proved the beacon, and the time of that report in listened time.
     var proven: (track: Int, received: Int)?
-    /// The number of restarts of the receiver when a report last arrived; `nil` before the first one of this run.
+    /// The number of restarts of the receiver up to the beacon's last report; `nil` before its first report in this
+    /// run.
     var restarts: Int?
-    /// The last median that was judged: in dBm, and relative to 1 m in dB.
+    /// The last median that was compared with a zone's bound: the level in dBm, and the level relative to 1 m in dB.
     var last: (level: Double, gain: Double?)?
 }
 
@@ -48,10 +50,11 @@ extension BeaconTracker {
     mutating func forgetLevels() { levels = DeviceLevels() }
 }
 
-/// The levels of a beacon, or of each device of a group. The strongest device decides: if one of them is inside, the group
-/// is inside.
+/// The levels of a beacon, or of each device of a group. The device with the highest level decides: if one device is
+/// inside a zone, the group is inside.
 struct DeviceLevels: Sendable {
-    /// The number of devices whose levels are kept. The one that was received least recently gives way to a new one.
+    /// The number of devices whose levels are kept. A further device replaces the device that was received least
+    /// recently.
     static let capacity = 16
 
     /// For each device, its address, when it was last received, and its levels.
@@ -73,15 +76,16 @@ struct DeviceLevels: Sendable {
         windows[place].levels.add(level, power: power, at: now)
     }
 
-    /// Returns the medians of the strongest device from `start` on; `nil` if there are no levels.
+    /// Returns the medians of the device with the highest level, computed from its levels since `start`; `nil` if there
+    /// are none.
     ///
-    /// - Parameter reports: The number of reports that a device needs, if any device has as many.
+    /// - Parameter reports: The number of reports that a device needs to be chosen, unless no device has that many.
     func median(since start: Int, reports: Int = 1) -> MedianWindow.Median? {
         windows.count == 1
             ? windows[0].levels.median(since: start) : strongest(since: start, reports: reports)?.median
     }
 
-    /// Returns the levels of the strongest device from `start` on.
+    /// Returns all kept levels of the device that has the highest level since `start`.
     func window(since start: Int) -> MedianWindow {
         windows[strongest(since: start, reports: 1)?.place ?? 0].levels
     }
@@ -103,26 +107,28 @@ struct DeviceLevels: Sendable {
 /// The levels of a device's last events, at most 64 of them.
 struct MedianWindow: Sendable {
     static let capacity = 64
-    /// Stands for a level relative to 1 m if the beacon's power is not known.
+    /// The value in `gains` for a report without a known power.
     private static let noGain = Int8.min
 
-    // A ring of fixed size, because it is written and sorted for each report of each beacon.
+    // Ring buffers of fixed size: they are written and sorted for each report of each beacon, so they must not
+    // allocate.
     private var times = InlineArray<64, Int>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
-    /// The levels relative to the level at 1 m, in dB.
+    /// The levels relative to the level at 1 m, in dB; `noGain` if the power is not known.
     private var gains = InlineArray<64, Int8>(repeating: 0)
     private var next = 0
     private var filled = 0
 
-    /// The medians of a window.
+    /// The median level of a window, in dBm and relative to 1 m.
     struct Median: Sendable {
         let count: Int
-        /// In dBm.
+        /// The median level, in dBm.
         let level: Double
-        /// Relative to 1 m, in dB; `nil` if less than half of the reports had a known power.
+        /// The median level relative to 1 m, in dB; `nil` unless more than half of the reports had a known power.
         let gain: Double?
 
-        /// Compares levels relative to 1 m if both are known, otherwise levels.
+        /// Returns true if this median is higher. The levels relative to 1 m are compared if both are known, otherwise
+        /// the levels in dBm.
         func isStronger(than other: Median) -> Bool {
             if let gain, let otherGain = other.gain { return gain > otherGain }
             return level > other.level
@@ -142,7 +148,7 @@ struct MedianWindow: Sendable {
 
     mutating func removeAll() { filled = 0 }
 
-    /// The medians of the levels from `start` on; `nil` if there are none.
+    /// Returns the medians of the levels since `start`; `nil` if there are none.
     func median(since start: Int) -> Median? {
         var sortedLevels = InlineArray<64, Int8>(repeating: 0)
         var sortedGains = InlineArray<64, Int8>(repeating: 0)
@@ -166,19 +172,20 @@ struct MedianWindow: Sendable {
             gain: gainCount * 2 > count ? Self.middle(sortedGains.span, gainCount) : nil)
     }
 
-    /// The number of levels from which the deviation is estimated.
+    /// The smallest number of levels from which the standard deviation is estimated.
     private static let needed = 8
-    /// The deviation that is assumed before, and the least one, because levels are whole numbers; in dB.
+    /// The standard deviations in dB that are assumed for fewer levels, and at least: levels are whole numbers, so
+    /// equal levels do not mean a deviation of 0.
     private static let (usualDeviation, leastDeviation) = (4.0, 1.0)
 
-    /// The variance of a median of this window, in dB².
+    /// Returns the variance of a median of this window, in dB².
     func variance(of median: Median) -> Double {
         let deviation = deviation
-        // The median of normal values varies by π/2 more than their mean.
+        // The variance of the median of normally distributed values is π/2 times that of their mean.
         return 1.57 * deviation * deviation / Double(median.count)
     }
 
-    /// The standard deviation of the levels at one place, in dB. It is estimated from the differences between successive
+    /// The standard deviation in dB of the levels at one place. It is estimated from the differences between successive
     /// levels, so a beacon that moves does not enlarge it.
     private var deviation: Double {
         guard filled >= Self.needed else { return Self.usualDeviation }
@@ -190,7 +197,7 @@ struct MedianWindow: Sendable {
             sum += abs(Int(levels[following]) - Int(levels[position]))
             position = following
         }
-        // The mean difference of two normal values is 2/√π deviations.
+        // The mean difference of two normally distributed values is 2/√π standard deviations.
         return max(Self.leastDeviation, 0.886 * Double(sum) / Double(filled - 1))
     }
 

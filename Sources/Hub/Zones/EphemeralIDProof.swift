@@ -2,41 +2,43 @@ internal import Sightings
 
 /// Decides when an ephemeral id proves that its beacon is there.
 ///
-/// Every device in reach can repeat an id while it is valid, and a receiver cannot find out which of two senders has
-/// the key. So an id proves nothing if it comes from more senders, or at more different levels, than one beacon can
-/// explain.
+/// Every device in range can repeat an id while the id is valid, and a receiver cannot find out which of two senders
+/// has the key. So an id proves nothing if it comes from more senders, or at levels that differ more, than is possible
+/// for one beacon.
 struct EphemeralIDProof: Sendable {
-    /// Two senders within this time are present at once, in microseconds of listened time: 10 s.
+    /// Two senders that are received within this time are present at the same time, in microseconds of listened time:
+    /// 10 s.
     static let together = 10_000_000
-    /// The number of addresses that a beacon may use for one id: it may change its address once before the id.
+    /// The number of addresses that a beacon may use for one id: it may change its address once during the validity of
+    /// the id.
     static let mostSenders = 2
     /// After a change of the address an id proves nothing for this time, in microseconds: a device that repeats the id
     /// with a new address each time never proves it. It is less than the shortest silence after which a beacon is gone.
     static let settling = 5_000_000
-    /// The largest difference between levels within ``together`` that one place explains, in dB: a beacon that is carried
-    /// past, and a fade.
+    /// The largest difference between levels that one beacon can cause, in dB, if it is carried past the receiver and
+    /// fades. It applies to the levels of the last one to two times ``together``.
     static let widestLevels = 40
-    /// The number of ids that are kept. A beacon can send several ids, each with its own rotation.
+    /// The number of ids that are kept. A beacon can send several ids, each of which changes at its own times.
     private static let mostIDs = 8
 
     /// The senders and levels that were received with one id.
     private struct Use {
         let id: BeaconIdentity
         var senders: [Sender?] = []
-        /// The last sender, and when it was received.
+        /// The sender of the last report, and the time of that report.
         var last: (sender: Sender?, received: Int)?
-        /// The sender before the present one, and when it was last received.
+        /// The sender before the last change of sender, and the time of its last report.
         var previous: (sender: Sender?, received: Int)?
         var levels = LevelRange()
-        /// When the sender last changed.
+        /// The time of the last change of sender.
         var changed: Int?
-        /// When the id last showed that several devices send it.
+        /// The time of the last sign that several devices send the id.
         var contested: Int?
     }
 
-    /// The lowest and the highest level of the last 10 to 20 s.
+    /// The lowest and the highest level of the last 10 to 20 s, kept in two consecutive ranges.
     private struct LevelRange {
-        /// The start of the range `current`. The range `before` ended then.
+        /// The time at which the range `current` began and the range `before` ended.
         private var start = 0
         private var current: ClosedRange<Int8>?
         private var before: ClosedRange<Int8>?
@@ -55,14 +57,14 @@ struct EphemeralIDProof: Sendable {
         }
     }
 
-    /// In the order of their first reports.
+    /// The ids that are kept, in the order of their first reports.
     private var uses: [Use] = []
 
-    /// Takes a report, and returns whether it proves the beacon.
+    /// Adds a report, and returns whether it proves the presence of the beacon.
     ///
     /// - Parameters:
-    ///   - level: In dBm; `nil` if it is not available.
-    ///   - now: In microseconds of listened time.
+    ///   - level: The level in dBm; `nil` if the report has none.
+    ///   - now: The time of the report, in microseconds of listened time.
     mutating func accepts(_ identity: BeaconIdentity?, from sender: Sender?, level: Int8?, at now: Int) -> Bool {
         guard let identity, case .eddystoneEID = identity else { return false }
         let place = uses.firstIndex { $0.id == identity } ?? uses.count
@@ -77,7 +79,7 @@ struct EphemeralIDProof: Sendable {
         _ sender: Sender?, _ level: Int8?, isNewest: Bool, at now: Int, _ use: inout Use
     ) -> Bool {
         if let last = use.last, last.sender != sender {
-            // A beacon may change its address once; it does not change it back.
+            // A beacon may change its address, but does not return to its previous address: two devices send the id.
             if let previous = use.previous, previous.sender == sender, now - previous.received < together {
                 use.contested = now
             }
@@ -85,7 +87,8 @@ struct EphemeralIDProof: Sendable {
         }
         use.last = (sender, now)
         if use.senders.count <= mostSenders, !use.senders.contains(where: { $0 == sender }) {
-            // When the beacon sends its next id already, a new sender of this one only repeats it.
+            // The beacon already sends its next id, so a new sender of this old id can only be a device that repeats
+            // it.
             if !isNewest, !use.senders.isEmpty { return false }
             use.senders.append(sender)
         }

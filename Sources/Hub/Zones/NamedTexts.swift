@@ -1,4 +1,4 @@
-/// Replaces each `${name}` in a text. `${` without a `}` after it stays as it is.
+/// Replaces each `${name}` in a text. `${` without a following `}` is not changed.
 package enum NamedTexts {
     /// Returns the text with each `${name}` replaced by the value of that name.
     package static func fill(_ text: String, _ value: (String) -> String) -> String {
@@ -11,7 +11,7 @@ package enum NamedTexts {
         return result + rest
     }
 
-    /// The names in a text, in its order.
+    /// Returns the names of all `${name}` in a text, in order of appearance.
     package static func names(in text: String) -> [String] {
         var names: [String] = []
         _ = fill(text) {

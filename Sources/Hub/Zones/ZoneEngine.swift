@@ -1,19 +1,20 @@
 public import Sightings
 
-/// Decides when beacons enter, leave and stay in zones, from sightings and a clock.
+/// Decides from sightings and a clock when beacons enter zones, stay in them, and leave them.
 ///
-/// Every call returns the events that it caused, in order. The same calls return the same events, live or from a
-/// recording. All durations are measured in listened time (`ListeningClock` of Sightings): while the receiver may have
-/// failed, no beacon leaves, and the zones become unknown.
+/// Every call returns the events that it caused, in order. The same calls return the same events, whether the sightings
+/// are live or come from a recording. All durations are measured in listened time (`ListeningClock` of Sightings):
+/// while the receiver may have failed, no beacon leaves, and the zones become unknown.
 public struct ZoneEngine: Sendable {
     /// The shortest automatic window, in microseconds: 3 s.
     static let shortestWindow = 3_000_000
-    /// The length of the automatic window of a beacon that sends rarely, in periods of the beacon.
+    /// The length of the automatic window in advertising periods of the beacon, if that is longer than
+    /// ``shortestWindow``.
     static let windowPeriods = 3.0
-    /// The least lead, in standard errors of the difference, with which a beacon of another zone of an exclusive group
-    /// takes over.
+    /// The number of standard errors by which the level of a beacon must exceed that of the beacon inside another zone
+    /// of the exclusive group to take over. The standard error is that of the difference of the two levels.
     static let exclusiveErrors = 4.0
-    /// The longest window in which two beacons are compared, in microseconds: 24 s.
+    /// The window length from which the windows for comparing two beacons are no longer doubled, in microseconds: 24 s.
     static let longestComparison = 24_000_000
 
     /// The zones, in the order of the file.
@@ -21,28 +22,31 @@ public struct ZoneEngine: Sendable {
     private let beacons: [ZoneBeacon]
     private var occupants: ZoneOccupants
     private var trackers: [BeaconTracker] = []
-    /// For each track of the sighting table.
+    /// The silence of each track of the sighting table, in the order of the tracks.
     private var silences: [BeaconSilence]
-    /// For each track of the sighting table, the trackers that follow its beacon.
+    /// For each track of the sighting table, the numbers of the trackers of its beacon.
     private let trackersOfTracks: [[Int]]
     private var timers = ZoneTimers()
-    /// The timers of dwell times, which end no presence and so need no proof.
+    /// The timers of dwell times. A dwell event does not end a presence, so it needs no report that proves that the
+    /// receiver works.
     private var dwellTimers = ZoneTimers()
     private var clock = ListeningClock()
-    /// When the last report before the zones became unknown arrived, or the receiver stopped; `nil` while they are known.
+    /// The time of the last report before the zones became unknown, or the time at which the receiver stopped if there
+    /// was no report; `nil` while the zones are known.
     public private(set) var unknownSince: HeardInstant?
-    /// The number of the last event.
+    /// The sequence number of the last event.
     private var sequence = 0
-    /// The events that were not returned yet.
+    /// The events that the current call will return.
     private var pending: [ZoneEvent] = []
-    /// For each zone, the number of events of each kind.
+    /// The number of events of each kind, for each zone.
     private var counts: [[ZoneEvent.Kind: Int]]
 
     /// Creates an engine in which all zones are empty.
     ///
     /// - Parameters:
-    ///   - known: The known beacons of a sighting table, in its order. Several entries with one name are one beacon.
-    ///   - described: The tags and attachments of beacons, by name. A beacon that is missing here has none.
+    ///   - known: The known beacons of the sighting table, in the order of its tracks. Several entries with one name
+    ///     are one beacon.
+    ///   - described: The beacons with their tags and attachments. A beacon that is missing here has neither.
     public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
         let index = ZoneIndex(rules, known: known, beacons: described)
         self.rules = rules
@@ -56,20 +60,22 @@ public struct ZoneEngine: Sendable {
 
     // MARK: State
 
-    /// True if the zones are known: false while the receiver may have failed.
+    /// True if it is known which beacons are inside the zones; false while the receiver may have failed.
     public var isKnown: Bool { unknownSince == nil }
-    /// Makes the zones unknown since `since`, as they were in an earlier engine; `nil` makes them known.
+    /// Restores the value of ``unknownSince`` of an earlier engine: the zones are unknown since `since`; `nil` makes
+    /// them known.
     public mutating func continueUnknown(since: HeardInstant?) { unknownSince = since }
 
-    /// The names of the beacons inside a zone, in the order of the zone's beacons.
+    /// Returns the names of the beacons inside a zone, in the order in which the zone lists its beacons.
     public func inside(_ zone: Int) -> [String] {
         occupants.members.filter { $0.zone == zone && $0.isInside }.map { beacons[trackers[$0.tracker].beacon].name }
     }
 
-    /// The number of beacons inside a zone.
+    /// Returns the number of beacons inside a zone.
     public func insideCount(_ zone: Int) -> Int { occupants.members.count { $0.zone == zone && $0.isInside } }
 
-    /// All presences, to be saved for ``resume(_:unixMicroseconds:)``. A presence without a known time is left out.
+    /// Returns all presences, to be saved for ``resume(_:unixMicroseconds:)``. A presence whose time of entering is
+    /// unknown is left out.
     ///
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func presences(_ unix: (ZoneMoment) -> Int64?) -> [Presence] {
@@ -81,11 +87,11 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// The number of events of a kind in a zone so far.
+    /// Returns the number of events of a kind in a zone so far.
     public func count(_ kind: ZoneEvent.Kind, of zone: Int) -> Int { counts[zone][kind] ?? 0 }
 
-    /// The silence after which a beacon counts as gone, in microseconds, as estimated now; `nil` if the beacon is unknown
-    /// or was never received.
+    /// Returns the current estimate of the silence after which a beacon counts as gone, in microseconds of listened
+    /// time; `nil` if the beacon is unknown or was never received.
     public func silenceMicroseconds(of beacon: String) -> Int? {
         let own = trackersOfTracks.indices.filter { track in
             trackersOfTracks[track].contains { beacons[trackers[$0].beacon].name == beacon }
@@ -94,13 +100,14 @@ public struct ZoneEngine: Sendable {
         return own.map { silences[$0].limit }.max()
     }
 
-    /// The time at which ``advance(to:)`` has something to return even if no report arrives; `nil` for never.
+    /// The time at which ``advance(to:)`` will return an event if no report arrives before; `nil` if there is no such
+    /// time.
     public var nextWakeUp: HeardInstant? {
         isKnown ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
     }
 
-    /// The time at which the zones become unknown if no report arrives; `nil` for never. Beacons that are inside since
-    /// an earlier run are unknown if nothing is received after the start.
+    /// The time at which the zones become unknown if no report arrives; `nil` for never. If no report has arrived since
+    /// the start, the zones become unknown only if beacons are inside, which an earlier run saved.
     private var unknownDue: HeardInstant? {
         if let doubtful = clock.doubtful { return doubtful }
         guard let start = clock.restarted ?? clock.begun, occupants.members.contains(where: \.isInside) else {
@@ -111,7 +118,7 @@ public struct ZoneEngine: Sendable {
 
     // MARK: Inputs
 
-    /// The longest time inside from before the start, in microseconds: a hundred years.
+    /// The longest time inside that is taken over from an earlier run, in microseconds: 100 years.
     private static let longestStay: Int64 = 3_155_760_000_000_000
 
     /// Restores the presences that an earlier run saved. Must be called before the first sighting.
@@ -137,10 +144,11 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Takes a report of any device, and judges the zones of its beacon. The table must have taken the report.
+    /// Processes a report of any device, and decides whether its beacon enters or leaves zones. The report must already
+    /// be in the table.
     ///
-    /// - Parameter track: The beacon's position in the table; `nil` or a higher one for strangers, whose reports prove
-    ///   that the receiver works.
+    /// - Parameter track: The number of the beacon's track in the table. For an unknown device it is `nil` or higher
+    ///   than those of the known beacons; its report only proves that the receiver works.
     public mutating func receive(_ track: Int?, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
         fireDwellTimers(until: sighting.instant)
         becomeUnknown(at: sighting.instant)
@@ -149,7 +157,7 @@ public struct ZoneEngine: Sendable {
         if let last, clock.period != period,
             sighting.instant.microseconds(since: last) >= ListeningClock.graceMicroseconds
         {
-            // Levels from before the pause say nothing about the present.
+            // The pause was so long that the levels before it are outdated.
             for tracker in trackers.indices { trackers[tracker].forgetLevels() }
         }
         fireTimers()
@@ -165,18 +173,18 @@ public struct ZoneEngine: Sendable {
         return takePending()
     }
 
-    /// Returns the events that time alone causes up to `now`: dwell times end, and the zones become unknown if nothing
-    /// is received. Exits wait for a report, which proves that the receiver works.
+    /// Returns the events that the passing of time alone causes up to `now`: dwell times end, and the zones become
+    /// unknown if no reports arrive. An exit needs a report, which proves that the receiver works.
     public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
         fireDwellTimers(until: now)
         becomeUnknown(at: now)
         return takePending()
     }
 
-    /// Marks the receiver as not working from now on.
+    /// Marks the receiver as not working since `now`.
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 
-    /// Marks the receiver as working from now on, for the first time or again.
+    /// Marks the receiver as working since `now`, for the first time or again.
     public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
         becomeUnknown(at: now)
         clock.startListening(at: now)
@@ -197,7 +205,7 @@ public struct ZoneEngine: Sendable {
         addForAllZones(.known, at: now, since: since)
     }
 
-    /// Returns the broken invariants, one sentence each. Tests call it after every step.
+    /// Returns the broken invariants, one sentence each. Tests call this function after every step.
     public func check() -> [String] {
         var faults = occupants.check()
         if !pending.isEmpty { faults.append("\(pending.count) events were not returned") }
@@ -280,8 +288,9 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Returns whether the beacon of a member is nearer than that of another one, by more than chance. A small difference
-    /// needs many reports, so the windows grow. All shorter windows must agree, because a beacon may have moved.
+    /// Returns whether the beacon of member `index` is nearer than that of `rival`, by more than chance explains. A
+    /// small difference needs many reports, so the windows are doubled until the difference is large enough. The beacon
+    /// must be nearer in all shorter windows too, because a beacon may have moved.
     private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
         let levels = (
             trackers[occupants.members[index].tracker].levels, trackers[occupants.members[rival].tracker].levels
@@ -343,7 +352,8 @@ public struct ZoneEngine: Sendable {
         dwellTimers.add(due, .dwell, occupancy)
     }
 
-    /// When a beacon has been silent for too long, in listened time; `nil` if it was never received.
+    /// Returns the time at which a beacon will have been silent for too long, in listened time; `nil` if it was never
+    /// received.
     private func silenceDeadline(_ index: Int) -> Int? {
         let after = rules[occupants.members[index].zone].silentAfter
         let tracker = trackers[occupants.members[index].tracker]
@@ -364,13 +374,14 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// True if the next timer is that of a dwell time.
+    /// True if the timer that is due next is that of a dwell time.
     private var dwellIsFirst: Bool {
         guard let dwell = dwellTimers.first else { return false }
         return timers.first.map { dwell < $0 } ?? true
     }
 
-    /// When the next dwell time ends if the receiver continues to work; `nil` if that is not certain before a report.
+    /// The time at which the next dwell time ends, if the receiver continues to work; `nil` if another timer is due
+    /// first, or if only a further report can prove that the receiver still works at that time.
     private var dwellDue: HeardInstant? {
         guard dwellIsFirst, let timer = dwellTimers.first, clock.lastReport != nil, clock.stopped == nil else {
             return nil
@@ -394,7 +405,8 @@ public struct ZoneEngine: Sendable {
             occupants.members[index].hasSilenceTimer = false
             guard occupants.members[index].isInside else { return }
             if let deadline = silenceDeadline(index), deadline > timer.due {
-                // Further reports may shorten the permitted silence, but not below the shortest one.
+                // Further reports may shorten the permitted silence, so check again before the deadline, but not before
+                // the shortest permitted silence has passed.
                 occupants.members[index].hasSilenceTimer = true
                 timers.add(min(deadline, timer.due + shortestSilence(index)), .silence, index)
             } else {
@@ -402,7 +414,8 @@ public struct ZoneEngine: Sendable {
             }
         case .level:
             guard let since = occupants.members[index].outsideSince, occupants.members[index].isInside else { return }
-            // If the beacon came back meanwhile, a later timer is responsible.
+            // If the beacon was within the bound in the meantime, this timer is outdated: a later timer ends its
+            // presence.
             guard since + rules[occupants.members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
@@ -464,12 +477,12 @@ extension ZoneEngine {
         public var zone: String
         /// The beacon that is inside; with `"per": "zone"`, the first one that entered of the beacons inside.
         public var beacon: String
-        /// When it entered, in microseconds since 1970.
+        /// The time at which the presence began, in microseconds since 1970.
         public var since: Int64
-        /// How many of the zone's dwell times have been reported.
+        /// The number of the zone's dwell times that have been reported.
         public var dwells: Int
 
-        /// A presence of `beacon` in `zone`.
+        /// Creates a presence of `beacon` in `zone`.
         public init(zone: String, beacon: String, since: Int64, dwells: Int) {
             self.zone = zone
             self.beacon = beacon

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// A moment of this run, or of an earlier run, for which only the wall clock is known.
+/// A moment of this run of the listener, or a moment of an earlier run, of which only the wall clock time is known.
 public enum ZoneMoment: Hashable, Sendable {
     /// A moment of this run.
     case heard(HeardInstant)
@@ -26,16 +26,16 @@ public struct ZoneEvent: Hashable, Sendable {
 
     /// Why a beacon left.
     public enum Cause: String, Hashable, Sendable {
-        /// It was too far away, or too weak.
+        /// The beacon was too far away, or its level was too low.
         case level
-        /// It was silent for longer than losses explain.
+        /// The beacon was silent for longer than lost reports can explain.
         case silence
-        /// Another zone of the exclusive group is nearer.
+        /// The beacon of another zone of the exclusive group is nearer.
         case exclusive
     }
 
     public let kind: Kind
-    /// The number of the event, from 1 without a gap.
+    /// The number of the event in this run: 1, 2, 3, and so on.
     public let sequence: Int
     /// The zone's position among the rules.
     public let zoneIndex: Int
@@ -43,40 +43,41 @@ public struct ZoneEvent: Hashable, Sendable {
     /// The beacon's name; `nil` for an event of the whole zone.
     public internal(set) var beacon: String?
     public let instant: HeardInstant
-    /// When the zone was entered; for `unknown` and `known`, the last report before.
+    /// The time at which the zone was entered; for `unknown` and `known`, the time of the last report before the zones
+    /// became unknown.
     public let since: ZoneMoment
-    /// How many of the zone's dwell times have been reported.
+    /// The number of the zone's dwell times that have been reported.
     public internal(set) var dwells = 0
     public internal(set) var cause: Cause?
-    /// Why it is certain that the receiver worked until the beacon left; `nil` unless it left.
+    /// The proof that the receiver worked until the beacon left; `nil` if the event is no exit.
     public internal(set) var receiverProof: ListeningClock.Proof?
     /// The median level of the window, in dBm; `nil` if the event does not depend on it.
     public internal(set) var level: Double?
-    /// In metres; `nil` if the beacon's power is not known.
+    /// The estimated distance in metres; `nil` if the beacon's power is not known.
     public internal(set) var distance: Double?
     public let proof: ZoneRule.Proof
-    /// True if two devices send the beacon's identity, as far as is known; `nil` for an event of the whole zone.
+    /// True if two devices were found to send the beacon's identity; `nil` for an event of the whole zone.
     public internal(set) var isCloned: Bool?
-    /// The zone's texts, with attachments filled in.
+    /// The zone's texts for this event, in which each `${key}` is replaced by the beacon's attachment.
     public internal(set) var content: ZoneRule.Content?
     public internal(set) var attachments: [BeaconAttachment] = []
-    /// True if the beacon has its own place in the zone. Otherwise all beacons of the zone share one.
+    /// True if the beacon enters and leaves on its own. False if all beacons of the zone enter and leave as one.
     public internal(set) var hasOwnPresence = false
 }
 
 extension ZoneEvent {
-    /// The facts that a line of JSON contains in addition to the event itself.
+    /// The values that an event's JSON line contains in addition to the event itself.
     public struct Context: Sendable {
         /// The name of the listener.
         public var receiver: String
-        /// The common prefix of all ids of one run.
+        /// The prefix of the ids of all events of one run.
         public var boot: String
-        /// How good the wall clock is, in one word.
+        /// The quality of the wall clock in one word, such as `synchronized`.
         public var clock: String
         /// Converts a moment into microseconds since 1970; `nil` if the wall clock is not known.
         public var unixMicroseconds: @Sendable (HeardInstant) -> Int64?
 
-        /// A context for the events of one run.
+        /// Creates a context for the events of one run.
         public init(
             receiver: String, boot: String, clock: String,
             unixMicroseconds: @escaping @Sendable (HeardInstant) -> Int64?
@@ -87,7 +88,7 @@ extension ZoneEvent {
             self.unixMicroseconds = unixMicroseconds
         }
 
-        /// A moment in microseconds since 1970; `nil` if the wall clock is not known.
+        /// Returns a moment in microseconds since 1970; `nil` if the wall clock is needed and not known.
         public func unix(_ moment: ZoneMoment) -> Int64? {
             switch moment {
             case .heard(let instant): unixMicroseconds(instant)
@@ -96,10 +97,10 @@ extension ZoneEvent {
         }
     }
 
-    /// The unique id of the event: `BOOT-SEQ`.
+    /// Returns the unique id of the event: the context's `boot`, a hyphen, and the sequence number.
     public func id(_ context: Context) -> String { "\(context.boot)-\(sequence)" }
 
-    /// The time since ``since``, in microseconds; `nil` if the wall clock is needed and not known.
+    /// Returns the time from ``since`` to the event, in microseconds; `nil` if the wall clock is needed and not known.
     public func lastedMicroseconds(_ context: Context) -> Int? {
         switch since {
         case .heard(let start): instant.microseconds(since: start)
@@ -138,8 +139,8 @@ extension ZoneEvent {
         }
     }
 
-    /// A time as RFC 3339 text with microseconds.
+    /// Returns a time as RFC 3339 text with microseconds.
     ///
-    /// - Parameter unix: Microseconds since 1970.
+    /// - Parameter unix: The time in microseconds since 1970.
     public static func time(_ unix: Int64) -> String { RFC3339Time.text(microseconds: Int(unix)) }
 }

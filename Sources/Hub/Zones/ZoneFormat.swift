@@ -82,17 +82,17 @@ package enum ZoneKeys {
                 "aboveDbm", "leaveBeyondM", otherwise: "this key needs \"withinM\", which this zone does not have"),
         ])
 
-    /// The key of the whole list.
+    /// The key `zones` of the listener file: the list of zones.
     package static let zones = Key(
         "zones", .list("zones", 1...Int.max, of: .section(section)), "Zones that beacons enter and leave.")
 
     private static let tagType = ValueType<String>.label().defined(as: "label", "A text for people.")
-    /// In thousandths of a metre.
+    /// The permitted distances, in thousandths of a metre.
     private static let distances = 10...1_000_000
     private static let levels = -120...20
     private static let auto = "auto"
 
-    /// A time in thousandths of a second; no value for `auto`.
+    /// Returns the type of a time in thousandths of a second, which has no value if the file contains `auto`.
     private static func automatic(_ range: ClosedRange<Int>) -> ValueType<Int> {
         let seconds = ValueType<Int>.thousandths(range, unit: "s")
         let (low, high) = (JSONNumber(thousandths: range.lowerBound), JSONNumber(thousandths: range.upperBound))
@@ -107,13 +107,13 @@ package enum ZoneKeys {
 }
 
 extension ValueType<JSONNode> {
-    /// The name of a beacon, as a node: a problem with it is reported at its own place.
+    /// The name of a beacon, kept as a JSON node so that a problem with the name is reported at its line of the file.
     fileprivate static var beaconName: ValueType {
         ValueType(schema: ["type": "string"]) { decoder, node in decoder.text(node).map { _ in node } }
     }
 }
 
-/// The keys of the text of an event. `${key}` in a text stands for the beacon's attachment of this name.
+/// The keys of the text of an event. `${key}` in a text stands for the beacon's attachment with that key.
 enum ContentKeys {
     static let title = Key(
         "title", .label(200, isEmptyGood: true), "Title, such as \"${owner} is here\" with the attachment owner.")

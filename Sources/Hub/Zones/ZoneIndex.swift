@@ -1,11 +1,11 @@
 internal import Sightings
 
-/// Which beacons belong to which zones: the tables that an engine starts with.
+/// The tables with which a zone engine starts: which beacons belong to which zones.
 struct ZoneIndex {
     var beacons: [ZoneBeacon] = []
     private(set) var occupants = ZoneOccupants()
     var trackers: [BeaconTracker] = []
-    /// For each track of the sighting table, the trackers that follow its beacon.
+    /// For each track of the sighting table, the numbers of the trackers of its beacon.
     var trackersOfTracks: [[Int]] = []
     /// The names of the exclusive groups.
     private var groups: [String] = []

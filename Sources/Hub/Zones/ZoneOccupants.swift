@@ -3,35 +3,36 @@ struct ZoneMember: Sendable {
     let zone: Int
     let tracker: Int
     let occupancy: Int
-    /// The smallest measure with which the beacon enters: a level in dBm, or relative to 1 m in dB.
+    /// The lowest median with which the beacon enters: a level in dBm, or a level relative to 1 m in dB.
     let enterMeasure: Double
-    /// The smallest measure with which it stays.
+    /// The lowest median with which the beacon stays inside, in the unit of ``enterMeasure``.
     let stayMeasure: Double
     var isInside = false
-    /// When it went beyond the leaving bound, in listened time; `nil` while it is within.
+    /// The time at which the beacon went beyond the leaving bound, in listened time; `nil` while it is within the
+    /// bound.
     var outsideSince: Int?
-    /// True if a timer for its silence runs.
+    /// True if a timer for the beacon's silence runs.
     var hasSilenceTimer = false
 }
 
 /// The presence of one beacon in a zone, or of any beacon in a zone with `"per": "zone"`.
 struct ZoneOccupancy: Sendable {
     let zone: Int
-    /// The number of the zone's exclusive group.
+    /// The number of the zone's exclusive group; `nil` if the zone is in no group.
     let group: Int?
     let isOfOneBeacon: Bool
-    /// The members inside, in the order in which they entered.
+    /// The numbers of the members inside, in the order in which they entered.
     var inside: [Int] = []
-    /// When it was entered, in listened time.
+    /// The time at which the occupancy began, in listened time.
     var entered = 0
-    /// How long it had been occupied when this run began, in microseconds.
+    /// The duration of the occupancy before this run began, in microseconds.
     var enteredBefore = 0
     var since = ZoneMoment.unix(0)
-    /// How many of the zone's dwell times have been reported.
+    /// The number of the zone's dwell times that have been reported.
     var dwells = 0
-    /// When the next dwell time ends, in listened time.
+    /// The time at which the next dwell time ends, in listened time; `nil` if there is none.
     var dwellDue: Int?
-    /// True if it was restored from an earlier run and no report has confirmed it yet.
+    /// True if the occupancy was restored from an earlier run and no report has confirmed it yet.
     var isUnconfirmed = false
 
     var isInside: Bool { !inside.isEmpty }
@@ -50,7 +51,7 @@ struct ZoneOccupancy: Sendable {
 struct ZoneOccupants: Sendable {
     var members: [ZoneMember] = []
     var occupancies: [ZoneOccupancy] = []
-    /// For each exclusive group, the occupancy that is inside.
+    /// For each exclusive group, the number of the occupancy that has members inside; `nil` if the group is free.
     var holders: [Int?] = []
 
     /// The occupancy of a member.
@@ -59,8 +60,8 @@ struct ZoneOccupants: Sendable {
         set { occupancies[members[member].occupancy] = newValue }
     }
 
-    /// Returns the members inside the other occupancy that holds the exclusive group of a member; empty if the group is
-    /// free.
+    /// Returns the members inside another occupancy of the member's exclusive group; empty if the group is free or the
+    /// member has none.
     func rivals(of member: Int) -> [Int] {
         guard let group = self[member].group, let holder = holders[group], holder != members[member].occupancy else {
             return []
@@ -71,8 +72,9 @@ struct ZoneOccupants: Sendable {
     /// Moves a member inside. Its exclusive group must be free.
     ///
     /// - Parameters:
-    ///   - now: The time of entering in listened time, and `moment` for events.
-    /// - Returns: whether the occupancy was empty before.
+    ///   - now: The time of entering in listened time.
+    ///   - moment: The time of entering as it is reported in events.
+    /// - Returns: True if the occupancy was empty before.
     mutating func enter(_ member: Int, at now: Int, _ moment: ZoneMoment) -> Bool {
         let isFirst = !self[member].isInside
         members[member].isInside = true
@@ -85,7 +87,7 @@ struct ZoneOccupants: Sendable {
 
     /// Moves a member outside.
     ///
-    /// - Returns: whether the occupancy is empty now.
+    /// - Returns: True if the occupancy is empty now.
     mutating func leave(_ member: Int) -> Bool {
         members[member].isInside = false
         members[member].outsideSince = nil

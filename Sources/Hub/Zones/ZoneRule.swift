@@ -1,21 +1,21 @@
 public import Configuration
 internal import Glibc
 
-/// A zone of a listener file, with all defaults: which beacons belong to it, and when they enter and leave.
+/// A zone of a listener file, with the defaults filled in: which beacons belong to it, and when they enter and leave.
 public struct ZoneRule: Hashable, Sendable {
     /// The beacons of a zone.
     public enum Members: Hashable, Sendable {
         /// All beacons with this tag.
         case tag(String)
-        /// Beacons by name.
+        /// The beacons with these names.
         case beacons([String])
     }
 
-    /// The unit that enters and leaves.
+    /// The unit that enters and leaves: each beacon on its own, or the zone as a whole.
     public enum Per: String, Hashable, Sendable, CaseIterable {
-        /// Each beacon enters and leaves on its own, such as each of several desks.
+        /// Each beacon enters and leaves on its own, for example if each of several desks has a beacon.
         case beacon
-        /// The zone is entered with the first beacon, and left with the last.
+        /// The zone is entered when its first beacon enters, and left when its last beacon leaves.
         case zone
     }
 
@@ -27,11 +27,11 @@ public struct ZoneRule: Hashable, Sendable {
         case level(above: Int, leaveBelow: Int)
     }
 
-    /// What a beacon must send to be counted.
+    /// What a beacon must send to count as present.
     public enum Proof: String, Hashable, Sendable, CaseIterable {
         /// Its identity, which can be copied.
         case none
-        /// An ephemeral id of its key.
+        /// An Eddystone ephemeral id, which only a beacon with the key can compute.
         case eid
     }
 
@@ -42,26 +42,27 @@ public struct ZoneRule: Hashable, Sendable {
         public var body: String?
     }
 
-    /// Letters, digits, `.`, `_` and `-`.
+    /// The name of the zone, of letters, digits, `.`, `_` and `-`.
     public var name: String
     public var members: Members
     public var per: Per
     public var bound: Bound
     /// The number of reports that are needed to enter.
     public var reports = 2
-    /// The time in which they must arrive, in microseconds; `nil` for 3 s, or three periods of the beacon if that is
-    /// longer.
+    /// The time within which the ``reports`` must arrive, in microseconds; `nil` for 3 s, or three periods of the
+    /// beacon if that is longer.
     public var window: Int?
-    /// How long a beacon must be beyond the leaving bound to leave, in microseconds of listened time.
+    /// The time for which a beacon must be beyond the leaving bound to leave, in microseconds of listened time.
     public var leaveAfter = 5_000_000
     /// The silence after which a beacon leaves, in microseconds of listened time; `nil` to compute it for each beacon.
     public var silentAfter: Int?
-    /// The times inside after which a dwell event is sent, in seconds, ascending.
+    /// The times inside the zone after which a dwell event is sent, in seconds, in ascending order.
     public var dwellSeconds: [Int] = []
-    /// The exclusive group: only the nearest zone of a group can be entered; `nil` for no group.
+    /// The name of the exclusive group: only the nearest zone of a group can be entered; `nil` for no group.
     public var exclusive: String?
-    /// How much stronger a beacon of this zone must be than the beacon inside another zone of the group to take over, in
-    /// dB, apart from chance. Levels are compared relative to 1 m if both are known.
+    /// The number of dB by which the level of a beacon of this zone must exceed that of the beacon inside another zone
+    /// of the group to take over. The difference must also be larger than chance explains. The levels relative to 1 m
+    /// are compared if both are known.
     public var exclusiveDecibels = 3
     public var proof = Proof.none
     public var onEnter: Content?
@@ -71,14 +72,14 @@ public struct ZoneRule: Hashable, Sendable {
     public static let defaultDistance = 1000
     /// The default of the leaving distance, as a multiple of the entering distance.
     static let leaveFactor = 1.5
-    /// The default difference from the entering level to the lower leaving level, in dB.
+    /// The default number of dB by which the leaving level is below the entering level.
     static let leaveDecibels = 6
 
-    /// A zone of `members` with defaults for everything else.
+    /// Creates a zone of `members` with defaults for everything else.
     ///
     /// - Parameters:
-    ///   - per: `nil` for `beacon` with a tag, and for `zone` with names.
-    ///   - bound: `nil` for entering at 1 m and leaving at 1.5 m.
+    ///   - per: `nil` for the default: `beacon` if the members are given by tag, `zone` if they are given by name.
+    ///   - bound: `nil` for the default: enter within 1 m, leave beyond 1.5 m.
     public init(name: String, members: Members, per: Per? = nil, bound: Bound? = nil) {
         self.name = name
         self.members = members
@@ -88,18 +89,18 @@ public struct ZoneRule: Hashable, Sendable {
 }
 
 extension ZoneRule.Bound {
-    /// A distance in thousandths of a metre, with the default leaving bound.
+    /// Returns a bound with the entering distance in thousandths of a metre, and the default leaving distance.
     static func within(_ distance: Int) -> Self {
         .distance(within: distance, leaveBeyond: Int(Double(distance) * ZoneRule.leaveFactor))
     }
 
-    /// A level in dBm, with the default leaving bound.
+    /// Returns a bound with the entering level in dBm, and the default leaving level.
     static func above(_ level: Int) -> Self { .level(above: level, leaveBelow: level - ZoneRule.leaveDecibels) }
 
     /// True if the bound is a distance, which needs the beacon's level at 1 m.
     var isDistance: Bool { if case .distance = self { true } else { false } }
 
-    /// The lowest level with which a beacon enters: in dBm, or relative to 1 m in dB.
+    /// The lowest level with which a beacon enters: in dBm, or in dB relative to 1 m if the bound is a distance.
     var enterMeasure: Double {
         switch self {
         case .distance(let within, _): Self.gain(meters: Double(within) / 1000)
@@ -107,7 +108,7 @@ extension ZoneRule.Bound {
         }
     }
 
-    /// The lowest level with which a beacon stays.
+    /// The lowest level with which a beacon stays inside, in the unit of ``enterMeasure``.
     var stayMeasure: Double {
         switch self {
         case .distance(_, let beyond): Self.gain(meters: Double(beyond) / 1000)
@@ -120,15 +121,15 @@ extension ZoneRule.Bound {
     /// The path loss exponent of free space.
     private static let exponent = 2.0
 
-    /// The level at a distance, relative to that at 1 m, in dB.
+    /// Returns the level at a distance, relative to the level at 1 m, in dB.
     private static func gain(meters: Double) -> Double { -10 * exponent * Glibc.log10(max(0.001, meters)) }
 
-    /// The distance in metres at which the level is `gain` dB above the level at 1 m.
+    /// Returns the distance in metres at which the level is `gain` dB above the level at 1 m.
     static func meters(gain: Double) -> Double { Glibc.pow(10, -gain / (10 * exponent)) }
 }
 
 extension ZoneRule.Content {
-    /// The texts with attachments filled in.
+    /// Returns the texts with each `${key}` replaced by the attachment of that key.
     func filled(_ attachments: [BeaconAttachment]) -> ZoneRule.Content {
         func fill(_ text: String) -> String {
             NamedTexts.fill(text) { key in attachments.first { $0.key == key }?.text ?? "" }
@@ -136,7 +137,7 @@ extension ZoneRule.Content {
         return ZoneRule.Content(title: title.map(fill), body: body.map(fill))
     }
 
-    /// The keys of both texts, each once.
+    /// The keys of the attachments that the two texts use, each key once.
     var keys: [String] {
         var keys: [String] = []
         for key in [title, body].compactMap(\.self).flatMap(NamedTexts.names) where !keys.contains(key) {
@@ -150,10 +151,10 @@ extension ZoneRule.Content {
 public struct ZoneBeacon: Hashable, Sendable {
     public var name: String
     public var tags: [String]
-    /// In the order of the file.
+    /// The attachments, in the order of the file.
     public var attachments: [BeaconAttachment]
 
-    /// A beacon.
+    /// Creates a beacon.
     public init(name: String, tags: [String] = [], attachments: [BeaconAttachment] = []) {
         self.name = name
         self.tags = tags

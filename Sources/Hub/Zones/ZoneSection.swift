@@ -2,15 +2,15 @@ public import Configuration
 
 /// Reads the `zones` of a listener file.
 public struct ZoneSection: Sendable {
-    /// In the order of the file.
+    /// The zones, in the order of the file.
     public let rules: [ZoneRule]
-    /// In the order of the file.
+    /// The problems of the zones, in the order of the file.
     public let problems: [FileProblem]
 
     /// - Parameters:
-    ///   - node: The list; `nil` if the file has none.
-    ///   - beacons: The beacons that the file knows, for names and tags. If it is `nil`, because they could not be read,
-    ///     only the form of the zones is checked.
+    ///   - node: The JSON list of zones; `nil` if the file has none.
+    ///   - beacons: The beacons of the file, with which the names and tags of the zones are checked. `nil` if the
+    ///     beacons could not be read: names and tags are then not checked.
     public init(_ node: JSONNode?, beacons: [ZoneBeacon]?) {
         var reader = ZoneReader(beacons: beacons)
         let nodes = node.flatMap { ZoneKeys.zones.type.read(&reader.decoder, $0) } ?? []
@@ -26,7 +26,7 @@ private struct ZoneReader {
 
     init(beacons: [ZoneBeacon]?) { self.beacons = beacons }
 
-    /// - Parameter object: An object whose keys were checked.
+    /// - Parameter object: The JSON object of a zone, whose keys were already checked.
     mutating func zone(_ object: JSONNode) -> ZoneRule? {
         let name = ownName(object)
         let members = members(object)
@@ -47,7 +47,7 @@ private struct ZoneReader {
         return rule
     }
 
-    /// The name of the zone, which no other zone has.
+    /// Returns the name of the zone. Reports an error if an earlier zone has the same name.
     private mutating func ownName(_ object: JSONNode) -> String? {
         guard let name = decoder.read(ZoneKeys.name, in: object), let node = object["name"] else { return nil }
         if let other = names.updateValue(node.path, forKey: name) {

@@ -1,20 +1,20 @@
-/// Timers in listened time, earliest first. Timers that are due at the same time are ordered by kind and number, so that
-/// the order of events does not depend on the order of insertion.
+/// Timers in listened time, earliest first. Timers that are due at the same time are ordered by kind and number, so
+/// that the order of events does not depend on the order of insertion.
 struct ZoneTimers: Sendable {
     enum Kind: Int, Sendable {
-        /// A beacon may have been silent for too long.
+        /// A beacon may have been silent for too long when the timer is due.
         case silence
-        /// A beacon may have been beyond the leaving bound for long enough.
+        /// A beacon may have been beyond the leaving bound for long enough to leave.
         case level
         /// A dwell time may have ended.
         case dwell
     }
 
     struct Timer: Sendable {
-        /// In microseconds of listened time.
+        /// The time at which the timer is due, in microseconds of listened time.
         let due: Int
         let kind: Kind
-        /// The number of a member, or for `dwell` of an occupancy.
+        /// The number of a member; for `dwell`, the number of an occupancy.
         let number: Int
 
         static func < (left: Timer, right: Timer) -> Bool {

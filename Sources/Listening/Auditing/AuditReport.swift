@@ -7,17 +7,17 @@ public import Sightings
 /// A verdict about one advertisement.
 public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case ok
-    /// It was not received.
+    /// The advertisement was not received.
     case silent
     case wrongOctets = "wrong-octets"
     case wrongAddress = "wrong-address"
     case wrongInterval = "wrong-interval"
-    /// It comes in other PDUs, or on another PHY.
+    /// The advertisement is sent in other PDUs, or on another PHY.
     case wrongPHY = "wrong-phy"
-    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them; or the
-    /// level is lower than the plan expects.
+    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them;
+    /// or the level is lower than the plan expects.
     case weak
-    /// One receiver receives it weaker than the plan expects, and the others as expected.
+    /// One receiver receives the advertisement weaker than the plan expects, and the other receivers as expected.
     case obstructed
     /// A silence was longer than losses explain.
     case longSilence = "long-silence"
@@ -35,8 +35,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
 public enum AuditWarning: Hashable, Sendable {
     /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// A beacon was not received, and it is out of range of all receivers, or may be: `chance` is the plan's probability
-    /// that at least one receiver is in its range; `nil` if the beacon is certainly out of range.
+    /// A beacon was not received, and it is out of range of all receivers, or may be: `chance` is the plan's
+    /// probability that at least one receiver is in its range; `nil` if the beacon is certainly out of range.
     case notInRange(beacon: String, chance: Double?)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
@@ -63,7 +63,7 @@ public struct AdvertisementAudit: Hashable, Sendable {
     public internal(set) var verdicts: [AuditVerdict] = []
     /// The reason for each verdict except ok, as one sentence.
     public internal(set) var reasons: [String] = []
-    /// The number of advertising events that any receiver received.
+    /// The number of advertising events that at least one receiver received.
     public internal(set) var heard = 0
     /// The number of advertising events that were due in the listened time, computed from the configured interval.
     public internal(set) var owed = 0
@@ -111,8 +111,8 @@ public struct AuditReport: Sendable {
     /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// True if no verdict differs from ok and at least one of the advertisements that can be judged was judged. An audit
-    /// without any proves nothing.
+    /// True if no verdict differs from ok, and at least one advertisement was judged if any can be judged. An audit
+    /// that judged nothing proves nothing.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
@@ -131,7 +131,7 @@ public struct AuditPlace: Hashable, Sendable {
     public var site: String?
     public var floor: String?
 
-    /// A floor of a site, with the names of the fleet's groups.
+    /// Creates the place of a floor in a site, with the names of the fleet's groups.
     public init(site: String?, floor: String?) {
         self.site = site
         self.floor = floor
@@ -183,7 +183,7 @@ extension AuditReport {
         }
         if !reasons.isEmpty { lines += ["\n"] + reasons }
         let missing = advertisements.filter { $0.verdicts == [.silent] }
-        // A beacon that was not received at all is named once.
+        // If none of a beacon's advertisements was received, the beacon is listed once, without their types.
         let silent = missing.reduce(into: [String]()) { names, audit in
             let isWhole = !heard.contains { $0.beacon == audit.beacon }
             let name = isWhole ? TerminalText.line(audit.beacon) : audit.name
@@ -411,7 +411,7 @@ extension AuditReport {
         return tables
     }
 
-    /// More advertisements without problems than this are folded.
+    /// The largest number of rows without problems that are not folded.
     private static let shownRows = 12
 
     private static let columns = [
@@ -420,7 +420,7 @@ extension AuditReport {
 }
 
 extension AdvertisementAudit {
-    /// The rank of the first verdict: 0 for the worst.
+    /// The rank of the most severe verdict: 0 for the worst of all verdicts.
     fileprivate var severity: Int {
         let ranks: [AuditVerdict] = [
             .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongPHY, .wrongInterval, .longSilence, .weak,

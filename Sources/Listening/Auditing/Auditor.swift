@@ -16,7 +16,7 @@ public struct Auditor: Sendable {
         public var open:
             @Sendable (_ frame: EddystoneEncryptedTLM, _ advertisement: Int, _ instant: HeardInstant) -> EddystoneTLM?
 
-        /// Functions that resolve and decrypt nothing, unless others are given.
+        /// Creates the functions. By default, they resolve and decrypt nothing.
         public init(
             resolve: @escaping @Sendable (FixedOctets<8>, HeardInstant) -> Int? = { _, _ in nil },
             open: @escaping @Sendable (EddystoneEncryptedTLM, Int, HeardInstant) -> EddystoneTLM? = { _, _, _ in nil }
@@ -48,11 +48,11 @@ public struct Auditor: Sendable {
         var reports = 0
     }
 
-    /// Frames of one type from a beacon's address that replace an expected frame.
+    /// Frames of one type from a beacon's address that are none of its advertisements.
     struct Unexpected: Sendable {
         /// The data of the first frame.
         let octets: [UInt8]
-        /// The events for each receiver.
+        /// The events that each receiver received.
         var events: [EventTimes]
     }
 
@@ -72,9 +72,9 @@ public struct Auditor: Sendable {
     private(set) var strangers: [BeaconIdentity: Stranger] = [:]
 
     private let keys: Keys
-    /// The indices in `advertisements` of those with this identity.
+    /// For each identity, the indices in `advertisements` of the advertisements with this identity.
     private var byIdentity: [BeaconIdentity: [Int]] = [:]
-    /// The beacons that should send from exactly this address.
+    /// For each sender, the beacon that should send from exactly this address.
     private var byAddress: [Sender: Int] = [:]
     /// The indices in `advertisements` of raw data without a known frame.
     private var raw: [Int] = []
@@ -83,9 +83,9 @@ public struct Auditor: Sendable {
     /// A beacon that sends only telemetry from an unknown address. Telemetry that belongs to no other beacon is
     /// assigned to it.
     private var telemetryBeacon: Int?
-    /// For each sender, the beacon that it sent last.
+    /// For each sender, the beacon whose frame it sent last.
     private var senders: [Sender: Int] = [:]
-    /// The beacons of `senders`.
+    /// The beacons to which a sender in `senders` is assigned.
     private var claimed: Set<Int> = []
     /// The beacons with an identity that no other beacon has.
     private var hasOwnIdentity: Set<Int> = []
@@ -96,8 +96,8 @@ public struct Auditor: Sendable {
     public var expectedLevels: ExpectedLevels?
     /// The charge below which a battery is low, in percent.
     public static let lowBatteryPercent = 20
-    /// The share of the time in which receivers listen on the PHY of an advertisement: 0.5 if they listen to LE 1M and LE Coded in
-    /// turn.
+    /// The share of the time in which receivers listen on the PHY of an advertisement: 0.5 if they listen to LE 1M and
+    /// LE Coded in turn.
     public var listeningShare = 1.0
     private let others: Set<BeaconIdentity>
 
@@ -151,7 +151,7 @@ public struct Auditor: Sendable {
         advertisements.map(\.expected.intervalMicroseconds).max() ?? 0
     }
 
-    /// The default duration of an audit, in microseconds: 30 s, or 60 of the longest intervals if that is longer.
+    /// The default duration of an audit, in microseconds: 30 s, or 60 times the longest interval if that is longer.
     public var defaultMicroseconds: Int { max(30_000_000, 60 * longestIntervalMicroseconds) }
 
     /// The number of advertisements that were received at least once.
@@ -222,8 +222,8 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Returns which of several advertisements with the same identity a sender sends, such as one URL for all beacons
-    /// of a shop; `nil` until a frame that only one beacon sends shows which beacon the sender is.
+    /// Returns the advertisement that a sender sends, if several advertisements have the same identity, such as one URL
+    /// for all beacons of a shop; `nil` until a frame that only one beacon sends shows which beacon the sender is.
     private func choose(
         _ candidates: [Int], from sender: Sender?, _ octets: Span<UInt8>, _ range: Range<Int>
     ) -> Int? {
@@ -240,7 +240,7 @@ public struct Auditor: Sendable {
         {
             return own
         }
-        // If all of these beacons are known, the sender is another device.
+        // If senders of all these beacons are known, this sender is another device.
         guard let free = matching.first(where: { !claimed.contains(advertisements[$0].beacon) }) else {
             return matching.first
         }
@@ -311,12 +311,13 @@ public struct Auditor: Sendable {
     private mutating func remember(_ sender: Sender?, _ beacon: Int) {
         guard let sender, senders[sender] != beacon else { return }
         if senders.count >= Self.senderLimit { senders.removeAll(keepingCapacity: true) }
-        // A frame that only one beacon sends shows that the sender is not the other beacon with the same URL.
+        // If the sender was assigned to another beacon with the same URL, a frame that only one beacon sends corrects
+        // this.
         if let before = senders.updateValue(beacon, forKey: sender) { claimed.remove(before) }
         claimed.insert(beacon)
     }
 
-    /// Strangers without a UUID or namespace of the audited beacons are ignored.
+    /// Counts a report of a stranger. Ignores strangers without a UUID or namespace of the audited beacons.
     private mutating func meet(_ identity: BeaconIdentity, _ sender: Sender?) {
         guard let region = Self.region(identity), regions.contains(region), !others.contains(identity) else { return }
         guard strangers[identity] != nil || strangers.count < Self.strangerLimit else { return }

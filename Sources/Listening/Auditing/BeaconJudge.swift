@@ -10,7 +10,7 @@ extension Auditor {
     ///   - isWalk: Whether the receiver was carried past the beacons. Then each beacon must only be received once with
     ///     the right bytes, and with the right interval if enough of its events were received. Shares and silences are
     ///     not judged.
-    ///   - model: Stores its computations for the next report.
+    ///   - model: The model of silences, which stores its computations for the next report.
     public func report(
         at place: AuditPlace? = nil, isWalk: Bool = false, _ model: inout SilenceModel
     ) -> AuditReport {
@@ -72,7 +72,8 @@ struct BeaconJudge {
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
     private static let weakShare = 2.0 / 3
-    /// A receiver is near the beacon if it receives at least this share of the events per second that the best one receives.
+    /// A receiver is near the beacon if it receives at least this share of the events per second that the best one
+    /// receives.
     private static let nearShare = 0.5
     /// By type, the frames from the beacon's address that are none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
@@ -81,7 +82,7 @@ struct BeaconJudge {
 
     /// The sender of an advertisement and its events.
     private struct Owner {
-        /// The inner value is `nil` for an address that changes.
+        /// The sender; `nil` before it is found. The inner value is `nil` for an address that changes.
         var sender: Sender??
         var events = EventTimes()
     }
@@ -101,14 +102,14 @@ struct BeaconJudge {
         own = range.map { _ in Owner() }
     }
 
-    /// Returns the times in which a receiver near the beacon listened; `nil` if no receiver received the beacon. While only
-    /// distant receivers listen, a silence of the beacon means nothing.
+    /// Returns the times in which a receiver near the beacon listened; `nil` if no receiver received the beacon. While
+    /// only distant receivers listen, a silence of the beacon means nothing.
     private static func listened(_ auditor: Auditor, _ range: Range<Int>) -> [ClosedRange<Int>]? {
         let times = auditor.receivers.map { Double($0.listened.microseconds) }
         let events = auditor.receivers.indices.map { receiver in
             Double(range.flatMap { auditor.heard[$0][receiver].sources }.reduce(0) { $0 + $1.events.times.count })
         }
-        // A short time with few events may have more of them by chance, so two standard deviations are taken off.
+        // In a short time with few events, the rate may be high by chance, so two standard deviations are subtracted.
         let best = zip(events, times).map { $1 > 0 ? ($0 - 2 * $0.squareRoot()) / $1 : 0 }.max() ?? 0
         guard best > 0 else { return nil }
         let near = auditor.receivers.indices.filter { events[$0] >= nearShare * best * times[$0] }
@@ -141,7 +142,8 @@ struct BeaconJudge {
         for index in audits.indices where audits[index].expected.isJudgeable { judgeSenders(index) }
         var rhythms = rhythms()
         if audits.indices.contains(where: isAddressShared) {
-            // Events of another sender lie between those of this one, so a wrong rhythm is not this beacon's fault.
+            // Events of a second sender lie between those of the beacon, so a wrong rhythm need not be the beacon's
+            // fault.
             for index in rhythms.indices where rhythms[index].isWrong { rhythms[index] = .init() }
         }
         let turn = rhythms.map(\.turnMicroseconds).max() ?? 0
@@ -284,8 +286,8 @@ struct BeaconJudge {
         return judgements
     }
 
-    /// Judges the last half of the time, the last quarter and so on by themselves, so that an interval that changed during
-    /// a long audit is found.
+    /// Judges the last half of the time, the last quarter and so on by themselves, so that an interval that changed
+    /// during a long audit is found.
     private func judgeLatest(
         _ constant: [Int], _ events: [EventTimes], within times: [ClosedRange<Int>],
         _ judgements: inout [RadioRhythm.Judgement]
@@ -358,12 +360,13 @@ struct BeaconJudge {
         let octets = audits[index].expected.octets?.count ?? 31
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
         let owed = Double(ListenedTime.length(spans)) / period
-        // With a pattern, the longest silence is that of its slowest part.
+        // With a pattern, the limit is computed for the part with the longest interval.
         let longest =
             audits[index].expected.pattern == nil ? interval : Double(audits[index].expected.longestMicroseconds)
         let silence = own[index].events.longestSilence(within: spans)
         audits[index].longestSilenceMicroseconds = silence
-        // The loss is computed without this silence, and is at least the loss that so few events leave possible.
+        // The loss is computed without the longest silence. It is the largest loss that is likely with this number of
+        // events.
         let rest = max(1, owed - Double(silence) / period)
         let lost = max(0, rest - heard)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
@@ -372,7 +375,7 @@ struct BeaconJudge {
                 radios: radios, interval: longest, octets: octets, owed: owed, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
         audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
-        // Reports that a receiver lost may have been those of the beacon.
+        // Lost reports may have been reports of this beacon.
         let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
         let free =
             auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)

@@ -48,7 +48,7 @@ public struct Delivery: Sendable {
     public var damaged = 0
     /// The number of reports that the kernel dropped; `nil` if it is not known.
     public var lostInKernel: Int?
-    /// How often the scan was restarted.
+    /// The number of times that the scan was restarted.
     public var restarts = 0
     /// The command that the controller refused; `nil` if the phase was completed.
     public var refusal: String?
@@ -61,7 +61,7 @@ public struct Delivery: Sendable {
     /// The time of ``changeData(at:)`` in microseconds; `nil` before it.
     private var changedAt: Int?
 
-    /// A delivery without reports.
+    /// Creates a delivery without reports.
     public init(_ phase: QualificationPhase, from sender: String?, to receiver: String, intervalMicroseconds: Int) {
         self.phase = phase
         self.sender = sender
@@ -119,7 +119,7 @@ extension Delivery {
         return fold.period
     }
 
-    /// The classes that occur, from the shortest gaps to the longest.
+    /// The classes of gaps that occur, from the shortest gaps to the longest.
     public var gaps: [GapClass] {
         let period = period
         var counts: [Int: Int] = [:]

@@ -5,11 +5,11 @@ public import Sightings
 /// A beacon and the advertisements that it should send.
 public struct ExpectedBeacon: Hashable, Sendable {
     public var name: String
-    /// Site, floor and room, as far as the fleet gives them.
+    /// Site, floor and room, as far as the fleet contains them.
     public var group: [String]
     public var advertisements: [ExpectedAdvertisement]
 
-    /// A beacon with its group in the fleet; without a group if it is not part of a fleet.
+    /// Creates a beacon with its group in the fleet; the group is empty if the beacon is not part of a fleet.
     public init(name: String, group: [String] = [], advertisements: [ExpectedAdvertisement]) {
         self.name = name
         self.group = group
@@ -45,10 +45,10 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// The type as in profiles, such as `ibeacon`.
     public var type: String
     public var content: Content
-    /// The expected data; `nil` if it is not known, and then any data with the identity is right.
+    /// The expected data; `nil` if it is not known. Then any data with the identity is right.
     public var octets: ExpectedOctets?
-    /// The configured interval in microseconds, without the mean delay of 5 ms; with a pattern, the interval that has the
-    /// same number of events.
+    /// The configured interval in microseconds, without the mean delay of 5 ms; with a pattern, the interval that has
+    /// the same number of events.
     public var intervalMicroseconds: Int
     /// The intervals that take turns; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
@@ -59,7 +59,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// be known.
     public var isJudgeable: Bool
 
-    /// An advertisement with these properties.
+    /// Creates an advertisement with these properties.
     public init(
         type: String, content: Content, octets: ExpectedOctets?, intervalMicroseconds: Int,
         pattern: AdvertisingPattern? = nil, address: Address, phy: ExtendedPHY? = nil, isJudgeable: Bool = true
@@ -74,7 +74,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         self.isJudgeable = isJudgeable
     }
 
-    /// The advertisement that receivers should find if `advertisement` is sent.
+    /// Creates the advertisement that receivers should find if `advertisement` is sent.
     ///
     /// - Parameters:
     ///   - address: The address that receivers see.
@@ -107,7 +107,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         return ExpectedOctets(try sample(advertisement, 0), or: try sample(advertisement, 1))
     }
 
-    /// Returns one of two payloads that differ in every byte of a live value.
+    /// Returns one of two payloads that differ in every byte of a live value: `number` is 0 or 1.
     private static func sample(_ advertisement: Advertisement, _ number: Int) throws(PayloadError) -> [UInt8] {
         var sample = advertisement
         // The granted power is not known here, but a calibration with a single value does not depend on it.
@@ -120,8 +120,9 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         return try sample.payload(advertisement.content.sampleValues(octet)).octets
     }
 
-    /// The shortest and the longest interval, in microseconds; with a constant interval, the same.
+    /// The shortest interval in microseconds; for a constant interval, that interval.
     var shortestMicroseconds: Int { pattern?.shortestInterval.microseconds ?? intervalMicroseconds }
+    /// The longest interval in microseconds; for a constant interval, that interval.
     var longestMicroseconds: Int { pattern?.longestInterval.microseconds ?? intervalMicroseconds }
 
     /// The mean time between two transmitted events in microseconds: the interval plus 5 ms.
@@ -129,7 +130,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         Double(intervalMicroseconds + IntervalEstimate.meanDelayMicroseconds)
     }
 
-    /// Returns whether these are the expected physical layers. Most receivers do not report the coding on LE Coded.
+    /// Returns whether `heard` is the expected physical layer. Most receivers do not report the coding on LE Coded.
     func isSent(on heard: ExtendedPHY?) -> Bool {
         guard let phy, phy.isCoded, let heard, heard.isCoded else { return phy == heard }
         return phy == .coded || phy == heard || heard == .coded
@@ -143,7 +144,7 @@ public struct ExpectedOctets: Hashable, Sendable {
     /// For each byte, whether it may have any value.
     private let isFree: [Bool]
 
-    /// Data in which the bytes that differ between two samples may have any value.
+    /// Creates data in which the bytes that differ between two samples may have any value.
     ///
     /// - Parameter other: A sample of the same length.
     public init(_ octets: [UInt8], or other: [UInt8]) {
@@ -151,7 +152,7 @@ public struct ExpectedOctets: Hashable, Sendable {
         isFree = octets.indices.map { other.indices.contains($0) && octets[$0] != other[$0] }
     }
 
-    /// Data without variable bytes.
+    /// Creates data without variable bytes.
     public init(_ octets: [UInt8]) { self.init(octets, or: octets) }
 
     /// The number of bytes.

@@ -11,14 +11,14 @@ public struct ExpectedLevels: Sendable {
     /// By the name of the beacon, the probability that at least one receiver is in its reach.
     private let reach: [String: Double]
 
-    /// A level that is less than this below the plan is not reported, in dB.
+    /// A difference from the plan up to this value is never reported, in dB.
     private static let tolerance = 6.0
 
     /// - Parameters:
     ///   - levels: By the name of the beacon, the mean level at each receiver in dBm, in the order of the receivers.
     ///   - shadowing: The standard deviation of the level of each link around its mean, in dB.
-    ///   - reach: By the name of the beacon, the probability that at least one receiver is in its reach. Beacons of which
-    ///     the plan does not know it are absent.
+    ///   - reach: By the name of the beacon, the probability that at least one receiver is in its reach. Beacons
+    ///     without a known probability are absent.
     public init(_ levels: [String: [Double?]], shadowing: Double, reach: [String: Double] = [:]) {
         self.levels = levels
         self.shadowing = shadowing
@@ -35,15 +35,16 @@ public struct ExpectedLevels: Sendable {
     enum Finding: Hashable {
         /// The beacon is weak at its receivers.
         case weak(String)
-        /// It is weak at one receiver, and others receive it at the expected level.
+        /// The beacon is weak at one receiver, and other receivers receive it at the expected level.
         case obstructed(String)
     }
 
-    /// Returns how far a beacon is below the plan; `nil` if shadowing may explain it.
+    /// Returns a finding if the levels of a beacon are below those of the plan; `nil` if shadowing may explain the
+    /// difference.
     ///
-    /// A difference is reported if it is so low by chance in one of a thousand audits. The mean difference over n receivers
-    /// has the deviation σ/√n. A single receiver is compared with the plan and with the mean of the others, so a beacon that
-    /// is as expected elsewhere does not count as weak.
+    /// A difference is reported if it is so low by chance in one of a thousand audits. The mean difference over n
+    /// receivers has the deviation σ/√n. A single receiver is compared with the plan and with the mean of the others,
+    /// so a beacon that is as expected elsewhere does not count as weak.
     ///
     /// - Parameters:
     ///   - received: The level at each receiver in dBm; `nil` for receivers that received too little.
@@ -64,7 +65,7 @@ public struct ExpectedLevels: Sendable {
         return .weak("\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)")
     }
 
-    /// The reason if the lowest difference is that of one receiver only.
+    /// Returns the reason if the beacon is weak at one receiver only; otherwise `nil`.
     private func obstruction(_ differences: [(receiver: String, decibels: Double)], rarity: Double) -> String? {
         guard differences.count > 1, let lowest = differences.min(by: { $0.decibels < $1.decibels }) else { return nil }
         let others = Double(differences.count - 1)
@@ -83,11 +84,11 @@ public struct ExpectedLevels: Sendable {
     }
 }
 
-/// The lowest mean of some levels in a row, so that a beacon that becomes weaker during an audit is found.
+/// The lowest mean of 64 levels in a row, so that a beacon that becomes weaker during an audit is found.
 struct LowestLevel: Sendable {
     /// The number of levels in a row.
     private static let length = 64
-    /// With fewer levels nothing is known.
+    /// The smallest number of levels from which a mean is computed.
     private static let least = 20
 
     private var sum = 0
@@ -102,6 +103,6 @@ struct LowestLevel: Sendable {
         (sum, count) = (0, 0)
     }
 
-    /// In dBm; `nil` with fewer than 20 levels.
+    /// The lowest mean in dBm; `nil` with fewer than 20 levels.
     var value: Double? { lowest ?? (count >= Self.least ? Double(sum) / Double(count) : nil) }
 }

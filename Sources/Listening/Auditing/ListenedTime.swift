@@ -6,12 +6,12 @@ public import Sightings
 public struct ListenedTime: Hashable, Sendable {
     /// The periods in order, without overlap.
     private(set) var spans: [ClosedRange<Int>] = []
-    /// The start of the present period; `nil` while the receiver does not listen.
+    /// The start of the current period; `nil` while the receiver does not listen.
     private var since: Int?
     /// The end of the last period, in microseconds.
     private var latest = 0
 
-    /// No periods.
+    /// Creates a time without periods.
     public init() {}
 
     static func microseconds(_ instant: HeardInstant) -> Int { Int(clamping: instant.nanoseconds / 1000) }
@@ -25,7 +25,7 @@ public struct ListenedTime: Hashable, Sendable {
         since = max(latest, Self.microseconds(now))
     }
 
-    /// Ends the present period at `now`.
+    /// Ends the current period at `now`.
     public mutating func end(at now: HeardInstant) {
         guard let since else { return }
         self.since = nil

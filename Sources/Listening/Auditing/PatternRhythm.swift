@@ -12,15 +12,16 @@ struct PatternRhythm: Sendable {
         self.pattern = pattern
     }
 
-    /// The number of events beyond the expected ones that cannot be chance, as a share.
+    /// The number of events, as a multiple of the expected number, above which the excess cannot be chance.
     private static let excess = 1.2
-    /// The part of the expected share of fitting gaps that is still right: gaps at the changes of the interval fit no part.
+    /// The smallest share of fitting gaps that is still right, as a part of the expected share. It is below 1, because
+    /// gaps at the changes of the interval fit no part.
     private static let leastShare = 0.6
 
     /// The number of cycles below which the number of events depends on where in the cycle the receiver listened.
     private static let fewestCycles = 4
 
-    /// Returns whether so much time shows how many events the pattern has.
+    /// Returns whether `spans` are long enough to judge the number of events.
     func covers(_ spans: [ClosedRange<Int>]) -> Bool {
         ListenedTime.length(spans) >= Self.fewestCycles * pattern.cycleMicroseconds
     }
@@ -42,7 +43,7 @@ struct PatternRhythm: Sendable {
         return Double(fitting) < Self.leastShare * (1 - lost * lost) * Double(gaps.count)
     }
 
-    /// The number of received events, as a share of those that the pattern has in the same time.
+    /// The number of received events, divided by the number that the pattern has in the same time.
     private func received(_ gaps: [Int]) -> Double {
         Double(gaps.count) * pattern.meanPeriodMicroseconds / Double(max(1, gaps.reduce(0, +)))
     }

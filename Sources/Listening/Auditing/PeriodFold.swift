@@ -16,8 +16,9 @@ struct PeriodFold: Sendable {
     let periods: Double
     /// The share of gaps that are a whole number of periods, 0...1.
     let fittingShare: Double
-    /// The number of gaps that would fit any period of this length by chance, and the number of all gaps.
+    /// The number of gaps that would fit any period of this length by chance.
     private let byChance: Double
+    /// The number of all gaps.
     private let count: Double
 
     /// Measures the period. Returns `nil` with fewer than ``needed`` gaps.
@@ -130,9 +131,9 @@ struct RadioRhythm: Sendable {
         let all = Double(members.reduce(0) { $0 + $1.events.times.count })
         let loss = 1 - all * common.period / Double(max(1, ListenedTime.length(spans)))
         let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
-        // An advertisement that keeps its configured interval is not sent in turn with the others, unless both
-        // explanations hold for it. Telemetry that follows other frames after a fixed time also gives a common period,
-        // but a false one.
+        // An advertisement that keeps its configured interval is not sent in turn with the others, unless it also has
+        // its configured share of the common events. Telemetry that follows other frames after a fixed time also leads
+        // to a common period, but a false one.
         let isApart = members.indices.contains { index in
             guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
             return !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
@@ -148,7 +149,7 @@ struct RadioRhythm: Sendable {
         var judgements = members.map(judgeAlone)
         for index in members.indices where judgements[index].isWrong {
             guard let fold = members[index].fold else { continue }
-            // Some beacons send a frame after every n-th frame of another one.
+            // Some beacons send a frame after every n-th frame of another advertisement.
             let isCounted = members.indices.contains { other in
                 guard other != index, !judgements[other].isWrong, let base = members[other].fold?.period else {
                     return false

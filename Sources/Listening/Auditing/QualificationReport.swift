@@ -3,8 +3,8 @@ public import Configuration
 
 /// The result of qualifying one or two radios.
 ///
-/// With two radios it is not known which of them loses packets. So a good grade holds for both, but a bad grade may be
-/// caused by the other radio. A third radio can decide.
+/// With two radios it is not known which of them loses packets. So a good grade holds for both radios, but a bad grade
+/// may be caused by the other radio. A test with a third radio can show which one loses packets.
 public struct QualificationReport: Sendable {
     public let radios: [QualifiedRadio]
     /// The deliveries in the order of the phases.

@@ -14,7 +14,7 @@ public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
     case good
     /// At least 50 % is delivered, and no silence is longer than 10 s.
     case usable
-    /// Less than ``usable``.
+    /// The conditions of ``usable`` are not met.
     case unfit
 
     /// The conditions of the grade: the smallest share, and the longest silence in microseconds.
@@ -26,7 +26,7 @@ public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// Returns whether `left` is better.
+    /// Returns whether `left` is the better grade.
     public static func < (left: Self, right: Self) -> Bool { left.limits.share > right.limits.share }
 }
 
@@ -41,7 +41,7 @@ public struct QualifiedRadio: Hashable, Sendable {
     /// True if the controller claims to support extended advertising.
     public let claimsExtended: Bool
 
-    /// A radio and the claims of its controller.
+    /// Creates a radio with the claims of its controller.
     public init(label: String, adapter: String, controller: String, claimsExtended: Bool) {
         self.label = label
         self.adapter = adapter

@@ -15,10 +15,11 @@ struct ReceivedAdvertisement: Sendable {
         var lowestLevel = LowestLevel()
         /// The data of the first report with wrong data.
         var wrongOctets: [UInt8] = []
-        /// The number of reports on other physical layers than the expected ones, and those of the first such report.
+        /// The number of reports on other physical layers than the expected ones.
         private(set) var wrongPHYs = 0
+        /// The physical layers of the first report that was not on the expected ones; `nil` for legacy PDUs.
         private(set) var wrongPHY: ExtendedPHY?
-        /// How often right data followed wrong data that had followed right data.
+        /// The number of times that right data followed wrong data that had followed right data.
         var octetReturns = 0
         private var jumps = LevelJumps()
         /// True if the last data was wrong and earlier data was right.
@@ -62,7 +63,7 @@ struct ReceivedAdvertisement: Sendable {
     var batteryPercent: Int?
 
     var isHeard: Bool { !sources.isEmpty }
-    /// The number of times that a sender was received again after another sender: both are present.
+    /// The number of times that a sender was received again after another sender, which shows that both are present.
     var senderReturns: Int { senders.returns }
 
     private var senders = SenderChanges()
@@ -103,7 +104,7 @@ struct TelemetryRecord: Sendable {
     /// The first frame since the counters last went back.
     private(set) var first: Point?
     private(set) var last: Point?
-    /// How often a counter went back.
+    /// The number of times that a counter went back.
     private(set) var resets = 0
     /// The range of battery voltages in millivolts.
     private(set) var battery: ClosedRange<Int>?
@@ -168,7 +169,7 @@ struct TelemetryRule {
         }
         let events = Double(last.frame.advertisements &- first.frame.advertisements)
         let owed = eventsPerSecond * ticks / 10
-        // Both counters have the same age, so the age does not matter here.
+        // Both counters in a frame have the same age, so no allowance for the age is needed.
         if abs(events - owed) > 0.05 * owed + 3 {
             return "it counted \(Int(events)) advertisements where \(Int(owed)) are due"
         }

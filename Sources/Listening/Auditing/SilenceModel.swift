@@ -3,12 +3,13 @@ internal import Airtime
 /// Computes how long a correct advertisement may be silent, because losses come in runs.
 ///
 /// It uses the planner's model for this number of radios with the same interval, and adds losses until the share of
-/// received events is that of the audit. Results are stored, so use one value for many questions.
+/// received events equals the share in the audit. Results are stored, so use one model for all advertisements of an
+/// audit.
 public struct SilenceModel: Sendable {
     /// The probability that any advertisement of an audit is silent for longer than the limit.
     static let rarity = 0.001
 
-    /// The maximum data length of the model. Longer advertisements are sent on other channels.
+    /// The maximum data length of the model, in bytes. Longer advertisements are sent on other channels.
     private static let octetLimit = PacketTiming.payloadRange.upperBound
 
     private var models: [Question: RunsModel] = [:]
@@ -22,14 +23,14 @@ public struct SilenceModel: Sendable {
         var clearPercent: Int
     }
 
-    /// A model without stored results.
+    /// Creates a model without stored results.
     public init() {}
 
     /// - Parameters:
     ///   - radios: The number of radios on the air, including this one.
     ///   - interval: The interval in microseconds.
     ///   - octets: The length of the advertisement's data.
-    /// - Returns: the share of events that are not lost by collisions, 0...1.
+    /// - Returns: The share of events that are not lost by collisions, 0...1.
     mutating func clearShare(radios: Int, interval: Double, octets: Int) -> Double {
         runs(radios: radios, interval: interval, octets: octets, clear: 1)?.collisionFreeProbability ?? 1
     }

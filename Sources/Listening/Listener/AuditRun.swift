@@ -23,7 +23,7 @@ public final class AuditRun: Sendable {
     /// Audits recordings. If they have times, they are aligned by their wall clocks.
     ///
     /// - Parameter say: Takes sentences for the user.
-    /// - Throws: if a recording cannot be read.
+    /// - Throws: An error if a recording cannot be read.
     public static func replay(
         _ files: AuditedFiles, recordings: [String], say: @escaping (String) -> Void
     ) throws(ListenerServiceError) -> Auditor {
@@ -47,7 +47,7 @@ public final class AuditRun: Sendable {
     ///   - isWalk: Whether to listen until a signal arrives if there is no duration.
     ///   - progress: Called four times per second.
     ///   - say: Takes sentences for the user, and whether they are warnings.
-    /// - Throws: if nothing could be received at all.
+    /// - Throws: An error if nothing could be received at all.
     public static func listen(
         _ files: AuditedFiles, adapters: [AdapterName], duration: Int?, isWalk: Bool = false,
         progress: @escaping (Progress) -> Void, say: @escaping @Sendable (String, Bool) -> Void
@@ -67,7 +67,7 @@ public final class AuditRun: Sendable {
         let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)
         let others = Monitor(adapters.dropFirst().count)
-        // Any receiver may take the signal; all of them end.
+        // Any receiver may take the signal; then all receivers end.
         let signals: SignalDescriptor
         do throws(SystemError) { signals = try SignalDescriptor() } catch { throw ListenerServiceError(error) }
         var options = SightingSource.Options(adapter: adapters.first)
@@ -94,7 +94,7 @@ public final class AuditRun: Sendable {
         }
         let consumer = AuditConsumer(run, 0, source, isRecording: false, say, progress: progress)
         do {
-            // The other receivers end their listening times before the result is read.
+            // Wait until the other receivers have ended their listening times, before the result is read.
             defer {
                 run.isOver.withLock { $0 = true }
                 _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }

@@ -32,7 +32,8 @@ public struct AuditedFiles {
     /// - Parameters:
     ///   - files: Profiles, fleet files, and manifests or their directories.
     ///   - selection: The beacons of the fleets to audit. Profiles are not selected.
-    /// - Throws: if a file cannot be used, if the files contain no beacon, or if a selected name does not exist.
+    /// - Throws: An error if a file cannot be used, if the files contain no beacon, or if a selected name does not
+    ///   exist.
     public init(_ files: [String], selection: BeaconSelection = .init()) throws(ListenerServiceError) {
         self.selection = selection
         do {
@@ -61,7 +62,7 @@ public struct AuditedFiles {
             do throws(BeaconServiceError) {
                 return try KeyFile.read(name.hasPrefix("/") ? name : directory + name)
             } catch {
-                // Only rotating payloads need the key to be recognised.
+                // A missing key is no error here: the advertisement that needs it is then not judged.
                 if case .refused(.missing, _) = error { return nil }
                 throw error
             }
@@ -107,7 +108,7 @@ public struct AuditedFiles {
             profile.advertisements.filter { $0.content.typeName == "eddystone-eid" }.compactMap(\.rotatingKey))
         let first = advertisementCount
         var expected: [ExpectedAdvertisement] = []
-        // The machine derives the address if the profile does not give one.
+        // An empty address is enough here: if the profile contains no address, the machine of the beacon derives it.
         for (own, sent) in zip(profile.advertisements, try profile.advertisements { _ in DeviceAddress(FixedOctets()) })
         {
             let address: ExpectedAdvertisement.Address
@@ -128,7 +129,7 @@ public struct AuditedFiles {
         append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
     }
 
-    /// Adds a beacon, unless another file describes the same one, such as a manifest and the profile next to it.
+    /// Adds a beacon, unless another file describes the same beacon, such as a manifest and the profile next to it.
     private mutating func append(_ beacon: ExpectedBeacon) {
         // The comparison ignores which keys are available.
         func sends(_ beacon: ExpectedBeacon) -> [ExpectedAdvertisement] {
@@ -150,7 +151,7 @@ public struct AuditedFiles {
 
     /// Stores the key of an advertisement, if it has one.
     ///
-    /// - Returns: whether the advertisement can be judged.
+    /// - Returns: Whether the advertisement can be judged.
     private mutating func note(
         _ rotation: Advertisement.RotatingKey?, isIdentifier: Bool, _ advertisement: Int, _ epoch: RFC3339Time?,
         _ key: (String) throws -> IdentityKey?

@@ -4,13 +4,13 @@ public import Configuration
 public import HCI
 internal import Sightings
 
-/// Advertising data in a record of a capture, or in the last of the records with its pieces.
+/// Advertising data from one record of a capture, or from several records that contain its pieces.
 public struct CapturedPayload: Sendable {
     /// The origin of advertising data in a capture.
     public enum Source: Hashable, Sendable {
-        /// A controller reported it.
+        /// A controller reported the data.
         case report(AdvertisingReport)
-        /// A sniffer received it.
+        /// A sniffer received the data.
         case received(AdvertisingReport)
         /// A host sent the command of this name. Its data is empty if it is a malformed command without data.
         case command(String)
@@ -86,7 +86,8 @@ public struct CapturedPayload: Sendable {
     }
 }
 
-/// Collects the advertising data of a capture, puts together what arrived in pieces, and counts what could not be decoded.
+/// Collects the advertising data of a capture, puts together what arrived in pieces, and counts what could not be
+/// decoded.
 public struct CaptureTally: Sendable {
     /// The number of payloads found.
     public private(set) var payloads = 0
@@ -95,8 +96,9 @@ public struct CaptureTally: Sendable {
     private var malformedEvents = 0
     private var clock = RecordingClock()
     private var assembler = FragmentAssembler()
-    /// The sets whose PDUs are legacy ones, and the data of commands whose last piece has not arrived.
+    /// The advertising sets that send legacy PDUs.
     private var legacySets: Set<SetKey> = []
+    /// The data of commands whose last piece has not arrived.
     private var pieces: [PieceKey: [UInt8]] = [:]
 
     /// An advertising set of an adapter.
@@ -110,7 +112,7 @@ public struct CaptureTally: Sendable {
         let opcode: HCIOpcode
     }
 
-    /// A tally of an empty capture.
+    /// Creates the tally of an empty capture.
     public init() {}
 
     /// Counts a record and returns the advertising data in it, or the data whose last piece it is.
@@ -215,7 +217,7 @@ public struct CaptureTally: Sendable {
             let data = earlier + parameters.dropFirst(4).prefix(announced)
             pieces[key] = nil
             if operation == .firstFragment || operation == .intermediateFragment, fault == nil {
-                // A host that never sends the last piece does not fill the memory.
+                // Longer data is dropped, so that a host that never sends the last piece cannot fill the memory.
                 if data.count <= AdvertisingData.extendedLimit { pieces[key] = data }
                 return nil
             }

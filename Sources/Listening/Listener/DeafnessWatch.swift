@@ -32,12 +32,12 @@ public struct DeafnessWatch: Sendable {
     public var isDeaf: Bool { found > 0 }
     /// The mean time between two reports, in microseconds.
     private var meanGap = 0
-    /// The number of probes in the present silence.
+    /// The number of probes in the current silence.
     private var probed = 0
-    /// How often the radio was found deaf since the last report.
+    /// The number of times that the radio was found deaf since the last report.
     private var found = 0
 
-    /// A watch without reports. It is not known whether any device sends.
+    /// Creates a watch without reports. Until the first report, it is not known whether any device sends.
     public init() {}
 
     /// Takes a report.
@@ -51,7 +51,7 @@ public struct DeafnessWatch: Sendable {
         found = 0
     }
 
-    /// Begins the silence again, because the receiver did not listen until now.
+    /// Begins a new silence at `now`, because the receiver did not listen until then.
     public mutating func breakOff(at now: HCIInstant) {
         if lastReport != nil { lastReport = now }
         probed = 0

@@ -19,13 +19,14 @@ struct ForeignScanWatch: Sendable {
 
     /// An effect of another program.
     enum Effect {
-        /// It turned scanning on or off.
+        /// The program turned scanning on or off.
         case changedScan
-        /// It was refused a new random address because the controller scans: it sends a beacon with the same radio.
+        /// The controller refused the program a new random address, because it scans: the program sends a beacon with
+        /// the same radio.
         case needsPause
-        /// It reset the controller, or the controller reset itself: all settings are lost.
+        /// The program reset the controller, or the controller reset itself: all settings are lost.
         case reset
-        /// It set the LE event mask: the kernel sets up the controller.
+        /// The program set the LE event mask: the kernel sets up the controller.
         case setEventMask
     }
 

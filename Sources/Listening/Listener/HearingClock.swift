@@ -14,13 +14,13 @@ public final class HearingClock: Sendable {
     /// The last text of ``prefix(_:)``, with its second since 1970.
     private let written = Mutex((second: Int.min, prefix: ""))
 
-    /// The clock of this machine.
+    /// Creates the clock of this machine.
     public init() {}
 
     /// Uses the clock of a recording from now on.
     public func follow(_ clock: RecordingClock) { recording.withLock { $0 = clock } }
 
-    /// Returns the time in microseconds since 1970, by the present setting of the wall clock; `nil` if a recording has
+    /// Returns the time in microseconds since 1970, by the current setting of the wall clock; `nil` if a recording has
     /// no times.
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
         recording.withLock { clock in
@@ -30,8 +30,8 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// Returns a constant offset, although the two clocks cannot be read at the same moment. So one moment always has
-    /// the same time.
+    /// Returns the offset that was found before, unless `found` differs from it by ``tolerance`` or more. So the same
+    /// moment always has the same time, although the two clocks cannot be read at the same instant.
     private func offset(_ found: Int64) -> Int64 {
         offset.withLock { offset in
             if let known = offset, abs(known - found) < Self.tolerance { return known }
@@ -40,7 +40,8 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// A change of the offset below this, in microseconds, is an error of reading two clocks one after the other.
+    /// A change of the offset by less than this, in microseconds, is an error of reading two clocks one after the
+    /// other.
     private static let tolerance: Int64 = 1000
 
     /// Returns the time as RFC 3339 text with microseconds; `nil` if a recording has no times.
@@ -67,12 +68,13 @@ public final class HearingClock: Sendable {
     /// Returns the time as a JSON string, or null.
     public func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
 
-    /// The present moment of a live source: time since the machine started, with the time that it was suspended. So a
-    /// recording, which has only wall clock times, shows the same pauses.
+    /// The current moment of a live source: the time since the machine started, including the time that it was
+    /// suspended. So a recording, which has only wall clock times, shows the same pauses.
     public static var machine: HeardInstant { HeardInstant(nanoseconds: BootClock.nanoseconds()) }
 }
 
-/// Converts between the clock of HCI sessions, which stops while the machine is suspended, and ``HearingClock/machine``.
+/// Converts between the clock of HCI sessions, which stops while the machine is suspended, and
+/// ``HearingClock/machine``.
 struct SessionClock {
     private var suspends: SuspendDetector
     /// The boot clock minus the monotonic clock, in nanoseconds.
@@ -88,10 +90,10 @@ struct SessionClock {
         offset += suspends.sleep(until: reading) ?? 0
     }
 
-    /// Returns the moment of a session's time.
+    /// Converts a time of the session to a moment of ``HearingClock/machine``.
     func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds + offset) }
 
-    /// Returns the session's time of a moment.
+    /// Converts a moment of ``HearingClock/machine`` to a time of the session.
     func session(_ instant: HeardInstant) -> HCIInstant {
         HCIInstant(nanoseconds: instant.nanoseconds > offset ? instant.nanoseconds - offset : 0)
     }

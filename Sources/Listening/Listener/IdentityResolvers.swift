@@ -13,7 +13,7 @@ struct EphemeralKey {
     let epochSeconds: Int?
 }
 
-/// The ephemeral ids of all keys in the present rotation period and in the periods before and after it. Older ids are
+/// The ephemeral ids of all keys in the current rotation period and in the periods before and after it. Older ids are
 /// unknown, so an id that was recorded and is sent again later is not accepted.
 struct EphemeralTable {
     private struct Window {
@@ -70,9 +70,9 @@ struct AddressKey {
 /// repeated addresses, because a device keeps its address for minutes and a flood does not.
 struct AddressResolver {
     /// The number of trials per second. A trial is two AES blocks with their key schedules, one for each order of the
-    /// key's bytes, and takes 0.5 µs on a server core, so all trials take 3 % of such a core, and at most half of a core
-    /// that is 16 times slower. The number is constant, not measured, so that a replay finds the same devices as the live
-    /// scan.
+    /// key's bytes, and takes 0.5 µs on a server core, so all trials take 3 % of such a core, and at most half of a
+    /// core that is 16 times slower. The number is constant, not measured, so that a replay finds the same devices as
+    /// the live scan.
     static let trialsPerSecond = 60_000
     /// The number of addresses that are remembered, which may double for a while. Devices usually keep an address for
     /// 15 minutes.
@@ -81,8 +81,9 @@ struct AddressResolver {
     static let waiting = 32_768
 
     private let keys: [AddressKey]
-    /// The devices of recent addresses and of older ones; `nil` for the address of an unknown device.
+    /// The devices of recent addresses; the value `nil` means that the device is unknown.
     private var recent: [DeviceAddress: Int?] = [:]
+    /// The devices of older addresses, which were recent before ``recent`` was last full.
     private var older: [DeviceAddress: Int?] = [:]
     /// A hash table of addresses that could not be tried: one part of the address is the position, another part is the
     /// value. 0 is an empty place. The table is empty until the limit is reached for the first time.
@@ -131,7 +132,8 @@ struct AddressResolver {
         return true
     }
 
-    /// Both halves of a resolvable address are practically random (Core Specification 5.4, Vol 6 Part B 1.3.2.2).
+    /// Returns the position and the value of an address in ``untried``. Both halves of a resolvable address are
+    /// practically random (Core Specification 5.4, Vol 6 Part B 1.3.2.2).
     private static func mark(_ address: DeviceAddress) -> (place: Int, mark: UInt32) {
         let octets = address.octets
         let high = UInt32(octets[0]) << 16 | UInt32(octets[1]) << 8 | UInt32(octets[2])

@@ -34,7 +34,7 @@ public struct KnownBeacons {
 
     /// - Parameter files: Profiles, listener files, fleet files, and manifests or their directories. If several
     ///   beacons have the same identity, the first one counts.
-    /// - Throws: if a file cannot be used, or if there are files but no beacon in them has an identity.
+    /// - Throws: An error if a file cannot be used, or if there are files but no beacon in them has an identity.
     public init(_ files: [String] = []) throws(ListenerServiceError) {
         do {
             for file in files {
@@ -61,12 +61,12 @@ public struct KnownBeacons {
         }
     }
 
-    /// An item of an inventory.
+    /// An item of an inventory: a beacon with its tags and attachments.
     public struct Thing: Hashable, Sendable {
         public var beacon: KnownBeacon
         public var note: BeaconNote
 
-        /// An item with its beacon.
+        /// Creates an item with its beacon.
         public init(beacon: KnownBeacon, note: BeaconNote) {
             self.beacon = beacon
             self.note = note
@@ -153,7 +153,7 @@ public struct KnownBeacons {
         if beacons.count == earlier { addAddresses(of: profile) }
     }
 
-    /// Adds a beacon without an identity, such as one that sends BTHome alone. Its addresses are its identities.
+    /// Adds a beacon without an identity, such as one that sends only BTHome. Its addresses are used as identities.
     private mutating func addAddresses(of profile: LoadedProfile) {
         var added: Set<BeaconIdentity> = []
         for (index, advertisement) in profile.advertisements.enumerated() {
@@ -220,7 +220,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// - Parameter keys: The directory of the keys; `nil` for the one next to the fleet.
+    /// - Parameter keys: The directory of the keys; `nil` for the keys directory next to the fleet.
     private mutating func add(_ fleet: NamedFleet, keys: String? = nil) throws {
         virtualBeacons.add(fleet, keys: keys)
         let directory = FleetKeys(of: fleet, in: keys).directory
@@ -288,7 +288,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// Returns a region given by a pattern or by the name of a beacon.
+    /// Returns the region that `text` describes, as a pattern or as the name of a beacon.
     ///
     /// - Throws: `request` if `text` is neither.
     public func region(_ text: String) throws(ListenerServiceError) -> RegionMonitor.Region {
@@ -312,7 +312,7 @@ public struct KnownBeacons {
             known: beacons, strangers: strangers, resolver: resolver(clock), addressResolver: addressResolver)
     }
 
-    /// Resolves resolvable private addresses; `nil` without keys.
+    /// Finds the devices of resolvable private addresses; `nil` if there are no keys.
     private var addressResolver: SightingTable.AddressResolver? {
         guard !addressKeys.isEmpty else { return nil }
         let resolver = Mutex(AddressResolver(addressKeys))

@@ -3,26 +3,28 @@ public import Configuration
 internal import HCI
 public import Sightings
 
-/// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled in.
+/// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled
+/// in.
 public struct ListenerFile: Hashable, Sendable {
     /// The range of ``levelOffset``, in dB.
     public static let levelOffsets = -40...40
 
-    /// Letters, digits, `.`, `_` and `-`, at most 64.
+    /// The name of the receiver: letters, digits, `.`, `_` and `-`, at most 64 characters.
     public var name: String
-    /// `nil` for the first adapter.
+    /// The adapter; `nil` for the first adapter.
     public var adapter: AdapterName?
     public var settings: ScanSettings
     /// The place of the receiver; `nil` if the file does not name it.
     public var place: Place?
     /// A correction that is added to each received level, in dB.
     public var levelOffset: Int
-    /// The levels of the reports to take, in dBm, after the correction by ``levelOffset``; `nil` for all levels.
+    /// The range of plausible levels in dBm, after the correction by ``levelOffset``; `nil` for all levels. Reports
+    /// with other levels are ignored.
     public var plausibleLevels: ClosedRange<Int8>?
     /// The known beacons, in the order of the file.
     public var known: [Entry]
-    /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` for the directory of each
-    /// fleet, and for the directory of this file.
+    /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` for the directory of
+    /// each fleet, and for the directory of this file.
     public var keys: String?
     /// The keys of devices that change their address.
     public var addressKeys: [AddressKeyFile]
@@ -36,7 +38,7 @@ public struct ListenerFile: Hashable, Sendable {
         public var site: String?
         public var floor: String?
         public var room: String?
-        /// Metres east and north on the plan of the site.
+        /// The position on the plan of the site: metres east, then metres north.
         public var position: [JSONNumber]?
 
         /// The names that the file gives, from the site to the room.
@@ -83,19 +85,19 @@ public struct ListenerFile: Hashable, Sendable {
 
 /// The tags and attachments of a beacon.
 public struct BeaconNote: Hashable, Sendable {
-    /// Without repetitions, in the order of the file.
+    /// The tags without repetitions, in the order of the file.
     public var tags: [String] = []
     public var attachments: [BeaconAttachment] = []
 
-    /// A note without tags and attachments.
+    /// Creates a note without tags and attachments.
     public init() {}
 }
 
 extension ListenerFile {
-    /// Reads a listener file. Of the sections that only the service reads (zones, mqtt, history, hooks) only the kind of
-    /// value is checked.
+    /// Reads a listener file. Of the sections that only the service reads (zones, mqtt, history, hooks) only the kind
+    /// of value is checked.
     ///
-    /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
+    /// - Returns: The file, `nil` if it has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: ListenerFile?, problems: [FileProblem]) {
         ConfigurationDecoder.decode(octets) { decoder, root in
             let file = read(root, &decoder)
@@ -107,7 +109,7 @@ extension ListenerFile {
 
     /// Reads the outermost object of a listener file. The sections that only the service reads are not checked.
     ///
-    /// - Returns: the file, `nil` if it has an error, and every problem in the order of the file.
+    /// - Returns: The file, `nil` if it has an error, and every problem in the order of the file.
     package static func decode(_ root: JSONNode) -> (file: ListenerFile?, problems: [FileProblem]) {
         var decoder = ConfigurationDecoder()
         let file = read(root, &decoder)
@@ -159,8 +161,9 @@ extension RegionPattern {
 /// Reads a listener file from its outermost object inwards.
 private struct ListenerReader {
     var decoder: ConfigurationDecoder
-    /// The places of the names and identities so far.
+    /// The places of the names that were read so far.
     private var names: [String: JSONPath] = [:]
+    /// The places of the identities that were read so far.
     private var patterns: [RegionPattern: JSONPath] = [:]
 
     init(decoder: ConfigurationDecoder) { self.decoder = decoder }
@@ -247,7 +250,7 @@ private struct ListenerReader {
         return name.map { .beacon(ListenerFile.Beacon(name: $0, patterns: patterns, note: note)) }
     }
 
-    /// A name that no other beacon or device of the file has.
+    /// Reads a name, and reports an error if another beacon or device of the file has the same name.
     private mutating func uniqueName(_ key: Key<String>, in object: JSONNode) -> String? {
         guard let node = object[key.name], let name = decoder.read(key, in: object) else { return nil }
         if let other = names.updateValue(node.path, forKey: name) {

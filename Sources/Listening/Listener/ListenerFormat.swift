@@ -58,7 +58,7 @@ package enum ListenerKeys {
 
     private static let adapterType = ValueType<AdapterName>(schema: BeaconSchema.adapter) { $0.adapter($1) }
 
-    /// The file knows a beacon, or reports strangers.
+    /// The rule that the file contains a known beacon or a key, or lists strangers.
     private static let hasBeacons = Rule(
         schema: [
             "anyOf": [
@@ -155,7 +155,7 @@ enum KnownKeys {
         [name] + identities + [tags, attachments],
         rules: [hasIdentity])
 
-    /// A beacon with a name has an identity.
+    /// The rule that a beacon with a name has an identity.
     private static let hasIdentity = Rule(
         schema: ["anyOf": .array(identities.map { ["required": [.string($0.name)]] })]
     ) { decoder, object in
@@ -168,7 +168,7 @@ enum KnownKeys {
     private static let files = [fleet, profile, inventory]
     private static func file(_ key: Key<String>) -> Section { Section("A file with beacons and their names.", [key]) }
 
-    /// An element of `known`. Its keys are checked, not the values.
+    /// An element of `known`. The keys of the element are checked, but not their values.
     static let entry: ValueType<JSONNode> = {
         let oneBeacon = ValueType<JSONNode>.section(beacon).defined(as: "beacon")
         let choices = files.map { file($0).schema } + [.object(oneBeacon.schema)]
@@ -178,7 +178,7 @@ enum KnownKeys {
             guard let members = node.members, members.contains(where: { !names.contains($0.key) }) else {
                 return decoder.open(beacon, node)
             }
-            // Keys that are missing may be the misspelled ones, and are not reported.
+            // A key that seems to be missing may be one of the misspelled keys, so missing keys are not reported.
             return decoder.object(node, keys: names).flatMap { $0["name"] == nil ? nil : $0 }
         }
     }()

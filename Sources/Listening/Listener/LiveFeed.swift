@@ -10,7 +10,7 @@ internal import VirtualController
 /// Receives packets from an adapter until it is stopped. After the first success it recovers from every loss of the
 /// adapter.
 final class LiveFeed: SightingFeed, AdapterEnvironment {
-    /// The longest wait in microseconds. The adapter must be asked regularly whether it was powered down.
+    /// The longest wait in microseconds. The program must check regularly whether the adapter was powered down.
     private static let longestWait = 250_000
 
     private let options: SightingSource.Options
@@ -66,7 +66,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         }
         if runner.isOnAir { consumer.begin(at: heard(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
-            // This runs for each report, so it does not build a list.
+            // The loop runs once for each report, so it compares the deadlines without building a list of them.
             lastPacket = nil
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
@@ -194,7 +194,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         do throws(TransportError) {
             opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
         } catch {
-            // The other program uses the user channel, which cannot be shared.
+            // If the adapter is busy, the other program uses its user channel, which cannot be shared.
             if error.reason == .busy, let holder = claim.shared { throw holder }
             throw error
         }

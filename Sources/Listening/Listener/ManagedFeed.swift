@@ -9,8 +9,9 @@ internal import Sightings
 /// Receives from `hciN:mgmt`: the kernel scans, shares the radio with other programs, and reports only which beacons
 /// are present. The feed recovers when its adapter returns.
 final class ManagedFeed: SightingFeed {
-    /// The longest wait, and the pause before a new attempt, in microseconds.
+    /// The longest wait for an event, in microseconds.
     private static let longestWait = 250_000
+    /// The pause before a new attempt to start, in microseconds.
     private static let pause = 1_000_000
 
     private let index: UInt16
@@ -20,7 +21,7 @@ final class ManagedFeed: SightingFeed {
     private var running: (session: PresenceSession, adapter: ManagedAdapter)?
     /// The latest session, which knows the monitor that it left in the kernel when the adapter was powered down.
     private var session: PresenceSession?
-    /// The restarts of earlier sessions.
+    /// The number of restarts of earlier sessions.
     private var restartsBefore = 0
     /// The earliest time of the next attempt to start.
     private var nextAttempt = HCIInstant.distantPast

@@ -1,8 +1,8 @@
 public import BluetoothTypes
 public import HCI
 
-/// Reads the text that people paste, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits with
-/// or without their H4 type byte, `hcidump --raw`, and commands of `hcitool cmd` from any point on.
+/// Reads the text that people paste, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits
+/// with or without their H4 type byte, `hcidump --raw`, and commands of `hcitool cmd` from any point on.
 ///
 /// A packet may continue on the next lines, as in `hcidump --raw`.
 public struct PastedText: Sendable {
@@ -75,7 +75,7 @@ public struct PastedText: Sendable {
     /// The start of a command that continues after a backslash.
     private var command: (line: Int, text: String)?
 
-    /// A reader without text.
+    /// Creates a reader without text.
     public init() {}
 
     /// Appends a piece of the text, of any length.
@@ -160,8 +160,8 @@ public struct PastedText: Sendable {
         }
     }
 
-    /// The payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Since such lines may also
-    /// have bytes of another meaning, only whole payloads are accepted.
+    /// The payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Since such lines may
+    /// also have bytes of another meaning, only whole payloads are accepted.
     private static func dressedPayload(_ text: String) -> [UInt8]? {
         let labels = ["data:", "raw:", "payload:", "bytes:", "advertisement:", "advertising data:", "scan record:"]
         let label = labels.first { text.lowercased().hasPrefix($0) } ?? ""
@@ -305,8 +305,8 @@ public struct PastedText: Sendable {
         high == 0x20 && [0x08, 0x09, 0x37, 0x38].contains(low)
     }
 
-    /// The command whose parameters start with a length and as many bytes of AD structures; `nil` if the bytes rather are
-    /// AD structures themselves.
+    /// Returns the command whose parameters start with a length and as many bytes of AD structures; `nil` if the bytes
+    /// are more likely AD structures themselves.
     private static func command(_ parameters: [UInt8], ocf: UInt16) -> HCIPacket? {
         guard let length = parameters.first.map(Int.init), length <= AdvertisingData.legacyLimit,
             parameters.count > length, parameters.dropFirst(1 + length).allSatisfy({ $0 == 0 })
@@ -413,7 +413,7 @@ public struct PastedText: Sendable {
         return isHcidump ? "hcidump" : "btmon"
     }
 
-    /// Returns true if the line is one of the two that hcidump prints first.
+    /// Returns true if the line is one of the two lines that hcidump prints first.
     private mutating func isHeader(_ text: String) -> Bool {
         if text.hasPrefix("HCI sniffer") {
             isHcidump = true

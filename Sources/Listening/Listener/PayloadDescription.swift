@@ -147,7 +147,7 @@ public enum PayloadFormat: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - data: At most 31 bytes for ``hcitool``.
     ///   - interval: The advertising interval that the commands of ``hcitool`` set, 20 ms...10.24 s.
-    /// - Throws: if the payload is too long for the commands of hcitool, or the interval is out of range.
+    /// - Throws: An error if the payload is too long for the commands of hcitool, or the interval is out of range.
     public func text(
         _ data: AdvertisingData, interval: AdvertisingInterval = .nonconnectableMinimumBefore5
     ) throws(HCIParameterError) -> String {

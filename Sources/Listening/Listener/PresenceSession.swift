@@ -5,9 +5,9 @@ internal import Sightings
 /// An advertisement monitor: the kernel scans for beacons and shares the radio with other programs.
 ///
 /// It reports that a beacon is present and how strong it is, but not how often it sends, because the kernel drops
-/// repeated advertisements and appends scan responses to the data. For the thread that owns the host.
+/// repeated advertisements and appends scan responses to the data. Use it only on the thread that owns the host.
 public final class PresenceSession {
-    /// How often the monitor was added again because another program had removed it.
+    /// The number of times that the monitor was added again because another program had removed it.
     public private(set) var restarts = 0
     /// True if the machine is about to suspend. The kernel does not scan until it resumes.
     public private(set) var isAsleep = false
@@ -25,7 +25,8 @@ public final class PresenceSession {
         self.index = index
     }
 
-    /// Returns patterns of all beacons. Controllers that filter themselves report nothing else.
+    /// Returns patterns that match iBeacon, AltBeacon and Eddystone. A controller that filters advertisements itself
+    /// reports nothing else.
     static func patterns() throws(HCIParameterError) -> AddAdvertisementPatternsMonitor {
         try AddAdvertisementPatternsMonitor([
             .init(.manufacturerData, at: 0, [0x4C, 0x00, 0x02, 0x15]),

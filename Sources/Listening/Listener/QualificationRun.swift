@@ -24,12 +24,12 @@ public final class QualificationRun {
         public var heard: KnownBeacon?
         /// The duration of each phase, in microseconds.
         public var phaseMicroseconds = 60_000_000
-        /// The beacons that are received if a single radio is virtual.
+        /// The beacons that are received if there is a single radio and it is virtual.
         public var virtualBeacons = VirtualBeacons()
         /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
 
-        /// The first two adapters, and 60 s for each phase.
+        /// Creates options for the first two adapters, with 60 s for each phase.
         public init() {}
     }
 
@@ -38,7 +38,7 @@ public final class QualificationRun {
         /// The number of the phase, from 1.
         public let phase: Int
         public let phases: Int
-        /// The phase, its senders and its receivers.
+        /// The phase with its senders and receivers, in words.
         public let what: String
         /// The time in this phase, in whole seconds.
         public let seconds: Int
@@ -75,7 +75,7 @@ public final class QualificationRun {
 
     /// Opens the radios.
     ///
-    /// - Throws: if a radio is missing, in use, not permitted, or named twice.
+    /// - Throws: An error if a radio is missing, in use, not permitted, or named twice.
     public init(_ options: Options) throws(ListenerServiceError) {
         self.options = options
         var opened: [RadioUnderTest] = []
@@ -104,7 +104,7 @@ public final class QualificationRun {
         radios = opened
     }
 
-    /// Runs all phases, one after the other. To be called once.
+    /// Runs all phases, one after the other. Call this only once.
     public func run(progress: (Progress) -> Void) -> Outcome {
         var failure: ListenerServiceError?
         var isInterrupted = false
@@ -121,7 +121,7 @@ public final class QualificationRun {
             failure = isInterrupted ? nil : ListenerServiceError(error)
             for radio in radios {
                 radio.close()
-                // The result of a phase that had just begun is not meaningful.
+                // A phase that had just begun has no meaningful result, so results of less than one second are dropped.
                 if let rest = radio.abandon(nil), rest.listenedMicroseconds >= 1_000_000 { deliveries.append(rest) }
             }
         }
@@ -172,7 +172,7 @@ public final class QualificationRun {
                 step.phase, from: sender.map { radios[$0].label }, to: radios[listener].label,
                 intervalMicroseconds: options.heard?.intervalMicroseconds
                     ?? QualificationBeacons.interval.microseconds)
-            // A radio that cannot send cannot do both at once either.
+            // A radio that cannot send cannot send and receive at the same time either.
             if let reason = sender.flatMap({ refusals[$0] }) ?? refusals[listener] {
                 delivery.refusal = reason
                 deliveries.append(delivery)

@@ -10,12 +10,12 @@ internal import Sightings
 
 /// A radio of a qualification. It is opened once, and then sends, receives, or does both.
 ///
-/// For the thread that created it.
+/// Use it only on the thread that created it.
 final class RadioUnderTest {
     let label: String
     let name: AdapterName
     let capabilities: ControllerCapabilities
-    /// The reports of the present phase; `nil` while the radio does not receive.
+    /// The reports of the current phase; `nil` while the radio does not receive.
     private(set) var delivery: Delivery?
 
     /// The locks on the adapter, by which other runs of Pharos notice this one.
@@ -33,7 +33,7 @@ final class RadioUnderTest {
 
     /// Opens the radio, without sending or receiving yet.
     ///
-    /// - Throws: if the adapter is missing, used by another program, or not permitted.
+    /// - Throws: An error if the adapter is missing, used by another program, or not permitted.
     init(
         _ label: String, _ name: AdapterName, signals: SignalDescriptor, air: VirtualAirServer?,
         runtimeDirectory: String
@@ -44,7 +44,7 @@ final class RadioUnderTest {
         if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingPermission(for: name, Privileges.effective) {
             throw missing
         }
-        // The user channel takes both roles.
+        // A claim of a raw adapter takes only one role; a claim of any other adapter takes both.
         let roles: [AdapterLock.Role] = if case .raw = name { [.send, .listen] } else { [.send] }
         claims = try roles.map { try AdapterClaim(name, $0, for: "pharos qualify", in: runtimeDirectory) }
         // Another listener on the same adapter would change the result.
@@ -85,7 +85,8 @@ final class RadioUnderTest {
         try beacon?.replace(with: try allocation(advertisement))
     }
 
-    /// The session must not own the controller, because it would end with a reset, which closes the event masks.
+    /// Returns an allocation that is not exclusive: an exclusive session would end with a reset, which closes the event
+    /// masks.
     private func allocation(_ advertisement: Advertisement) throws(SessionError) -> SetAllocation {
         try SetAllocation([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
     }

@@ -35,7 +35,7 @@ final class RecordedFeed: SightingFeed {
         } catch {
             fault = error
         }
-        // The scan was off at the end of the recording.
+        // If there is a gap, the scan was off at the end of the recording.
         if let gap = scan.gap {
             source.advance(to: gap.since)
             source.change(.off, at: gap.since)
@@ -97,12 +97,12 @@ final class RecordedFeed: SightingFeed {
     }
 }
 
-/// A file of any size, or standard input, read in pieces of which only the present one is kept.
+/// A file of any size, or standard input, read in pieces of which only the current one is kept.
 public final class InputPieces {
     /// The name for messages.
     public let name: String
     private let descriptor: Descriptor
-    /// The bytes that ``peek(_:)`` has read.
+    /// The bytes that ``peek(_:)`` has read and ``next()`` has not returned yet.
     private var held: [UInt8] = []
     /// The largest size of a piece, in bytes.
     private static let size = 1 << 16
@@ -164,7 +164,8 @@ final class PacketRecording {
     /// Writes a packet that passed at `time`.
     ///
     /// - Parameter drops: The number of packets that the kernel has dropped so far.
-    /// - Returns: why the recording ends with this packet, in one sentence; `nil` if it continues, or ended before.
+    /// - Returns: The reason why the recording ends with this packet, in one sentence; `nil` if it continues, or ended
+    ///   before.
     func append(_ packet: HCIPacket, isFromController: Bool, at time: HCIInstant, drops: Int) -> String? {
         guard !hasEnded else { return nil }
         let age = HCIInstant(nanoseconds: MonotonicClock.nanoseconds()).microseconds(since: time)

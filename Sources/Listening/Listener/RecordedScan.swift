@@ -4,8 +4,8 @@ internal import Sightings
 
 /// Finds the times in which the scan of a recording was off, from recorded commands and answers.
 ///
-/// A recording without such commands was listened to all the time. This is also assumed for recordings with reports of
-/// several adapters, because another adapter may receive while one is off.
+/// If a recording has no such commands, the receiver is assumed to have listened all the time. This is also assumed if
+/// a recording has reports of several adapters, because another adapter may receive while one is off.
 struct RecordedScan {
     /// A time in which nothing could be received.
     struct Gap: Equatable {
@@ -16,7 +16,7 @@ struct RecordedScan {
 
     /// The meaning of an event for the time before it.
     enum Sign: Equatable {
-        /// It is not known yet.
+        /// It is not known yet whether the receiver listened.
         case none
         /// The receiver listened, except in this gap, which has ended.
         case listened(Gap?)
@@ -27,11 +27,11 @@ struct RecordedScan {
     private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let parameters = [LESetScanParameters.opcode, LESetExtendedScanParameters.opcode]
 
-    /// The present gap; `nil` while the scan is on, or if it is not known.
+    /// The current gap; `nil` while the scan is on, or if it is not known.
     private(set) var gap: Gap?
     /// True if a scan of the recording filtered duplicates.
     private(set) var filtersDuplicates = false
-    /// The last request that was not answered yet.
+    /// The last request to turn the scan on or off that was not answered yet.
     private var asked: (isOn: Bool, filters: Bool)?
     /// The last sign that the scan was on; `nil` before the first one.
     private var proven: HeardInstant?
@@ -64,7 +64,7 @@ struct RecordedScan {
             if let gap, gap.state == .paused, now.microseconds(since: gap.since) < Self.tail { return .listened(nil) }
             return prove(adapter, at: now)
         }
-        // Before the first sign, silence and a scan that is not on yet look the same.
+        // Before the first sign, silence cannot be distinguished from a scan that is not on yet.
         guard proven == nil || adapter == self.adapter else { return .none }
         guard range.count >= 6, octets[start] == HCIEventCode.commandComplete else { return undecided }
         let opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: start + 3))

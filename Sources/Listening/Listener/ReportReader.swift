@@ -32,7 +32,7 @@ public struct ReportReader: Sendable {
         return levels.contains(level)
     }
 
-    /// Extended advertisements that were not completed.
+    /// The number of extended advertisements that were not completed.
     public var incomplete: Int { assembler.incomplete }
 
     /// Takes the event packet in `range` of `octets`, without its H4 type byte. Events without advertising reports are
@@ -129,8 +129,8 @@ extension FragmentAssembler.Status {
 }
 
 extension ExtendedPHY {
-    /// The physical layers of a report; `nil` for legacy PDUs. A report names S=2 only if the host has asked for that, so LE
-    /// Coded may be any coding.
+    /// The physical layers of a report; `nil` for legacy PDUs. A report names S=2 only if the host has asked for that,
+    /// so LE Coded may be any coding.
     fileprivate init?(_ element: AdvertisingReportElement) {
         guard !element.type.isLegacyPDU else { return nil }
         let layers = [element.primaryPHY, element.secondaryPHY]

@@ -4,7 +4,7 @@ public import HCI
 
 /// A scan on one controller. It is checked regularly, and restarted when another program has turned it off.
 ///
-/// For the thread that owns the host. Packets and changes of ``state`` wait until they are taken with
+/// Use it only on the thread that owns the host. Packets and changes of ``state`` are stored until they are taken with
 /// ``takeEvents(_:)``.
 public final class ScanSession: AdapterSession {
     /// The state of the scan.
@@ -14,7 +14,7 @@ public final class ScanSession: AdapterSession {
         case listening
         /// Another program scans with its own parameters. Its reports are received, perhaps without duplicates.
         case foreign
-        /// Stopped by this session for a moment.
+        /// This session has stopped the scan for a moment.
         case paused
         /// The scan is on, but no reports arrive.
         case deaf
@@ -37,9 +37,9 @@ public final class ScanSession: AdapterSession {
     static let foreignProbe = 1_000_000
 
     public private(set) var state = State.off
-    /// How often the scan was turned on again.
+    /// The number of times that the scan was turned on again.
     public private(set) var restarts = 0
-    /// The restarts that another program caused.
+    /// The number of restarts that another program caused.
     public private(set) var foreignRestarts = 0
     /// The events that were not taken yet.
     private var events: [Event] = []
@@ -51,9 +51,9 @@ public final class ScanSession: AdapterSession {
     private let capabilities: ControllerCapabilities
     private let isExclusive: Bool
     private let isAmongListeners: Bool
-    /// True if the present scan may be a leftover of an earlier run.
+    /// True if the current scan may be a leftover of an earlier run.
     private var hasLeftover: Bool
-    /// True if the present scan belongs to another program.
+    /// True if the current scan belongs to another program.
     private var isForeignScan = false
     /// True if the controller was unreachable and has lost its settings.
     private var isLost = false
@@ -113,8 +113,8 @@ public final class ScanSession: AdapterSession {
         deafness.breakOff(at: host.now)
         watch.forget()
         let reset = resets
-        // A reset also closes the event masks, which cannot be read. If the kernel sets the controller up again, as
-        // after a power cycle, its masks must not be replaced. Otherwise no report would ever arrive.
+        // A reset also closes the event masks, so that no report arrives until they are opened. They cannot be read. If
+        // the kernel sets the controller up again, as after a power cycle, the kernel's masks must not be replaced.
         if wasReset, !isUnmasked { try openEventMasks() }
         resetsOutlived = reset
         let mayReplace = isExclusive || hasLeftover
@@ -133,8 +133,8 @@ public final class ScanSession: AdapterSession {
         expectSetUpIfReset()
     }
 
-    /// Checks that the controller receives LE Coded, if the settings want that. On a controller of its own, the session makes
-    /// reports name the coding.
+    /// Checks that the controller receives LE Coded, if the settings want that. On a controller of its own, the session
+    /// makes reports name the coding.
     private func prepareForCoded() throws(SessionError) {
         guard settings.isCoded else { return }
         guard isExtended, capabilities.leFeatures.contains(.leCodedPHY) else {
@@ -178,8 +178,8 @@ public final class ScanSession: AdapterSession {
     /// Turns scanning on again.
     public func rearm() throws(SessionError) { try start() }
 
-    /// The controller was unreachable and has lost its settings. A scan that is on afterwards belongs to another
-    /// program.
+    /// Notes that the controller was unreachable and has lost its settings. A scan that is on afterwards belongs to
+    /// another program.
     public func markLost() { isLost = true }
 
     /// True if the controller keeps scanning for this session until the session turns the scan off.
@@ -199,7 +199,7 @@ public final class ScanSession: AdapterSession {
     /// - Returns: `false` if the session was not started.
     public func verify() throws(SessionError) -> Bool {
         guard state != .off else { return false }
-        // Both states end by themselves.
+        // The states `paused` and `reset` end by themselves.
         if state == .paused || state == .reset { return true }
         try checkScan()
         expectSetUpIfReset()

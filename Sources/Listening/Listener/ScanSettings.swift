@@ -17,7 +17,7 @@ public struct ScanSettings: Hashable, Sendable {
     /// True if the controller filters duplicates, which only a qualification tests.
     public var filtersDuplicates = false
 
-    /// Passive, 60 ms of every 60 ms.
+    /// A passive scan with a window of 60 ms in each interval of 60 ms.
     public static let standard = ScanSettings()
 
     private init() {

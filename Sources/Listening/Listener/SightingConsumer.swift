@@ -28,9 +28,9 @@ public protocol SightingConsumer: AnyObject {
 }
 
 extension SightingConsumer {
-    /// Never.
+    /// Returns `nil`: ``advance(to:)`` need not be called without a report.
     public var nextWakeUp: HeardInstant? { nil }
-    /// The source does not end early.
+    /// Returns `false`: the source does not end early.
     public var isSatisfied: Bool { false }
     /// Does nothing.
     public func begin(at now: HeardInstant) {}

@@ -16,20 +16,20 @@ public final class SightingSource {
         public var recording: String?
         /// The duration in microseconds; `nil` to listen until a signal arrives.
         public var durationMicroseconds: Int?
-        /// The command or service, for the message of another program that finds the adapter in use.
+        /// The name of the command or service. Another program that finds the adapter in use shows it in its message.
         public var purpose = "pharos"
         /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
         /// The beacons that are received if the adapter is virtual.
         public var virtualBeacons = VirtualBeacons()
-        /// Receives signals for several sources at once; `nil` for a separate one.
+        /// Receives signals for several sources at once; `nil` if the source receives signals itself.
         public var signals: SignalDescriptor?
         /// True to wait for a missing adapter from the beginning, as a service does.
         public var waitsForAdapter = false
-        /// True if an earlier run was killed while it scanned. A scan that is on is then its leftover.
+        /// True if an earlier run was killed while it scanned. A scan that is on is then left over from that run.
         public var hasLeftover = false
 
-        /// Options with defaults for everything but the adapter.
+        /// Creates options with defaults for everything but the adapter.
         public init(adapter: AdapterName? = nil) { self.adapter = adapter }
     }
 
@@ -44,9 +44,9 @@ public final class SightingSource {
         public var malformedEvents = 0
         /// Extended advertisements that were not completed.
         public var incomplete = 0
-        /// How often the scan was turned on again.
+        /// The number of times that the scan was turned on again.
         public var restarts = 0
-        /// The restarts that another program caused.
+        /// The number of restarts that another program caused.
         public var foreignRestarts = 0
         /// The time since the start in which reports may be missing, in microseconds.
         public var deafMicroseconds = 0
@@ -89,7 +89,7 @@ public final class SightingSource {
     /// Creates a live source. Only the file of the recording is opened.
     ///
     /// - Parameter levels: Reports with other levels, in dBm, are counted but not reported.
-    /// - Throws: if the recording cannot be written.
+    /// - Throws: An error if the recording cannot be written.
     public static func live(
         _ options: Options, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
@@ -103,7 +103,7 @@ public final class SightingSource {
 
     /// Creates a source from a btsnoop, pcap or pcapng file, or from standard input for `-`.
     ///
-    /// - Throws: if the file does not exist.
+    /// - Throws: An error if the file does not exist.
     public static func recording(
         _ file: String, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
@@ -115,10 +115,11 @@ public final class SightingSource {
         SightingSource(RecordedFeed(pieces), levels: nil)
     }
 
-    /// Runs until the end of the recording or the duration, SIGINT, SIGTERM, or until the consumer is satisfied. To be
-    /// called once.
+    /// Runs until the end of the recording or of the duration, until SIGINT or SIGTERM arrives, or until the consumer
+    /// is satisfied. Call this only once.
     ///
-    /// - Throws: if nothing can be received, or if the recording is damaged. Everything before has been reported.
+    /// - Throws: An error if nothing can be received, or if the recording is damaged. Everything before the damage has
+    ///   been reported.
     public func run(_ consumer: any SightingConsumer) throws(ListenerServiceError) {
         self.consumer = consumer
         defer { self.consumer = nil }

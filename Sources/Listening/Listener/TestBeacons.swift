@@ -15,7 +15,7 @@ struct QualificationBeacons {
     private static let extendedLength = 160
 
     private let uuid = FixedOctets<16>(Privileges.randomOctets(16)) ?? FixedOctets()
-    /// One address for each radio.
+    /// The static random addresses of the beacons, one for each radio.
     private let addresses = (0..<2).map { _ in
         DeviceAddress.staticRandom(from: FixedOctets<6>(Privileges.randomOctets(6)) ?? FixedOctets())
     }
@@ -40,7 +40,7 @@ struct QualificationBeacons {
     /// appended.
     ///
     /// - Parameter limit: The maximum data length of the sender's advertising sets.
-    /// - Throws: if the limit is that of a legacy PDU.
+    /// - Throws: An error if the limit is not larger than that of a legacy PDU.
     func octets(of sender: Int, _ phase: QualificationPhase, limit: Int) throws -> [UInt8] {
         let octets = try advertisement(of: sender, phase).payload().octets
         guard phase == .extended else { return octets }

@@ -27,12 +27,12 @@ public struct VirtualBeacons: Sendable {
 
     private var parts: [Part] = []
 
-    /// No beacons yet.
+    /// Creates a value without beacons.
     public init() {}
 
     mutating func add(_ profile: LoadedProfile) { parts.append(.profile(profile)) }
 
-    /// - Parameter keys: The directory of the keys; `nil` for the one next to the fleet.
+    /// - Parameter keys: The directory of the keys; `nil` for the keys directory next to the fleet.
     mutating func add(_ fleet: NamedFleet, keys: String?) { parts.append(.fleet(fleet, keys: keys)) }
 
     /// Adds a beacon that has one or several identities.
@@ -45,10 +45,10 @@ public struct VirtualBeacons: Sendable {
     /// Starts an air on which the beacons are sent to every other controller.
     ///
     /// - Parameter model: The model of the receiving controllers.
-    /// - Throws: if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
+    /// - Throws: An error if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
     func air(_ model: VirtualControllerModel, _ path: VirtualPath) throws -> VirtualAirServer {
         let beacons = try beacons()
-        // Others do not receive extended advertisements.
+        // Controllers without extended advertising do not receive extended advertisements.
         let isExtended = beacons.contains { $0.sources.contains { $0.advertisement.phy != nil } }
         let model = isExtended && !model.hasExtendedAdvertising ? .zephyr : model
         return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
@@ -58,7 +58,7 @@ public struct VirtualBeacons: Sendable {
 
     /// The name and the advertisements of each beacon, in the order of the files.
     ///
-    /// - Throws: if a file changed meanwhile, or a key cannot be read.
+    /// - Throws: An error if a file changed meanwhile, or a key cannot be read.
     public func advertisements() throws(ListenerServiceError) -> [(name: String, advertisements: [Advertisement])] {
         do {
             return try beacons().map { ($0.name, $0.sources.map(\.advertisement)) }
@@ -85,7 +85,7 @@ public struct VirtualBeacons: Sendable {
             case .identities, .phone: continue
             }
         }
-        // Profiles and fleets say more about a beacon than its identity alone.
+        // Profiles and fleets describe a beacon in more detail than its identity alone, so they were added first.
         for part in parts {
             switch part {
             case .identities(let name, let known):
@@ -103,7 +103,7 @@ public struct VirtualBeacons: Sendable {
 struct VirtualBeacon: Sendable {
     let name: String
     let sources: [PayloadSource]
-    /// The beacon's own seconds, from which ephemeral ids are computed.
+    /// The value of the beacon's own seconds counter, from which ephemeral ids are computed.
     var eidTime: UInt32?
 
     /// The interval of beacons whose file does not give one: 100 ms.
@@ -129,7 +129,7 @@ struct VirtualBeacon: Sendable {
         eidTime = profile.eidTime()
     }
 
-    /// A beacon with these identities. Those that no beacon sends, such as an address, are left out.
+    /// Creates a beacon with these identities. Identities that cannot be sent, such as an ephemeral id, are left out.
     init(name: String, _ identities: [KnownBeacon]) {
         self.name = name
         let address = StaticAddress.make(name: name)
@@ -186,7 +186,7 @@ struct VirtualBeacon: Sendable {
     /// The data of a device that is recognised by its address alone.
     private static let flags = AdvertisingData(octets: [2, 1, 6])
 
-    /// A phone that uses one resolvable private address.
+    /// Creates a phone that uses one resolvable private address.
     init(name: String, _ key: IdentityResolvingKey) throws {
         self.name = name
         let random = FixedOctets<3>(Privileges.randomOctets(3)) ?? FixedOctets()
@@ -198,7 +198,7 @@ struct VirtualBeacon: Sendable {
         ]
     }
 
-    /// All beacons of a fleet. Advertisements whose key is missing are left out.
+    /// Returns all beacons of a fleet. Advertisements whose key is missing are left out.
     static func beacons(of fleet: NamedFleet, _ keys: String?) throws -> [VirtualBeacon] {
         let directory = FleetKeys(of: fleet, in: keys).directory
         let manifest = try fleet.manifest()
@@ -225,7 +225,7 @@ struct VirtualBeacon: Sendable {
         self.sources = sources
     }
 
-    /// The path loss at 1 m, in dB, with which a receiver measures the power that the beacon states.
+    /// The path loss at 1 m, in dB, at which a receiver measures the level that the beacon states.
     var lossAtOneMeter: Double {
         for source in sources {
             let advertisement = source.advertisement
@@ -251,7 +251,7 @@ enum VirtualPath: Sendable {
     /// The distance between two neighbouring beacons, in metres.
     private static let spacing = 10.0
     private static let staySeconds = 10.0
-    /// The time for the way from one stop to the next.
+    /// The time for the way from one stop to the next, in seconds.
     private static let walkSeconds = 7.0
     /// The level in dBm below which packets are not received, as by most radios.
     private static let sensitivity = -100.0
@@ -286,7 +286,7 @@ final class VirtualBeaconHosts: AirResident {
     private var sessions: [BeaconSession] = []
     private(set) var nextWakeUp: HCIInstant?
 
-    /// A controller with sets, powers and data for every profile.
+    /// The model of the controllers, with enough sets, powers and data for every profile.
     private static let model: VirtualControllerModel = {
         var model = VirtualControllerModel.intel
         model.advertisingSets = 64
@@ -296,7 +296,7 @@ final class VirtualBeaconHosts: AirResident {
         return model
     }()
 
-    /// - Throws: if a beacon cannot be sent; the error names it.
+    /// - Throws: An error if a beacon cannot be sent; the error names it.
     init(_ beacons: [VirtualBeacon], on air: VirtualAir, _ path: VirtualPath) throws {
         let beginning = air.now
         var places: [VirtualController.ID: (index: Int, loss: Double)] = [:]
@@ -328,7 +328,7 @@ final class VirtualBeaconHosts: AirResident {
 
     func wake(at now: HCIInstant) {
         for session in sessions {
-            // A beacon that fails just stops, as a real one does.
+            // A beacon that fails just stops, as a real beacon does.
             if let due = session.nextWakeUp, due <= now { try? session.wake(now) }
         }
         nextWakeUp = sessions.compactMap(\.nextWakeUp).min()

@@ -10,7 +10,7 @@ public enum BeaconIdentity: Hashable, Sendable {
     case altBeacon(companyID: UInt16, id: FixedOctets<20>)
     case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>)
     case eddystoneURL(CompressedURL)
-    /// An ephemeral id that no known key explains. The beacon changes it regularly.
+    /// An ephemeral id that no known key can resolve. The beacon changes it regularly.
     case eddystoneEID(FixedOctets<8>)
     /// The address of a device that sends no known frame.
     case address(DeviceAddress)
@@ -142,7 +142,8 @@ public enum RegionPattern: Hashable, Sendable {
             uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
     }
 
-    /// Returns whether the set contains `identity`. A local name and a service are not part of an identity.
+    /// Returns whether the pattern matches `identity`. A local name and a service are not part of an identity, so such
+    /// patterns match none.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):
@@ -156,7 +157,8 @@ public enum RegionPattern: Hashable, Sendable {
 }
 
 extension RegionPattern: CustomStringConvertible {
-    /// The pattern as text: an identity, `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE`, `name:TEXT` or `service:0xFFF6`.
+    /// The pattern as text: an identity, `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE`, `name:TEXT` or
+    /// `service:0xFFF6`.
     public var description: String {
         switch self {
         case .iBeacon(let uuid, let major, let minor):

@@ -3,12 +3,12 @@ internal import BluetoothTypes
 
 /// The state of one beacon, updated with each report. Its size is fixed, apart from the beacon's name.
 public struct BeaconTrack: Sendable {
-    /// The beacon's identity. For a beacon that is known only by its ephemeral ids, the last id; `nil` before the
-    /// first one.
+    /// The beacon's identity. If the beacon is known only by its ephemeral ids, this is the last received id; `nil`
+    /// before the first one.
     public private(set) var identity: BeaconIdentity?
-    /// The description of a known beacon; `nil` for a stranger.
+    /// The description of a known beacon; `nil` for a stranger, that is, a beacon without a description.
     public let known: KnownBeacon?
-    /// The last sender of the beacon.
+    /// The sender of the beacon's last report.
     public private(set) var sender: Sender?
     /// True if a report of the beacon has been received.
     public var isHeard: Bool { lastHeard != nil }
@@ -20,9 +20,9 @@ public struct BeaconTrack: Sendable {
     public private(set) var events = 0
     /// The last received level, in dBm; `nil` if no report had a level.
     public private(set) var lastLevel: Int8?
-    /// The levels of the present round.
+    /// The levels of the current round.
     public private(set) var round = LevelTally()
-    /// The number of reports in the present round.
+    /// The number of reports in the current round.
     public private(set) var roundReports = 0
     /// The levels of the last seconds.
     public private(set) var window = LevelWindow()
@@ -49,10 +49,11 @@ public struct BeaconTrack: Sendable {
     /// The maximum length of a name, in bytes.
     public static let nameLimit = 248
 
-    /// The time of the last event of the beacon itself, and the period of listening in which it was received.
+    /// The time of the last event of the beacon itself; `nil` before the first.
     private var lastEvent: HeardInstant?
+    /// The number of the period of listening in which the last event was received.
     private var listeningPeriod = 0
-    /// True if the beacon was received in the present round.
+    /// True if the beacon was received in the current round.
     private(set) var isInRound = false
 
     /// - Parameter isShared: Whether another known beacon has the same identity.
@@ -64,7 +65,7 @@ public struct BeaconTrack: Sendable {
 
     /// Creates the track of a stranger.
     ///
-    /// - Parameter isInRound: Whether the stranger that it replaces was received in the present round.
+    /// - Parameter isInRound: Whether the stranger whose place it takes was received in the current round.
     init(_ identity: BeaconIdentity, isInRound: Bool = false) {
         known = nil
         hasOneSender = false
@@ -81,8 +82,8 @@ public struct BeaconTrack: Sendable {
         count(sighting)
     }
 
-    /// Takes a report of a device that belongs to this group. Its scan responses are counted too, and the power is that
-    /// of this device.
+    /// Takes a report of a device that belongs to this group. Scan responses are counted as events, too, and the power
+    /// at 1 m is replaced by that of this device.
     mutating func meet(_ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int) {
         self.identity = identity
         claimedPowerAtOneMeter = power
@@ -91,7 +92,8 @@ public struct BeaconTrack: Sendable {
     }
 
     private mutating func watchForClones(_ sighting: Sighting, _ identity: BeaconIdentity) {
-        // A phone with several advertisements uses an address for each of them.
+        // A phone with several advertisements uses an address for each of them, so two addresses do not mean two
+        // devices.
         if case .address = identity, known?.identity == nil, known?.region == nil { return }
         clones.add(sighting)
     }
@@ -142,7 +144,7 @@ public struct BeaconTrack: Sendable {
         nameOctets = range.map { octets[$0] }
     }
 
-    /// Marks the beacon as received in the present round. Returns whether this is its first report of the round.
+    /// Marks the beacon as received in the current round. Returns whether this is its first report of the round.
     mutating func enterRound() -> Bool {
         defer { isInRound = true }
         return !isInRound

@@ -1,4 +1,4 @@
-/// Warnings about known beacons while a program listens. Each is returned once.
+/// Returns warnings about known beacons while a program listens, each warning only once.
 public struct BeaconWarnings: Sendable {
     private enum Kind: Hashable {
         case cloned
@@ -12,7 +12,7 @@ public struct BeaconWarnings: Sendable {
 
     private var returned: Set<Warning> = []
 
-    /// No warnings yet.
+    /// Creates the state before the first warning.
     public init() {}
 
     /// Returns the new warnings about a beacon after its report, one sentence each.

@@ -12,7 +12,7 @@ public struct CalibrationMeasurement: Sendable {
         /// The only advertising channel that the beacon uses; `nil` if it uses all channels.
         public var channel: Int?
 
-        /// A leg at this distance and heading.
+        /// Creates a leg at this distance and heading.
         public init(meters: Double, heading: Int, channel: Int? = nil) {
             self.meters = meters
             self.heading = heading
@@ -20,8 +20,9 @@ public struct CalibrationMeasurement: Sendable {
         }
     }
 
-    /// The number of packets that a measurement needs, in total and for each heading.
+    /// The number of packets that a measurement needs in total.
     public static let neededPackets = 100
+    /// The number of packets that a measurement needs for each heading.
     public static let neededPacketsOfHeading = 20
     /// The standard error in dB below which a measurement may end early, but not before ``shortestSeconds``.
     public static let wantedError = 0.5
@@ -67,10 +68,10 @@ public struct CalibrationMeasurement: Sendable {
     /// The number of packets with a level.
     public var packets: Int { tallies.reduce(0) { $0 + $1.count } }
 
-    /// The mean of all levels in dBm, for choosing the strongest beacon; `nil` without packets.
+    /// The mean of all levels in dBm, with which a program finds the strongest beacon; `nil` without packets.
     public var mean: Double? { merged { _ in true }.mean }
 
-    /// Returns whether more packets would not improve the result.
+    /// Returns whether there are enough packets for a reliable result.
     ///
     /// - Parameter seconds: The duration of the measurement so far.
     public func isEnough(afterSeconds seconds: Double) -> Bool {
@@ -78,7 +79,8 @@ public struct CalibrationMeasurement: Sendable {
         return error < Self.wantedError
     }
 
-    /// The reason why there is no result yet, as one sentence with the number of packets; `nil` if there are enough.
+    /// The reason why there is no result yet, as one sentence with the number of packets; `nil` if there are enough
+    /// packets.
     public var shortage: String? {
         if packets < Self.neededPackets {
             let silent =
@@ -137,8 +139,8 @@ public struct CalibrationMeasurement: Sendable {
         }
     }
 
-    /// The standard error of the mean over headings, in dB; `nil` for a single heading. With several distances, the
-    /// largest.
+    /// The standard error of the mean over headings, in dB; `nil` for a single heading. If there are several distances,
+    /// this is the largest of their standard errors.
     public var standardError: Double? {
         distances.compactMap { meters -> Double? in
             let levels = headings(at: meters).map(\.level)

@@ -1,4 +1,4 @@
-/// Counts how often a sender was received again after another one: then both are present.
+/// Counts how often a sender is received again after another sender. If this happens often, both senders are present.
 public struct SenderChanges: Hashable, Sendable {
     /// The number of times that a sender was received again after another sender.
     public private(set) var returns = 0
@@ -6,7 +6,7 @@ public struct SenderChanges: Hashable, Sendable {
     private var last: Sender?
     private var before: Sender?
 
-    /// No senders yet.
+    /// Creates a count without senders.
     public init() {}
 
     /// The last two senders, the older one first; `nil` before there were two.
@@ -22,11 +22,12 @@ public struct SenderChanges: Hashable, Sendable {
         (before, last) = (last, sender)
     }
 
-    /// Begins to count again.
+    /// Sets the count to 0.
     mutating func forget() { returns = 0 }
 }
 
-/// Counts how often the level of one sender jumps and jumps back: then two devices send with one address.
+/// Counts how often the level of one sender jumps and jumps back. If this happens often, two devices send with one
+/// address.
 public struct LevelJumps: Hashable, Sendable {
     /// The smallest jump, in dB, between two reports within one second.
     public static let decibels = 30
@@ -38,7 +39,7 @@ public struct LevelJumps: Hashable, Sendable {
     /// True if the level rose at the last jump; `nil` before the first one.
     private var lastWasUp: Bool?
 
-    /// No levels yet.
+    /// Creates a count without levels.
     public init() {}
 
     /// Takes a level in dBm.
@@ -53,7 +54,7 @@ public struct LevelJumps: Hashable, Sendable {
         last = (level, instant)
     }
 
-    /// Begins to count again.
+    /// Sets the count to 0.
     mutating func forget() { (count, lastWasUp) = (0, nil) }
 
     public static func == (left: Self, right: Self) -> Bool {
@@ -70,17 +71,18 @@ public struct LevelJumps: Hashable, Sendable {
 
 /// Detects that two devices send one identity, for as long as a program listens.
 ///
-/// The signs are those of an audit. An audit counts them over its whole duration. A program that listens for months
-/// counts them over a limited number of reports, so that rare chance events, such as deep fades, do not add up.
+/// An audit uses the same signs: returns of a sender, and jumps of the level. It counts them over its whole duration. A
+/// program that listens for months counts them over a limited number of reports, so that rare chance events, such as
+/// deep fades, do not add up.
 public struct CloneWatch: Hashable, Sendable {
-    /// The number of signs that cannot be chance.
+    /// The number of signs in ``senderReports`` or ``levelReports`` reports that cannot be chance.
     public static let signs = 5
     /// The number of reports in which the returns of senders are counted.
     static let senderReports = 1000
     /// The number of reports in which the jumps of levels are counted. In clones about half of the reports jump.
     static let levelReports = 32
 
-    /// How two devices send one identity.
+    /// The way in which two devices send one identity.
     public enum Finding: Hashable, Sendable {
         /// From two addresses in turn.
         case addresses(Sender, Sender)
@@ -88,8 +90,8 @@ public struct CloneWatch: Hashable, Sendable {
         case levels
     }
 
-    /// `nil` if one device sends the identity. A finding is withdrawn when the latest reports contain too few signs of a
-    /// second device.
+    /// `nil` if one device sends the identity. A finding is withdrawn when the latest reports contain too few signs of
+    /// a second device.
     public var finding: Finding? { bySender ?? byLevel }
 
     private var senders = SenderChanges()
@@ -102,7 +104,7 @@ public struct CloneWatch: Hashable, Sendable {
     private var sinceLevels = 0
     private var lastSender: Sender?
 
-    /// Nothing was received yet.
+    /// Creates a watch without reports.
     public init() {}
 
     /// Takes a report of the identity.
@@ -117,7 +119,7 @@ public struct CloneWatch: Hashable, Sendable {
             senders.forget()
             sinceSenders = 0
         }
-        // The levels of different senders differ without a jump.
+        // Levels of different senders are not compared, because they always differ.
         if sighting.sender != lastSender { jumps = LevelJumps() }
         lastSender = sighting.sender
         guard let level = sighting.rssi, LevelTally.range.contains(level) else { return }

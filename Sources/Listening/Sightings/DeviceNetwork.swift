@@ -1,8 +1,8 @@
 internal import BeaconFrames
 public import BluetoothTypes
 
-/// A network of tags and phones. Its devices change address and data regularly, so they have no identity that a stranger
-/// could recognise.
+/// A network of tags and phones. Its devices change address and data regularly, so they have no identity that a
+/// stranger could recognise.
 public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
     /// Apple: AirTags and other accessories, and devices that are away from their owner.
     case findMy = "find-my"
@@ -16,7 +16,7 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
     /// Exposure notifications, with which phones warn each other of infections.
     case exposureNotification = "exposure-notification"
 
-    /// The name for people.
+    /// The network's name in texts.
     public var title: String {
         switch self {
         case .findMy: "Find My"
@@ -73,14 +73,14 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Counts the devices of each network by their present addresses, and forgets an address after 30 s.
+/// Counts the devices of each network by their current addresses, and forgets an address after 30 s.
 public struct NetworkSightings: Sendable {
     /// The devices of one network.
     public struct Summary: Hashable, Sendable {
         public let network: DeviceNetwork
         /// The number of addresses in the last 30 s, at most ``NetworkSightings/addressLimit`` for all networks.
         public let addresses: Int
-        /// The number of reports in the present round.
+        /// The number of reports in the current round.
         public let reports: Int
         /// The strongest last level of an address in dBm; `nil` if no report had a level.
         public let strongest: Int8?
@@ -98,7 +98,7 @@ public struct NetworkSightings: Sendable {
     }
 
     private var devices: [Sender: Device] = [:]
-    /// The number of reports of each network in the present round.
+    /// The number of reports of each network in the current round.
     private var reports: [DeviceNetwork: Int] = [:]
 
     init() {}

@@ -14,8 +14,9 @@ public enum DistanceModel: String, Hashable, Sendable, CaseIterable {
 public struct DistanceEstimate: Hashable, Sendable {
     /// The distance in metres.
     public let meters: Double
-    /// The interval of one standard deviation, in metres.
+    /// The lower bound of the interval of one standard deviation, in metres.
     public let lowMeters: Double
+    /// The upper bound of the interval of one standard deviation, in metres.
     public let highMeters: Double
 
     /// The formula and its parameters.

@@ -17,24 +17,28 @@ public struct FindGuide: Sendable {
         case arrived
     }
 
-    /// The shortest length of the windows that are compared, in microseconds, and their length in periods of the beacon.
+    /// The shortest length of the windows that are compared, in microseconds: 3 s.
     private static let shortestWindow = 3_000_000
+    /// The shortest length of the windows that are compared, in periods of the beacon.
     private static let windowPeriods = 4
-    /// The level of a beacon within reach, in dBm.
+    /// The lowest level at which the beacon counts as reached, in dBm.
     public static let arrivalLevel = -45.0
-    /// The standard deviation of the level that people, bags and hands around the two devices cause, in dB. With it, the
-    /// 95 % interval contains the true distance in 92 % of 123,718 measurements between two people (Ng et al., MIT
-    /// licence), and in 87 to 96 % for each way to carry the devices. At n = 2 the interval is a factor of five each way.
+    /// The standard deviation of the level that people, bags and hands around the two devices cause, in dB. With it,
+    /// the 95 % interval contains the true distance in 92 % of 123,718 measurements between two people (Ng et al., MIT
+    /// licence), and in 87 to 96 % for each way to carry the devices. With n = 2, the interval reaches from a fifth of
+    /// the estimated distance to five times the distance.
     private static let shadowing = 7.0
+    /// The number of standard deviations from the mean to each end of a 95 % interval.
     private static let deviationsOf95Percent = 1.96
-    /// The number of standard errors of a change that is reported. The levels are compared every second, so two would
-    /// report four changes of a beacon that does not move in 90 s; three report 0.3.
+    /// The number of standard errors that a change must exceed to be reported. The levels are compared every second, so
+    /// a limit of two would report four changes in 90 s for a beacon that does not move; three report 0.3 changes.
     private static let standardErrors = 3.0
 
     /// The situation at a moment.
     public struct State: Hashable, Sendable {
         public let advice: Advice
-        /// The trimmed mean of the last 3 s, or of four intervals if they are longer, in dBm; `nil` without reports.
+        /// The trimmed mean in dBm of the last 3 s, or of the last four periods of the beacon if they are longer; `nil`
+        /// without reports.
         public let level: Double?
         /// The change of the level since the last reported step, in dB.
         public let change: Double?
@@ -44,11 +48,13 @@ public struct FindGuide: Sendable {
         public let distance: Double?
         /// The 95 % interval of the distance, in metres.
         public let interval: ClosedRange<Double>?
-        /// The class of the distance; ``Proximity/unknown`` if a distance within a factor of two belongs to another class.
+        /// The class of the distance; ``Proximity/unknown`` if a distance within a factor of two belongs to another
+        /// class.
         public let proximity: Proximity
         /// The strongest mean level so far, in dBm.
         public let best: Double?
-        /// How long the beacon has been silent while the receiver worked, in microseconds; `nil` if it is received.
+        /// The time for which the beacon has been silent while the receiver worked, in microseconds; `nil` if it is
+        /// received.
         public let silentMicroseconds: Int?
         /// The number of steps to walk before the next comparison.
         public let steps: Int
@@ -65,7 +71,7 @@ public struct FindGuide: Sendable {
     private var lastHeard: HeardInstant?
     /// The interval as learned from the reports, used if it is not given.
     private var learned = IntervalEstimate()
-    /// The levels with which the next levels are compared, and when they ended.
+    /// The levels with which the next levels are compared, and the end of the time in which they were received.
     private var reference: (tally: LevelTally, at: HeardInstant)?
     /// The strongest mean level so far, in dBm.
     private var best: Double?
@@ -76,7 +82,7 @@ public struct FindGuide: Sendable {
     /// True if the next gap must not be used to learn the interval, because events may be missing in it.
     private var skipsNextGap = false
 
-    /// A guide without reports.
+    /// Creates a guide without reports.
     public init() {}
 
     /// Marks the receiver as deaf from now on: it misses reports.
@@ -116,7 +122,7 @@ public struct FindGuide: Sendable {
         var advice = last
         if isSilent {
             advice = deafSince == nil ? .silent : .deaf
-            // A beacon that returns is compared with its levels from then on.
+            // When the beacon returns, its first levels become the new reference.
             reference = nil
         } else if isArrived(tally, distance) {
             advice = .arrived
@@ -147,7 +153,8 @@ public struct FindGuide: Sendable {
             ?? learned.periodMicroseconds.map { Int($0) }
     }
 
-    /// Three intervals, but at least 1.5 s, because radios change channels.
+    /// The silence in microseconds after which the beacon counts as not received: three periods, but at least 1.5 s,
+    /// because radios change channels.
     private var silenceLimit: Int { max(1_500_000, 3 * (period ?? 1_000_000)) }
 
     private func compare(_ tally: LevelTally) -> (change: Double, least: Double)? {
@@ -178,7 +185,8 @@ public struct FindGuide: Sendable {
         return level >= Self.arrivalLevel || (distance?.meters ?? .infinity) < 0.5
     }
 
-    /// Returns the class of a distance and of all that differ from it by less than a factor of two.
+    /// Returns the class to which a distance belongs, if all distances within a factor of two belong to the same class;
+    /// otherwise ``Proximity/unknown``.
     static func proximity(_ meters: Double?) -> Proximity {
         guard let meters else { return .unknown }
         if meters * 2 < 0.5 { return .immediate }
@@ -187,13 +195,13 @@ public struct FindGuide: Sendable {
     }
 }
 
-/// Finds the direction of a beacon: the user turns, and the body shields the receiver by 6 to 15 dB from behind.
+/// Finds the direction of a beacon while the user turns: the user's body weakens signals from behind by 6 to 15 dB.
 public struct FindTurn: Sendable {
     /// The number of directions: quarter turns.
     public static let directions = 4
     private var tallies = [LevelTally](repeating: LevelTally(), count: Self.directions)
 
-    /// A turn without reports.
+    /// Creates a turn without reports.
     public init() {}
 
     /// Takes a level received in a direction, 0..<4. Each direction is a quarter turn to the right of the one before.

@@ -2,12 +2,12 @@ internal import BluetoothTypes
 
 /// Assembles the data of extended advertising reports that a controller delivers in pieces.
 ///
-/// The pieces of an advertisement arrive in order, but pieces of others may arrive between them (Core Specification
-/// 5.4, Vol 4 Part E 7.7.65.13). At most ``openLimit`` advertisements of 1650 octets are kept.
+/// The pieces of one advertisement arrive in order, but pieces of other advertisements may arrive between them (Core
+/// Specification 5.4, Vol 4 Part E 7.7.65.13). At most ``openLimit`` advertisements of 1650 octets are kept.
 public struct FragmentAssembler: Sendable {
     /// The maximum number of advertisements that are assembled at once. If there are more, the oldest is dropped.
     public static let openLimit = 64
-    /// The maximum time until the next piece, in microseconds.
+    /// The maximum time between two pieces of one advertisement, in microseconds: 1 s.
     public static let pieceTimeoutMicroseconds = 1_000_000
 
     /// Identifies the pieces of one advertisement.
@@ -56,13 +56,13 @@ public struct FragmentAssembler: Sendable {
     public private(set) var incomplete = 0
     /// The data of the last assembled advertisement.
     public private(set) var assembled: [UInt8] = []
-    /// The advertisements of which pieces are missing.
+    /// The advertisements whose last piece has not arrived yet.
     private var open: [Open] = []
 
-    /// An assembler without pieces.
+    /// Creates an assembler without pieces.
     public init() {}
 
-    /// The number of advertisements of which pieces are missing.
+    /// The number of advertisements whose last piece has not arrived yet.
     public var openCount: Int { open.count }
 
     /// Takes the data in `range` of `octets`.

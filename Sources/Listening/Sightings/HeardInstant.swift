@@ -1,12 +1,12 @@
-/// A moment on the clock of a receiver, in nanoseconds. The clock never goes back. Live, it is the time since the
-/// machine started; for a recording, the time since the first packet.
+/// A moment on the clock of a receiver, in nanoseconds. The clock never goes back. For a live receiver, it counts the
+/// time since the machine started; for a recording, the time since the first packet.
 ///
 /// Durations are whole numbers of microseconds.
 public struct HeardInstant: Hashable, Comparable, Sendable {
     /// Nanoseconds since the start of the clock.
     public let nanoseconds: UInt64
 
-    /// A moment `nanoseconds` after the start of the clock.
+    /// Creates the moment `nanoseconds` after the start of the clock.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
@@ -41,15 +41,15 @@ public struct RecordingClock: Sendable {
     /// recording.
     public static let longestDisorderMicroseconds = 100_000
 
-    /// The number of packets whose time was more than ``longestDisorderMicroseconds`` before that of the previous packet,
-    /// or more than ``longestStepMicroseconds`` after it.
+    /// The number of packets whose time was more than ``longestDisorderMicroseconds`` before that of the previous
+    /// packet, or more than ``longestStepMicroseconds`` after it.
     public private(set) var steps = 0
     /// The moment of the last packet.
     public private(set) var now = HeardInstant(nanoseconds: 0)
     /// The wall clock time of the last packet that has one, in microseconds since 1970.
     private var unixMicroseconds: Int64?
 
-    /// A clock that starts with the first packet that has a time.
+    /// Creates a clock that starts with the first packet that has a time.
     public init() {}
 
     /// Returns the moment of the next packet.

@@ -15,7 +15,7 @@ public struct Hearing: Sendable {
     /// The length of a round; `nil` for no rounds.
     private let roundMicroseconds: Int?
     private var roundStart: HeardInstant?
-    /// True if the last round was returned and the next one has not begun.
+    /// True if the last round was returned and the next round has not begun.
     private var isRoundOver = false
     /// The events of regions that were not returned yet.
     private var waiting: [RegionMonitor.Event] = []
@@ -68,7 +68,7 @@ public struct Hearing: Sendable {
 
     /// Takes an advertisement with the data in `range` of `octets`.
     ///
-    /// - Returns: the position of the beacon in the table.
+    /// - Returns: The position of the beacon in the table; `nil` if the table does not contain it.
     @discardableResult
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         closeRound()

@@ -14,14 +14,14 @@ public struct IntervalEstimate: Sendable {
     /// The mean of the random delay, in microseconds.
     public static let meanDelayMicroseconds = 5_000
 
-    /// The last gaps between events in microseconds, as a ring.
+    /// The last gaps between events in microseconds, as a ring buffer.
     private var gaps = InlineArray<32, UInt32>(repeating: 0)
     private var next = 0
     private var filled = 0
     /// The sum of the gaps, in microseconds.
     private var sum = 0
 
-    /// An estimate without gaps.
+    /// Creates an estimate without gaps.
     public init() {}
 
     /// Takes the time between two events, in microseconds.
@@ -39,7 +39,7 @@ public struct IntervalEstimate: Sendable {
 
     /// Returns the mean time between two transmitted events as ``periodMicroseconds`` does, from fewer gaps.
     ///
-    /// - Parameter count: The least number of gaps.
+    /// - Parameter count: The minimum number of gaps.
     public func periodMicroseconds(from count: Int) -> Double? {
         guard filled >= max(1, count) else { return nil }
         var sorted = InlineArray<32, UInt32>(repeating: 0)
@@ -66,13 +66,13 @@ public struct IntervalEstimate: Sendable {
                 sum += Int(sorted[end])
                 end += 1
             }
-            // A single small gap is a disturbance, unless so many events are lost that every gap is alone.
+            // A single small gap is a disturbance, unless so many events are lost that no two gaps are similar.
             if end - start >= 2 { return Double(sum) / Double(end - start) }
         }
         return filled > 0 ? Double(sorted[0]) : nil
     }
 
-    /// Returns the period. The gaps are divided from the shortest on: each improves the estimate, so the number of
+    /// Returns the period. The gaps are divided in ascending order: each gap improves the estimate, so the number of
     /// periods in long gaps is found reliably.
     private func fold(_ sorted: Span<UInt32>, onto smallest: Double) -> Double? {
         var period = smallest

@@ -10,7 +10,7 @@ public struct LevelTally: Sendable {
     /// Elements are read only through `span`, because a subscript of an inline array copies the whole array.
     private var counts = InlineArray<148, UInt32>(repeating: 0)
 
-    /// A tally without levels.
+    /// Creates a tally without levels.
     public init() {}
 
     /// Counts a level in dBm, if it is in ``range``.
@@ -89,8 +89,9 @@ public struct LevelTally: Sendable {
         return (sum / Double(count - 1)).squareRoot()
     }
 
-    /// The assumed standard deviation of single levels, in dB. Few levels do not show it, so the usual 6 dB of fading count
-    /// as much as three levels: a single level has 6 dB, and forty have nearly their own deviation.
+    /// The assumed standard deviation of single levels, in dB. A few levels do not show their deviation, so the usual
+    /// fading of 6 dB is included with the weight of three levels: for a single level the result is 6 dB, for forty
+    /// levels it is nearly their own deviation.
     public var packetDeviation: Double {
         let own = standardDeviation ?? 0
         let degrees = Double(max(0, count - 1))
@@ -99,7 +100,8 @@ public struct LevelTally: Sendable {
             / (Self.usualWeight + degrees)).squareRoot()
     }
 
-    /// The usual fading in dB, and the number of levels as which it counts.
+    /// The usual standard deviation of levels because of fading, in dB.
     private static let usualDeviation = 6.0
+    /// The number of levels as which ``usualDeviation`` counts.
     private static let usualWeight = 3.0
 }

@@ -3,7 +3,7 @@ public struct LevelWindow: Sendable {
     /// The maximum number of levels.
     public static let capacity = 64
 
-    /// The times of the levels, as ``milliseconds(_:)`` returns them. A ring, like `levels`.
+    /// The times of the levels, as ``milliseconds(_:)`` returns them. This is a ring buffer, like ``levels``.
     private var times = InlineArray<64, UInt32>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
     /// The position of the next level.
@@ -11,7 +11,7 @@ public struct LevelWindow: Sendable {
     /// The number of levels.
     private var filled = 0
 
-    /// A window without levels.
+    /// Creates a window without levels.
     public init() {}
 
     /// Adds a level in dBm, if it is in ``LevelTally/range``.
@@ -25,7 +25,7 @@ public struct LevelWindow: Sendable {
 
     /// Returns the levels of the last `microseconds` before `now`.
     ///
-    /// - Parameter microseconds: At most 49 days.
+    /// - Parameter microseconds: The length of time, at most 49 days.
     public func tally(over microseconds: Int, until now: HeardInstant) -> LevelTally {
         var tally = LevelTally()
         let end = Self.milliseconds(now)
@@ -50,7 +50,7 @@ public struct LevelTrace: Sendable {
     /// The last second with a level, counted from 1.
     private var last: UInt64 = 0
 
-    /// A trace without levels.
+    /// Creates a trace without levels.
     public init() {}
 
     /// Adds a level in dBm, if it is in ``LevelTally/range``.

@@ -6,7 +6,7 @@
 ///
 /// All timers of zones, regions and presences use this clock. This is the only place that decides which time counts.
 public struct ListeningClock: Hashable, Sendable {
-    /// Why it is certain that the receiver worked while a beacon was silent.
+    /// The reason why it is certain that the receiver worked while a beacon was silent.
     public enum Proof: String, Hashable, Sendable {
         /// Other reports arrived during the silence.
         case report
@@ -14,34 +14,36 @@ public struct ListeningClock: Hashable, Sendable {
         case restart
     }
 
-    /// The shortest time without a report, or without a working receiver, after which nothing is known, in
-    /// microseconds: 5 s.
+    /// The shortest time without a report, or without a working receiver, after which the receiver counts as doubtful,
+    /// in microseconds: 5 s.
     public static let graceMicroseconds = 5_000_000
 
-    /// The time that the receiver certainly listened until the last report, in microseconds.
+    /// The time in which the receiver certainly listened until the last report, in microseconds.
     public private(set) var listened = 0
-    /// The number of the present period of listening. Time between two periods does not count.
+    /// The number of the current period of listening. Time between two periods does not count.
     public private(set) var period = 0
     /// The number of times that the receiver started to work after it had stopped.
     public private(set) var restarts = 0
-    /// When the receiver first worked; `nil` before that.
+    /// The time at which the receiver first worked; `nil` before that.
     public private(set) var begun: HeardInstant?
-    /// When the receiver stopped working; `nil` while it works.
+    /// The time at which the receiver stopped working; `nil` while it works.
     public private(set) var stopped: HeardInstant?
-    /// When the last report of any device arrived while the receiver worked.
+    /// The time at which the last report of any device arrived while the receiver worked; `nil` before the first
+    /// report.
     public private(set) var lastReport: HeardInstant?
     /// True if the receiver has stopped since the last report.
     private var wasStopped = false
-    /// When the receiver last started to work again after it had stopped; `nil` before that.
+    /// The time at which the receiver last started to work again after it had stopped; `nil` before that.
     public private(set) var restarted: HeardInstant?
     /// The sum of earlier times in which the receiver may have failed although it seemed to work, in microseconds.
     private var doubtfulBefore = 0
     private var traffic = ReportTraffic()
-    /// When the present period began, and what the clock showed then.
+    /// The time at which the current period began.
     private var start = HeardInstant(nanoseconds: 0)
+    /// The value of ``listened`` at ``start``.
     private var startListened = 0
 
-    /// A clock of a receiver that has not received anything.
+    /// Creates the clock of a receiver that has not received anything.
     public init() {}
 
     // MARK: Inputs
@@ -65,7 +67,8 @@ public struct ListeningClock: Hashable, Sendable {
 
     /// Takes the time of a report of any device.
     public mutating func receive(at now: HeardInstant) {
-        // Another program's scan may report each device only once.
+        // While this receiver is stopped, reports may come from another program's scan, which may report each device
+        // only once.
         guard stopped == nil else { return }
         begun = begun ?? now
         guard let last = lastReport else { return beginPeriod(at: now) }
@@ -91,8 +94,9 @@ public struct ListeningClock: Hashable, Sendable {
 
     // MARK: Times
 
-    /// The moment from which on nothing is known unless a report arrives; `nil` if nothing was received so far. A receiver
-    /// that works again has as much time for its first report as between two of them.
+    /// The moment at which the receiver becomes doubtful unless a report arrives before it; `nil` if nothing was
+    /// received so far and the receiver has not stopped. A receiver that works again has as much time for its first
+    /// report as between two reports.
     public var doubtful: HeardInstant? {
         [
             stopped?.advanced(byMicroseconds: Self.graceMicroseconds),
@@ -111,31 +115,31 @@ public struct ListeningClock: Hashable, Sendable {
         return doubtfulBefore + (silence >= traffic.longestLikely ? silence : 0)
     }
 
-    /// Returns when the receiver stopped working, or when the last report arrived if it may have failed since; `nil` if
-    /// the receiver works.
+    /// Returns the time at which the receiver stopped working. If the receiver only may have failed, returns the time
+    /// of the last report. Returns `nil` if the receiver works.
     public func silentSince(at now: HeardInstant) -> HeardInstant? {
         stopped ?? (isDoubtful(at: now) ? lastReport : nil)
     }
 
-    /// Returns what the clock will show if a report arrives at `now`, unless the time since the last report is longer than
-    /// usual.
+    /// Returns what the clock will show if a report arrives at `now`, unless the time since the last report is longer
+    /// than usual.
     public func presumedListened(at now: HeardInstant) -> Int {
         guard stopped == nil, let lastReport else { return listened }
         let silence = now.microseconds(since: lastReport)
         return silence <= traffic.longestUsual ? listened + silence : listened
     }
 
-    /// Returns what the clock showed at a moment of the present period, at most ``listened``.
+    /// Returns what the clock showed at a moment of the current period, at most ``listened``.
     public func listened(at instant: HeardInstant) -> Int {
         min(listened, startListened + instant.microseconds(since: start))
     }
 
-    /// Returns the moment of the present period at which the clock shows `time`.
+    /// Returns the moment of the current period at which the clock shows `time`.
     public func instant(of time: Int) -> HeardInstant {
         start.advanced(byMicroseconds: max(0, time - startListened))
     }
 
-    /// Returns why it is certain that the receiver worked since a moment.
+    /// Returns the reason why it is certain that the receiver worked since a moment.
     ///
     /// - Parameter restarts: The value of ``restarts`` at that moment; `nil` if it was before the start.
     public func proof(since restarts: Int?) -> Proof { restarts == self.restarts ? .report : .restart }
@@ -143,19 +147,20 @@ public struct ListeningClock: Hashable, Sendable {
 
 /// The recent mean time between two reports, and the pauses that it makes unlikely.
 struct ReportTraffic: Hashable, Sendable {
-    /// The number of pauses in the mean.
+    /// The number of pauses over which the mean is computed.
     static let memory = 16.0
-    /// A longer mean is not assumed, in microseconds: 5 min.
+    /// The longest mean that is assumed, in microseconds: 5 min.
     static let longestMean = 300e6
     /// A pause in which this number of reports is missing does not count as listened.
     static let missing = 3.0
     /// A pause is unlikely if it occurs less than once in this time while the receiver works, in microseconds: 30 days.
     static let unlikely = 30 * 86_400e6
 
-    /// In microseconds; 0 before the first pause.
+    /// The mean pause between two reports, in microseconds; 0 before the first pause.
     private var mean = 0.0
     private var count = 0.0
-    /// The reports of one advertising event on several channels are one report.
+    /// The sum of the pauses within the current advertising event, in microseconds. Its reports on several channels
+    /// count as one report.
     private var sinceLastEvent = 0
 
     mutating func add(_ gap: Int) {
@@ -168,7 +173,7 @@ struct ReportTraffic: Hashable, Sendable {
         mean = min(mean + (Double(likely) - mean) / count, Self.longestMean)
     }
 
-    /// The longest usual pause, in microseconds, which is no reason to doubt.
+    /// The longest pause that is usual and no reason for doubt, in microseconds.
     var longestUsual: Int { min(ListeningClock.graceMicroseconds, Int(Self.missing * mean)) }
 
     /// The longest pause that counts as listened, in microseconds.

@@ -1,7 +1,7 @@
 /// Decides which known beacons are present, in listened time.
 ///
-/// All identities with one name are one beacon. If the receiver may have failed, beacons become unknown, not gone. Their
-/// silence continues when reports arrive again.
+/// All identities with one name are one beacon. If the receiver may have failed, beacons become unknown, not gone.
+/// Their silence continues when reports arrive again.
 public struct PresenceWatch: Sendable {
     /// The presence of a beacon.
     public enum Presence: String, Hashable, Sendable {
@@ -25,7 +25,8 @@ public struct PresenceWatch: Sendable {
 
     /// - Parameters:
     ///   - names: The names of the known beacons of a table, in its order.
-    ///   - hearsRepeats: Whether the receiver reports repeated advertisements. Otherwise silence says nothing.
+    ///   - hearsRepeats: Whether the receiver reports repeated advertisements. If not, a silent beacon may still be
+    ///     present.
     public init(names: [String], hearsRepeats: Bool = true) {
         silent = hearsRepeats ? .gone : .unknown
         var numbers: [String: Int] = [:]
@@ -92,7 +93,7 @@ public enum ExitRule {
                 Double(rangeMicroseconds.upperBound)))
     }
 
-    /// Returns the silence without the limits.
+    /// Returns the silence as ``silenceMicroseconds(period:loss:)`` does, but not limited to ``rangeMicroseconds``.
     static func unlimited(period: Double, loss: Double) -> Double {
         guard period > 0 else { return Double(unknownMicroseconds) }
         let loss = min(max(loss, leastLoss), mostLoss)
@@ -100,7 +101,7 @@ public enum ExitRule {
         return max(1, events.rounded(.up)) * period
     }
 
-    /// Returns the silence after which the beacon counts as gone.
+    /// Returns the silence after which the beacon counts as gone, in microseconds.
     static func silenceMicroseconds(_ track: BeaconTrack, at now: HeardInstant) -> Int {
         guard let period = track.periodMicroseconds else { return unknownMicroseconds }
         // A loss of one half is assumed until the loss is known.

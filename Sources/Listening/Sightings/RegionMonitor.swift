@@ -18,7 +18,7 @@ public struct RegionMonitor: Sendable {
 
     /// A change of a region.
     public struct Event: Hashable, Sendable {
-        /// What happened.
+        /// The kind of change.
         public enum Kind: String, Hashable, Sendable {
             case enter, exit
             /// The receiver may have failed, so it is not known whether a beacon is in the region.
@@ -34,7 +34,7 @@ public struct RegionMonitor: Sendable {
         public let instant: HeardInstant
         /// The time of the last report from the region; `nil` if no beacon is in it.
         public let lastHeard: HeardInstant?
-        /// Why it is certain that the receiver worked during the silence; `nil` unless the region was left.
+        /// The reason why it is certain that the receiver worked during the silence; `nil` unless this is an exit.
         public let proof: ListeningClock.Proof?
 
         /// Creates an event.
@@ -63,7 +63,7 @@ public struct RegionMonitor: Sendable {
         var restarts: Int
     }
 
-    /// A monitor with empty regions.
+    /// Creates a monitor in which no beacon is in a region.
     public init(_ regions: [Region]) {
         self.regions = regions
         inside = regions.map { _ in nil }
@@ -112,14 +112,15 @@ public struct RegionMonitor: Sendable {
         isUnknown || regions.isEmpty ? nil : clock.doubtful
     }
 
-    /// Reports that the regions are unknown, if that is so at `now`.
+    /// Reports all regions as unknown if the receiver may have failed by `now`.
     mutating func becomeUnknown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         guard let due = nextWakeUp(clock), due <= now else { return }
         isUnknown = true
         for index in regions.indices { body(event(.unknown, index, at: due)) }
     }
 
-    /// Reports everything that is certain after a report at `now`, which the clock has taken.
+    /// Reports the exits that a report at `now` makes certain, and that the receiver works. The clock must have taken
+    /// the report.
     mutating func advance(to now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         while let deadline = inside.lazy.compactMap({ $0?.deadline }).min(), deadline <= clock.listened,
             let index = inside.firstIndex(where: { $0?.deadline == deadline }), let presence = inside[index]

@@ -6,7 +6,7 @@ public struct Sender: Hashable, Sendable {
     /// True if the address is random. Otherwise it is public.
     public let isRandom: Bool
 
-    /// A sender. A public and a random address with the same octets are two senders.
+    /// Creates a sender. A public and a random address with the same octets are two senders.
     public init(_ address: DeviceAddress, isRandom: Bool) {
         self.address = address
         self.isRandom = isRandom
@@ -20,7 +20,7 @@ public struct Sighting: Hashable, Sendable {
     public let sender: Sender?
     /// The level in dBm; `nil` if the receiver did not report it.
     public let rssi: Int8?
-    /// True if it is a scan response. Scan responses say nothing about the beacon's interval.
+    /// True for a scan response. Scan responses say nothing about the beacon's interval.
     public let isScanResponse: Bool
     /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
     public let phy: ExtendedPHY?
@@ -41,7 +41,7 @@ public struct Sighting: Hashable, Sendable {
 /// A beacon with a name.
 public struct KnownBeacon: Hashable, Sendable {
     public var name: String
-    /// The identity; `nil` for a beacon that is known by a key, and for one with a ``region``.
+    /// The identity; `nil` for a beacon that is known by a key, and for a beacon with a ``region``.
     public var identity: BeaconIdentity?
     /// The property that all devices of this beacon share: a UUID, a namespace, a service, or a local name; `nil`
     /// for a beacon with an identity or a key.
@@ -51,7 +51,7 @@ public struct KnownBeacon: Hashable, Sendable {
     /// The measured level at 1 m in dBm; `nil` to use the value that the beacon states.
     public var calibrationAtOneMeter: Int?
 
-    /// A beacon with this name and identity.
+    /// Creates a beacon with this name and identity.
     public init(
         name: String, identity: BeaconIdentity?, intervalMicroseconds: Int? = nil, calibrationAtOneMeter: Int? = nil
     ) {
@@ -61,13 +61,13 @@ public struct KnownBeacon: Hashable, Sendable {
         self.calibrationAtOneMeter = calibrationAtOneMeter
     }
 
-    /// The beacon, or the devices, of a pattern.
+    /// Creates a beacon with the identity in `pattern`, or a group of all devices that match `pattern`.
     public init(name: String, _ pattern: RegionPattern) {
         self.name = name
         if case .one(let identity) = pattern { self.identity = identity } else { region = pattern }
     }
 
-    /// True if several devices may count as this beacon at once. A local name is that of one device.
+    /// True if several devices may count as this beacon at once. A local name belongs to one device.
     public var isGroup: Bool {
         switch region {
         case nil, .one, .localName: false
@@ -75,6 +75,6 @@ public struct KnownBeacon: Hashable, Sendable {
         }
     }
 
-    /// True if the beacon is known only by a key: of its ephemeral ids, or of its addresses.
+    /// True if the beacon is known only by the key of its ephemeral ids, or by the key of its addresses.
     public var isKnownByKey: Bool { identity == nil && region == nil }
 }

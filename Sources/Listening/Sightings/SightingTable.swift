@@ -45,12 +45,12 @@ public struct SightingTable: Sendable {
     /// The number of known beacons, which are the first in ``tracks``.
     public let knownCount: Int
     public private(set) var counts = Counts()
-    /// The positions in ``tracks`` of the beacons received in the present round, in the order of their first report.
+    /// The positions in ``tracks`` of the beacons received in the current round, in the order of their first report.
     public private(set) var heardInRound: [Int] = []
-    /// The positions in ``tracks`` of the groups of devices to which the last report belongs: the devices of a UUID, of a
-    /// namespace or of a service.
+    /// The positions in ``tracks`` of the groups of devices to which the last report belongs: the devices of a UUID, of
+    /// a namespace or of a service.
     public private(set) var groupsOfReport: [Int] = []
-    /// Reports of strangers in the present round.
+    /// The number of reports of strangers in the current round.
     public private(set) var strangersInRound = 0
     /// Strangers without an identity, by their network. They have no track, and so no address in any list.
     public private(set) var networks = NetworkSightings()
@@ -74,7 +74,8 @@ public struct SightingTable: Sendable {
     private var namedSenders: [Sender: Int] = [:]
     /// The maximum number of senders in `namedSenders`.
     private static let namedSenderLimit = 4096
-    /// For each sender, the position of the beacon that it sent last. There are no more senders than tracks.
+    /// For each sender, the position in ``tracks`` of the beacon whose identity it sent last. There are no more senders
+    /// than tracks.
     private var senders: [Sender: Int] = [:]
     private var sketch = AddressSketch()
     /// Chooses strangers to replace.
@@ -109,7 +110,7 @@ public struct SightingTable: Sendable {
         }
     }
 
-    /// The approximate number of different strangers' senders in the present round: see ``AddressSketch``.
+    /// The approximate number of different senders of strangers in the current round: see ``AddressSketch``.
     public var strangerSendersInRound: Int { sketch.count }
 
     /// True if strangers are kept, and not only counted.
@@ -117,7 +118,7 @@ public struct SightingTable: Sendable {
 
     /// Takes an advertisement with the data in `range` of `octets`.
     ///
-    /// - Returns: the position in ``tracks`` of the beacon with the first identity in the data; `nil` for a stranger
+    /// - Returns: The position in ``tracks`` of the beacon with the first identity in the data; `nil` for a stranger
     ///   that is not kept.
     @discardableResult
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
@@ -181,6 +182,7 @@ public struct SightingTable: Sendable {
     }
 
     /// Takes a report of a known beacon that is identified by its address, or by the key of its resolvable addresses.
+    /// Returns the position of the beacon in ``tracks``; `nil` for other senders.
     private mutating func knownByAddress(_ sighting: Sighting) -> Int? {
         guard let sender = sighting.sender, let place = knownPlace(of: sender, at: sighting.instant), place >= 0,
             place < knownCount
@@ -189,7 +191,8 @@ public struct SightingTable: Sendable {
         return place
     }
 
-    /// Takes a report of a known beacon that is identified by its local name, now or before.
+    /// Takes a report of a known beacon that is identified by its local name, in this report or in an earlier one of
+    /// the same sender. Returns the position of the beacon in ``tracks``; `nil` for other senders.
     private mutating func knownByName(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard !localNames.isEmpty, let sender = sighting.sender else { return nil }
         var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
@@ -286,7 +289,7 @@ public struct SightingTable: Sendable {
         if let sender = sighting.sender { sketch.add(sender) }
     }
 
-    /// Ends a round: resets everything that is counted by round.
+    /// Begins a new round: resets everything that is counted by round.
     public mutating func beginRound() {
         for place in heardInRound { tracks[place].beginRound() }
         heardInRound.removeAll(keepingCapacity: true)
@@ -328,7 +331,7 @@ public struct AddressSketch: Sendable {
     /// The number of bits that are set.
     private var taken = 0
 
-    /// A sketch without senders.
+    /// Creates a sketch without senders.
     public init() {}
 
     /// Counts a sender.

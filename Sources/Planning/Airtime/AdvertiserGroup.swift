@@ -8,7 +8,8 @@ public import BluetoothTypes
 public struct AdvertiserGroup: Hashable, Sendable {
     /// N: the advertisers of this group within range of the receiver.
     public let count: Int
-    /// T in µs. Not bound to the controllers' units of 0.625 ms: the closed models take any interval.
+    /// T in µs. It need not be a multiple of 0.625 ms, the unit of controllers: the closed-form models take any
+    /// interval.
     public let intervalMicroseconds: Double
     /// tau in µs.
     public let airtimeMicroseconds: Double
@@ -18,13 +19,13 @@ public struct AdvertiserGroup: Hashable, Sendable {
     /// N advertisers with T and tau.
     ///
     /// Throws for a negative count, an airtime that is no positive number, and an interval that does not exceed the
-    /// airtime (a packet would meet its own successor).
+    /// airtime (otherwise packets of the same advertiser would overlap).
     public init(count: Int, interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
         try self.init(
             count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The group with an interval in µs that controllers need not support.
+    /// Creates a group with any interval in µs, even if no controller supports it.
     package init(
         count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil
     ) throws(AirtimeError) {
@@ -39,7 +40,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
         self.extended = extended
     }
 
-    /// The same advertisers in another number.
+    /// Returns a group of `count` advertisers that is otherwise equal to this group.
     func counting(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
         try AdvertiserGroup(
             count: count, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
@@ -63,8 +64,9 @@ public enum AdvertisingDelay {
 
 /// The time that a legacy advertising packet is on the air on LE 1M.
 ///
-/// One octet takes 8 µs. In addition to the advertising data a packet has a preamble (1 octet), an access address (4), a
-/// PDU header (2), the advertiser's address (6) and a CRC (3): 16 octets. Core Specification 5.4, Vol 6 Part B 2.1, 2.3.1.
+/// One octet takes 8 µs. In addition to the advertising data a packet has a preamble (1 octet), an access address (4),
+/// a PDU header (2), the advertiser's address (6) and a CRC (3): 16 octets. Core Specification 5.4, Vol 6 Part B 2.1,
+/// 2.3.1.
 public enum PacketTiming {
     /// The number of bytes of advertising data that a legacy packet can carry.
     public static let payloadRange = 0...31
@@ -75,7 +77,8 @@ public enum PacketTiming {
         return Double(8 * (16 + payloadOctets))
     }
 
-    /// n, the number of bytes of advertising data of a packet of that airtime in µs, rounded.
+    /// Returns n, the number of bytes of advertising data in a packet with this airtime in µs, rounded and limited to
+    /// 0...31.
     public static func payloadOctets(airtimeMicroseconds: Double) -> Int {
         let octets = (airtimeMicroseconds / 8).rounded() - 16
         return Int(min(max(octets, Double(payloadRange.lowerBound)), Double(payloadRange.upperBound)))
@@ -84,15 +87,16 @@ public enum PacketTiming {
 
 /// Equal boxes, each of which sends one or several advertisements from its one radio.
 ///
-/// Each advertisement has one event per T + advDelay, in its own advertising set or in turns with others, so each counts
-/// with its own period.
+/// Each advertisement has one event per T + advDelay, whether it has its own advertising set or shares a set in turns
+/// with other advertisements. So each advertisement counts with its own period.
 public struct AdvertisingBoxes: Hashable, Sendable {
     /// The number of boxes of this kind within range.
     public let count: Int
     /// The advertisements of each box; their ``AdvertiserGroup/count`` is the number of boxes.
     public let advertisements: [AdvertiserGroup]
 
-    /// Boxes with these advertisements, whose own count has no meaning.
+    /// Creates `count` boxes, each of which sends all `advertisements`. The counts of the given advertisements are
+    /// ignored.
     ///
     /// Throws for a negative count and boxes without advertisements.
     public init(count: Int, advertisements: [AdvertiserGroup]) throws(AirtimeError) {
@@ -103,21 +107,22 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         self.advertisements = try advertisements.map { own throws(AirtimeError) in try own.counting(count) }
     }
 
-    /// The advertisement that is sent most often; of equally frequent ones the shortest. Its place in
-    /// ``advertisements``.
+    /// The index in ``advertisements`` of the advertisement with the shortest interval; among equal intervals, of the
+    /// advertisement with the fewest bytes.
     public var fastest: Int {
         advertisements.indices.min { key(advertisements[$0]) < key(advertisements[$1]) } ?? 0
     }
 
     private func key(_ group: AdvertiserGroup) -> (Double, Int, Double) {
-        // The packets of extended PDUs on the primary channels have the same length for each payload.
+        // On the primary channels, packets of extended PDUs have the same length for every payload, so the payload is
+        // compared first.
         let octets =
             group.extended?.payloadOctets ?? PacketTiming.payloadOctets(airtimeMicroseconds: group.airtimeMicroseconds)
         return (group.intervalMicroseconds, octets, group.airtimeMicroseconds)
     }
 
-    /// ln of the probability that none of the selected advertisements of one box hits an event of `target`: for legacy PDUs
-    /// Σ ln(1 - (tau + tau_k)/E_k).
+    /// Returns ln of the probability that no advertisement of one box hits an event of `target`: for legacy PDUs
+    /// Σ ln(1 - (tau + tau_k)/E_k). Only the advertisements for which `isAsked` returns true count.
     func logSparing(
         eventOf target: AdvertiserGroup, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }
     ) -> Double {
@@ -134,11 +139,13 @@ extension AdvertiserGroup {
     }
 }
 
-/// One advertisement among boxes that send several with different intervals, for the models of equal fleets.
+/// The collisions of one advertisement, the target, with boxes that send several advertisements at different intervals,
+/// in the form that the models of equal fleets need.
 ///
 /// Advertisers with the target's interval form an equal fleet, because collisions with them come in runs (see
-/// ``RunsModel``); the others destroy packets independently of each other. The probability that a packet is clear remains
-/// exact: the rounding to whole advertisers and differences of lengths count with the others.
+/// ``RunsModel``); advertisers with other intervals destroy packets independently of each other. The equal fleet has a
+/// whole number of equal advertisers. What this rounds off counts with the other intervals, so the probability that a
+/// packet is clear remains exact.
 public struct BoxSurroundings: Hashable, Sendable {
     /// T of the target advertisement in µs.
     public let intervalMicroseconds: Double
@@ -149,12 +156,12 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// ln of the probability that the advertisements of an average other box at the target's interval do not hit a
     /// packet.
     public let logSparingEqual: Double
-    /// ln of the probability that its advertisements at other intervals do not hit a packet.
+    /// ln of the probability that the advertisements of an average other box at other intervals do not hit a packet.
     public let logSparingOther: Double
 
     /// Boxes that send the target advertisement, with T and tau in µs, and nothing else.
     ///
-    /// Throws for what ``AdvertiserGroup`` refuses.
+    /// Throws the errors of ``AdvertiserGroup``.
     init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -165,14 +172,15 @@ public struct BoxSurroundings: Hashable, Sendable {
         logSparingOther = 0
     }
 
-    /// An advertisement of one of the boxes, among the others.
+    /// Creates the surroundings of one advertisement of one of the boxes.
     ///
     /// - Parameters:
-    ///   - kind: The target box's kind, a place in `boxes`.
-    ///   - advertisement: A place in its advertisements.
-    ///   - isAmongMore: True if the other boxes are additional ones of the same mixture.
+    ///   - kind: The index of the target box's kind in `boxes`.
+    ///   - advertisement: The index of the target advertisement in the advertisements of this kind.
+    ///   - isAmongMore: True if the other boxes come in addition to the target box, in the mixture of all `boxes`;
+    ///     false if the target box is one of `boxes`.
     ///
-    /// Throws for places that do not exist, and for a kind without a box.
+    /// Throws for indices that do not exist, and for a kind without a box.
     public init(
         kind: Int, advertisement: Int, in boxes: [AdvertisingBoxes], isAmongMore: Bool = false
     ) throws(AirtimeError) {
@@ -198,7 +206,7 @@ public struct BoxSurroundings: Hashable, Sendable {
         logSparingOther = count > 0 ? min(0, other / count) : 0
     }
 
-    /// ln of the probability that all advertisements of an average box, except its most frequent one, do not hit an
+    /// Returns ln of the probability that no advertisement of an average box, except its most frequent one, hits an
     /// event of `target`; 0 without a box.
     public static func logSparingCompanions(in boxes: [AdvertisingBoxes], eventOf target: AdvertiserGroup) -> Double {
         var (sum, count) = (0.0, 0.0)
@@ -212,11 +220,11 @@ public struct BoxSurroundings: Hashable, Sendable {
         return count > 0 ? sum / count : 0
     }
 
-    /// ln of the probability that one other box does not hit a packet.
+    /// ln of the probability that an average other box does not hit a packet.
     public var logSparing: Double { logSparingEqual + logSparingOther }
 
-    /// An equal fleet, and the probability that nothing else destroys a packet: together they lose as many packets as the
-    /// target box loses among `boxes` boxes.
+    /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet. Both
+    /// together lose as many packets as the target advertisement loses among `boxes` boxes, its own box included.
     public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard boxes >= 1 else { throw .count(boxes) }
         let one = try AdvertiserGroup(
@@ -224,7 +232,7 @@ public struct BoxSurroundings: Hashable, Sendable {
             extended: extended)
         let single = one.logSparing(eventOf: one)
         let others = Double(boxes - 1)
-        // A millionth of an advertiser is a rounding error.
+        // A millionth is added before rounding down, so that a rounding error does not remove a whole advertiser.
         let equals = single < 0 ? min(others * logSparingEqual / single + 1e-6, 1e9).rounded(.down) : 0
         let group = try one.counting(1 + Int(max(0, equals)))
         let rest = others * logSparing - max(0, equals) * single

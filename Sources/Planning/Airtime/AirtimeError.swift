@@ -46,7 +46,7 @@ extension AirtimeError: CustomStringConvertible {
     }
 }
 
-/// The check of quantities.
+/// Checks of the range of a quantity.
 enum Quantity {
     /// Throws for NaN and for values outside `range`.
     static func check(

@@ -1,13 +1,14 @@
 internal import BluetoothTypes
 
-/// The probability that an event of another advertiser destroys an event, by the time from the start of the event to the
-/// start of the other one.
+/// The probability that an event of another advertiser destroys an event, as a function of the time from the start of
+/// the event to the start of the other advertiser's event.
 ///
-/// It is constant between its steps. For a legacy packet it is 1 while the packets overlap. For extended PDUs it is also
-/// 1 - (36/37)^n where n pairs of auxiliary packets overlap in time: each pair meets on one of the 37 channels.
+/// The probability is constant between its steps. It is 1 while packets on the primary channel overlap. For extended
+/// PDUs it is 1 - (36/37)^n while only n pairs of auxiliary packets overlap in time: the two packets of a pair are on
+/// the same one of the 37 channels with probability 1/37.
 struct CollisionWindow: Sendable {
-    /// A place in µs, ascending, and the rise of the probability there. The probability is 0 before the first step and
-    /// after the last one.
+    /// The steps, ascending: each has a time in µs (`place`) and the rise of the probability at that time. The
+    /// probability is 0 before the first step and after the last step.
     private let steps: [Step]
 
     private struct Step {
@@ -15,14 +16,15 @@ struct CollisionWindow: Sendable {
         let rise: Double
     }
 
-    /// Two packets on one channel, with their airtimes in µs.
+    /// Creates the window of two packets on one channel, with their airtimes in µs.
     init(packetOf own: Double, against other: Double) {
         steps = [Step(place: -other, rise: 1), Step(place: own, rise: -1)]
     }
 
-    /// Two events of extended PDUs at a receiver on one primary channel.
+    /// Creates the window of two events of extended PDUs, for a receiver on one primary channel.
     ///
-    /// The pairs of two rows of auxiliary packets form no circle, so they are independent.
+    /// The overlapping pairs of auxiliary packets, as edges of a graph, form no cycle. So the pairs are on the same
+    /// channel independently of each other.
     init(eventOf own: ExtendedTraffic, against other: ExtendedTraffic) {
         let reach = Double(own.event.primaryMicroseconds)
         let otherReach = Double(other.event.primaryMicroseconds)
@@ -49,22 +51,23 @@ struct CollisionWindow: Sendable {
         self.steps = steps
     }
 
-    /// The integral of the probability in µs: divided by E it is the probability that the other advertiser destroys the
-    /// event.
+    /// The integral of the probability over time, in µs. Divided by E, it is the probability that the other advertiser
+    /// destroys the event.
     var microseconds: Double { -steps.reduce(0) { $0 + $1.place * $1.rise } }
 
-    /// The mean square of the distance from 0 at which an event is destroyed, in µs².
+    /// The mean square of the time between the two starts, weighted with the probability that the event is destroyed,
+    /// in µs².
     var meanSquare: Double {
         -steps.reduce(0) { $0 + $1.place * $1.place * $1.place * $1.rise } / 3 / microseconds
     }
 
-    /// The bends of the autocorrelation of the probability, which is linear between them: the place of each in µs, and
-    /// the change of the slope there.
+    /// The bends of the probability's autocorrelation: the time of each bend in µs, and the change of the slope there.
+    /// The autocorrelation is linear between two bends.
     var autocorrelationBends: [(place: Double, change: Double)] {
         var changes: [Int: Double] = [:]
         for from in steps {
             for to in steps {
-                // Thousandths of µs: equal distances are one bend.
+                // The keys are rounded to thousandths of a µs, so that equal distances become one bend.
                 changes[Int(((to.place - from.place) * 1000).rounded()), default: 0] -= from.rise * to.rise
             }
         }
@@ -75,7 +78,7 @@ struct CollisionWindow: Sendable {
 }
 
 extension AdvertiserGroup {
-    /// How an event of one of these advertisers destroys an event of another of them.
+    /// The collision window of the events of two advertisers of this group.
     var collisionWindow: CollisionWindow {
         extended.map { CollisionWindow(eventOf: $0, against: $0) }
             ?? CollisionWindow(packetOf: airtimeMicroseconds, against: airtimeMicroseconds)

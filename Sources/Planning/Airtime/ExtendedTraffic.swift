@@ -3,10 +3,11 @@ public import BluetoothTypes
 /// The auxiliary packets of an extended advertiser: AUX_ADV_IND and its AUX_CHAIN_INDs, one after the other behind the
 /// packets on the primary channels (Core Specification 5.4, Vol 6 Part B 2.3.1, 4.4.2.2).
 ///
-/// Assumptions: each packet is on one of the 37 secondary channels, drawn evenly and independently of all others, as the
-/// specification recommends. All advertisers use the three primary channels with the same copy spacing. Connections of
-/// other devices on these channels belong to the background. A scanner receives on the primary channels also while
-/// auxiliary packets arrive; what it misses meanwhile can be stated as its dead time.
+/// Assumptions: each packet is on one of the 37 secondary channels, drawn evenly and independently of all others, as
+/// the specification recommends. All advertisers use the three primary channels with the same copy spacing. Connections
+/// of other devices on these channels belong to the background. A scanner continues to receive on the primary channels
+/// while auxiliary packets arrive; the packets that a real scanner misses in this time can be modelled as its dead
+/// time.
 public struct ExtendedTraffic: Hashable, Sendable {
     public let phy: ExtendedPHY
     /// The bytes of advertising data.
@@ -14,13 +15,13 @@ public struct ExtendedTraffic: Hashable, Sendable {
     public let event: ExtendedEvent
     /// c in µs, from the start of one ADV_EXT_IND to the start of the next.
     public let copySpacingMicroseconds: Double
-    /// The start of each auxiliary packet after the start of the event, in µs.
+    /// The time from the start of the event to the start of each auxiliary packet, in µs.
     let offsets: [Double]
 
     /// Throws for more than 1650 bytes.
     ///
-    /// - Parameter copySpacingMicroseconds: From the start of one ADV_EXT_IND to the start of the next; never less than its
-    ///   airtime.
+    /// - Parameter copySpacingMicroseconds: The time from the start of one ADV_EXT_IND to the start of the next, in µs.
+    ///   A value below the airtime of an ADV_EXT_IND is raised to this airtime.
     public init(
         _ phy: ExtendedPHY, payloadOctets: Int, copySpacingMicroseconds: Double = 1000
     ) throws(AirtimeError) {
@@ -46,13 +47,13 @@ public struct ExtendedTraffic: Hashable, Sendable {
     /// The time of a whole event on the air, on three primary channels and on the secondary ones, in µs.
     public var eventMicroseconds: Double { 3 * Double(event.primaryMicroseconds) + auxiliaryMicroseconds }
 
-    /// The mean length, in µs, of the start times of an event of `other` after an event of this advertiser that destroy
-    /// this event: its ADV_EXT_IND on one primary channel, or one of its auxiliary packets.
+    /// Returns the mean length, in µs, of the window of start times at which an event of `other` destroys an event of
+    /// this advertiser: its ADV_EXT_IND on one primary channel, or one of its auxiliary packets.
     func meanWindowMicroseconds(against other: ExtendedTraffic) -> Double {
         CollisionWindow(eventOf: self, against: other).microseconds
     }
 
-    /// The longest distance between two starts in ``meanWindowMicroseconds(against:)``, in µs.
+    /// Returns an upper bound, in µs, of the time between the starts of two events whose auxiliary packets can overlap.
     func spanMicroseconds(against other: ExtendedTraffic) -> Double {
         Double(event.auxiliarySpanMicroseconds + other.event.auxiliarySpanMicroseconds)
             + abs(offsets[0] - other.offsets[0])
@@ -60,9 +61,10 @@ public struct ExtendedTraffic: Hashable, Sendable {
 }
 
 extension AdvertiserGroup {
-    /// N advertisers of extended PDUs. ``airtimeMicroseconds`` is that of the ADV_EXT_IND on one primary channel.
+    /// Creates a group of advertisers of extended PDUs. ``airtimeMicroseconds`` is the airtime of the ADV_EXT_IND on
+    /// one primary channel.
     ///
-    /// Throws for what the group with legacy PDUs refuses.
+    /// Throws for a negative count, and an interval that does not exceed the airtime.
     public init(count: Int, interval: AdvertisingInterval, extended: ExtendedTraffic) throws(AirtimeError) {
         try self.init(
             count: count, intervalMicroseconds: Double(interval.microseconds),
@@ -79,15 +81,16 @@ extension AdvertiserGroup {
         return hit < 1 ? log1p(-hit) : -.infinity
     }
 
-    /// The longest time between the starts of two events of which one can destroy the other, in µs.
+    /// Returns the length, in µs, of the window of start times at which an event of one advertiser can destroy an event
+    /// of the other; for extended PDUs, an upper bound.
     func windowMicroseconds(against other: AdvertiserGroup) -> Double {
         let primary = airtimeMicroseconds + other.airtimeMicroseconds
         guard let extended, let theirs = other.extended else { return primary }
         return max(primary, extended.spanMicroseconds(against: theirs))
     }
 
-    /// The probability that the auxiliary packets of an event are clear among equal advertisers, given that its packet on
-    /// the primary channel is; 1 for legacy PDUs.
+    /// The probability that the auxiliary packets of an event do not collide among the equal advertisers of this group,
+    /// given that its packet on the primary channel does not collide; 1 for legacy PDUs.
     public var auxiliaryClearProbability: Double {
         guard extended != nil, count > 1 else { return 1 }
         let together = logSparing(eventOf: self) - logSparing(packetOf: airtimeMicroseconds)

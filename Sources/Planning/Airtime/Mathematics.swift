@@ -9,7 +9,7 @@ internal import Glibc
 @inline(__always) package func log10(_ value: Double) -> Double { Glibc.log10(value) }
 @inline(__always) package func pow(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
 @inline(__always) package func erfc(_ value: Double) -> Double { Glibc.erfc(value) }
-/// `log`, for places at which a member of that name hides it.
+/// The natural logarithm under another name, for scopes in which a variable or a member named `log` hides `log(_:)`.
 @inline(__always) func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }
 @inline(__always) package func sin(_ angle: Double) -> Double { Glibc.sin(angle) }
 @inline(__always) package func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
@@ -19,7 +19,7 @@ let lnOfTen = M_LN10
 
 /// Shadowing's distribution: Φ, the integral of the standard normal density, and what is derived from it.
 package enum NormalDistribution {
-    /// Φ(x). By erfc, so that the lower tail keeps its digits.
+    /// Φ(x), computed by erfc so that small values of the lower tail keep their precision.
     package static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
 
     /// φ(x).
@@ -38,8 +38,9 @@ package enum NormalDistribution {
         return (low + high) / 2
     }
 
-    /// z and its weight, for averages over z ~ N(0,1): the trapezoidal rule on -8...8 in steps of 0.05. For smooth
-    /// integrands, which fade at both ends by their weight, it is exact to ten digits.
+    /// The values of z and their weights for averages over z ~ N(0,1), by the trapezoidal rule on -8...8 in steps of
+    /// 0.05. For smooth integrands the average is exact to ten digits, because the weights fall to nearly 0 at both
+    /// ends.
     static let nodes: [(z: Double, weight: Double)] = {
         let step = 0.05
         return (-160...160).map { index in

@@ -31,7 +31,7 @@ public struct CalibrationRevision: Sendable {
         let name = JSONValue.string(receiver).line
         var edit = TextEdit(text)
         guard let calibration = root["calibration"] else {
-            // Before the first member, so that no existing comma changes.
+            // The new member is inserted before the first member, so that no existing comma changes.
             edit.insert("\n  \"calibration\": { \"\(key)\": \(dBm), \"receiver\": \(name) },", behindBraceOf: root)
             self.text = edit.text
             return

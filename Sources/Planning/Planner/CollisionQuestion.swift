@@ -20,8 +20,8 @@ public struct CollisionQuestion: Sendable {
         self.copySpacing = copySpacing
     }
 
-    /// The share of packets that arrive, the losses in a row, and advice if the channel is saturated. Throws the models'
-    /// errors.
+    /// Returns the share of packets that arrive, the probability of losses in a row, and advice if the channel is
+    /// saturated. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         var answer = try PlanError.asking { () throws(AirtimeError) in try found() }
         answer.noteRounding(of: air)
@@ -198,7 +198,7 @@ public struct CollisionQuestion: Sendable {
                 + "interferers together are not counted.")
     }
 
-    /// Adds the page's controls, which need one frame.
+    /// Adds the controls of the page, which exist only if all beacons send one legacy advertisement.
     private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let frame = air.onlyFrame, frame.extended == nil else { return }
         try answer.explore(
@@ -290,8 +290,8 @@ public struct SitesCollisionQuestion: Sendable {
     /// - Parameter sites: At least one, all of one fleet.
     public init(_ sites: [CollisionQuestion]) { self.sites = sites }
 
-    /// A row for each site; the sentence names the site at which the smallest share of packets arrives. Throws the models'
-    /// errors.
+    /// Returns a row for each site, and a sentence about the site at which the smallest share of packets arrives.
+    /// Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let fleet = sites.first?.air.origin?.fleet ?? ""
         var rows: [(name: String, share: Double)] = []

@@ -3,12 +3,12 @@ internal import BluetoothTypes
 
 /// A question for the planner: how many beacons fit in range of one receiver, and how far apart they are then.
 public struct DensityQuestion: Sendable {
-    /// The beacons. More beacons of the same mixture are added.
+    /// The mixture of the beacons. Fleets of different size have the same mixture.
     public let air: PlannedAir
     public let scanners: ScannerMix
     public let target: DetectionTarget
     public let range: PlannedRange
-    /// True adds a curve over other numbers of beacons, which takes longer.
+    /// True to add a curve over other numbers of beacons, which takes longer.
     public let drawsCurve: Bool
 
     public init(
@@ -71,7 +71,7 @@ public struct DensityQuestion: Sendable {
         return answer
     }
 
-    /// The share received in time by other numbers of beacons.
+    /// Returns the share of beacons that are received in time, for several numbers of beacons in range.
     private func shares(around beacons: Int, of frame: PlannedFrame, _ scanner: ScannerPreset) throws(AirtimeError)
         -> [PlanPageContent.Point]
     {

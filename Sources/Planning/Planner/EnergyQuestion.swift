@@ -6,20 +6,20 @@ public struct EnergyQuestion: Sendable {
     public let air: PlannedAir
     public let chip: BeaconChip
     public let battery: BeaconBattery
-    /// True if the charge of an event is the user's own.
+    /// True if the user gave the charge of an event, and it is not taken from the table of chips.
     private let isMeasured: Bool
 
     /// - Parameters:
     ///   - air: The interval, the payload and, for the energy of a received packet, the beacons that collide.
-    ///   - chip: A chip of the table; nil for another one, whose `eventMicrocoulombs` is given.
-    ///   - battery: A battery of the table; nil for another one of 3 V, whose capacity is given.
+    ///   - chip: A chip of the table; nil for another chip, for which `eventMicrocoulombs` is given.
+    ///   - battery: A battery of the table; nil for another battery of 3 V, for which the capacity is given.
     ///   - eventMicrocoulombs: Replaces the charge of the chip's advertising event, in µC.
-    ///   - sleepMicroamperes: Replaces the chip's current between events, in µA; that of a chip that is not in the table is
-    ///     `BeaconChip.usualSleepMicroamperes` by default.
+    ///   - sleepMicroamperes: Replaces the chip's current between events, in µA; that of a chip that is not in the
+    ///     table is `BeaconChip.usualSleepMicroamperes` by default.
     ///   - capacityMilliampereHours: Replaces the battery's capacity, in mAh.
     ///
-    /// Throws for charges outside 0.01...10,000 µC, sleep currents outside 0...100,000 µA, capacities outside 0.1...10⁶ mAh,
-    /// and without a chip or a battery.
+    /// Throws for charges outside 0.01...10,000 µC, sleep currents outside 0...100,000 µA, capacities outside 0.1...10⁶
+    /// mAh, and without a chip or a battery.
     public init(
         air: PlannedAir, chip: BeaconChip?, battery: BeaconBattery?, eventMicrocoulombs: Double? = nil,
         sleepMicroamperes: Double? = nil, capacityMilliampereHours: Double? = nil
@@ -71,7 +71,8 @@ public struct EnergyQuestion: Sendable {
     /// The voltage of a battery that is not in the table.
     private static let usualVolts = 3.0
 
-    /// The life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models' errors.
+    /// Returns the life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models'
+    /// errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         if let frame = air.boxes.flatMap(\.frames).first(where: { $0.extended != nil }), !isMeasured,
             chip.microcoulombsPerMicrosecond == 0
@@ -140,7 +141,7 @@ public struct EnergyQuestion: Sendable {
             + "for \(time) \(use)"
     }
 
-    /// The kind of beacon whose battery is empty first, with its life.
+    /// Returns the kind of beacon whose battery is empty first, and its energy model.
     private func hungriest() throws(AirtimeError) -> (kind: Int, model: EnergyModel) {
         var worst: (kind: Int, model: EnergyModel)?
         for (kind, boxes) in air.boxes.enumerated() {

@@ -7,15 +7,16 @@ public import Fleet
 public struct FleetAirtime: Sendable {
     /// The airtime of one site.
     public struct Site: Sendable {
-        /// Empty for beacons without a site.
+        /// The name of the site; empty for beacons without a site.
         public let name: String
         public let beacons: Int
         public let advertisements: Int
-        /// The probability that a packet does not collide with another one; nil if the model does not cover the traffic.
+        /// The probability that a packet does not collide with another one; nil if the model does not cover the
+        /// traffic.
         public let collisionFreeProbability: Double?
     }
 
-    /// In the order of the fleet file.
+    /// The sites in the order of the fleet file.
     public let sites: [Site]
 
     /// The largest number of sites in ``text``.
@@ -41,7 +42,7 @@ public struct FleetAirtime: Sendable {
         return try BoxCollisionModel(boxes: boxes)
     }
 
-    /// A warning for each site where less than half of the packets are free of collisions.
+    /// Returns a warning for each site in which less than half of the packets are free of collisions.
     public func warnings(for fleet: Fleet) -> [FileProblem] {
         sites.compactMap { site in
             guard let probability = site.collisionFreeProbability, probability < Self.leastProbability else {
@@ -90,7 +91,7 @@ public struct FleetAirtime: Sendable {
 }
 
 extension FleetTraffic.Advertisement {
-    /// One advertiser of it.
+    /// A group of one advertiser that sends this advertisement.
     var group: AdvertiserGroup {
         get throws(AirtimeError) {
             if let phy {

@@ -13,12 +13,12 @@ public struct IntervalQuestion: Sendable {
     public let scanners: ScannerMix
     /// The site of a fleet that has these beacons; nil if a number was given.
     public let fleet: FleetInterval?
-    /// True compares scanners and adds controls, which only a page needs and which takes longer.
+    /// True to compare scanners and to add controls. Only a page needs both, and the comparison takes longer.
     public let comparesScanners: Bool
     /// The advised interval.
     public let advice: IntervalAdvice
 
-    /// A number of equal beacons.
+    /// Creates a question about a number of equal beacons.
     ///
     /// - Parameters:
     ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
@@ -32,7 +32,7 @@ public struct IntervalQuestion: Sendable {
             comparesScanners: comparesScanners)
     }
 
-    /// The beacons of one site of a fleet.
+    /// Creates a question about the beacons of one site of a fleet.
     public init(
         fleet: FleetInterval, goal: IntervalGoal, scanners: ScannerMix, comparesScanners: Bool = false
     ) throws(PlanError) {
@@ -76,7 +76,7 @@ public struct IntervalQuestion: Sendable {
         let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
         let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
         answer.state(.advisedInterval, interval, isInText: !isMissed, remark: pace)
-        // A missed target is not met by setting this interval.
+        // If no interval meets the target, the text does not call this interval the one to set.
         if isMissed { answer.show("closest interval", interval, remark: pace) }
         answer.state(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
         answer.state(.collisionFree, .share(clear))
@@ -181,7 +181,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// The battery life at the interval, with a common chip and battery.
+    /// Adds the battery life at the advised interval, with a common chip and battery.
     private func addCost(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let chip = BeaconChip.named("nrf52832"), let battery = BeaconBattery.named("cr2477") else { return }
         let energy = try EnergyModel(
@@ -193,7 +193,7 @@ public struct IntervalQuestion: Sendable {
                 + (energy.exceedsShelfLife ? "; " + BeaconBattery.shelfLifeRemark : ""))
     }
 
-    /// The intervals near the advice that resonate with a scanner that pauses.
+    /// Adds the intervals near the advised interval that resonate with a scanner that pauses.
     private func addResonances(to answer: inout PlanAnswer) throws(AirtimeError) {
         let center = Double(advice.interval.microseconds)
         let range = max(Double(advice.shortestPossible.microseconds), center * 0.7)...min(10_240_000, center * 1.4)
@@ -228,9 +228,9 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// The range in which each beacon of the fleet gets an interval of its own.
+    /// Adds the range in which each beacon of the fleet gets its own interval.
     private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
-        // Around an interval that misses the target there is nothing to spread over.
+        // If the advised interval misses the target, no range around it can be advised.
         let spread = isMissed ? nil : try advice.spread()
         guard let ends = spread?.intervals else {
             answer.state(.spread, .nothing, isInText: false)
@@ -327,13 +327,14 @@ public struct IntervalQuestion: Sendable {
         answer.pictures.page.decidingCurve = curve
     }
 
-    /// The time and the share of cases of the goal.
+    /// The time in s and the share of cases of the goal; nil if the goal is the throughput.
     private var wanted: (seconds: Double, probability: Double)? {
         guard case .detect(let seconds, let probability) = goal else { return nil }
         return (seconds, probability)
     }
 
-    /// Compares the interval with the two others that the page marks.
+    /// Adds a sentence that compares the advised interval with the best intervals for latency and for throughput, which
+    /// the page marks too.
     private func reconcile(in answer: inout PlanAnswer) {
         guard let numbers = answer.pictures.page.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
             let most = numbers.bestThroughputIntervalMs
@@ -439,13 +440,13 @@ extension IntervalQuestion {
         ]
 }
 
-/// A site of a fleet for which an interval is advised: that of each beacon's most frequent advertisement. The beacons'
-/// other advertisements keep their intervals.
+/// A site of a fleet for which an interval is advised. The interval is for each beacon's most frequent advertisement.
+/// The beacons' other advertisements keep their intervals.
 public struct FleetInterval: Sendable {
     public let air: PlannedAir
-    /// The bytes of advertising data of the longest of these advertisements.
+    /// The bytes of advertising data in the longest of the most frequent advertisements.
     public let payloadOctets: Int
-    /// Their PHY; nil for legacy PDUs.
+    /// The PHY of the most frequent advertisements; nil for legacy PDUs.
     let phy: ExtendedPHY?
     /// ln of the probability that the other advertisements of one beacon do not hit an event.
     let logSparingOther: Double

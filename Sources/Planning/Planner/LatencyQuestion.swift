@@ -8,7 +8,7 @@ public struct LatencyQuestion: Sendable {
     public let background: BackgroundLoad
     /// The times in s after which the answer gives the share that is not yet received.
     public let undiscoveredAfter: [Double]
-    /// True compares the scanner with all known ones, which only a page needs and which takes longer.
+    /// True to compare the scanner with all known scanners. Only a page needs this, and it takes longer.
     public let comparesScanners: Bool
 
     /// - Parameter undiscoveredAfter: Times in s, at most a day.
@@ -23,8 +23,8 @@ public struct LatencyQuestion: Sendable {
         self.comparesScanners = comparesScanners
     }
 
-    /// The percentiles of the time until a beacon is found, and the share that is not found after the given times. Throws
-    /// the models' errors.
+    /// Returns the percentiles of the time until a beacon is found, and the share that is not found after the given
+    /// times. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in
             let (group, otherClear) = try air.fleet()
@@ -34,7 +34,7 @@ public struct LatencyQuestion: Sendable {
             }
             let first = try model(scanners.parts[0].scanner)
             let longest = undiscoveredAfter.max() ?? 0
-            // Not one packet in a million days: there is no distribution to draw.
+            // If less than one packet arrives in a million days, there is no distribution to draw.
             let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / first.meanPeriodMicroseconds
             guard first.collisionFreeProbability * packets > 1e-6 else { return drowned(first) }
             if let pattern = air.frame(air.target).pattern {
@@ -121,7 +121,7 @@ public struct LatencyQuestion: Sendable {
         return answer
     }
 
-    /// The answer for a target beacon whose intervals take turns.
+    /// Returns the answer for a target beacon with a pattern of intervals.
     ///
     /// - Parameter otherClear: The probability that no packet outside an equal fleet destroys a packet.
     private func answer(

@@ -6,7 +6,7 @@ internal import Profiles
 /// A question for the planner: which pattern of intervals is best for a mix of scanners, and how much better it is
 /// than the best constant interval.
 public struct PatternQuestion: Sendable {
-    /// The limit of the events.
+    /// The limit of the number of events, or of the power that they take.
     public enum Budget: Sendable {
         case eventsPerSecond(Double)
         /// The mean power of the beacon in µW, and its chip.
@@ -29,8 +29,8 @@ public struct PatternQuestion: Sendable {
     ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
     ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     ///
-    /// Throws for a budget outside the range of controllers, for a power with extended PDUs if the charge of the chip was
-    /// not measured by payload, and the models' errors.
+    /// Throws for a budget outside the range of controllers, for a power with extended PDUs if the charge of the chip
+    /// was not measured by payload, and the models' errors.
     public init(
         scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, phy: ExtendedPHY? = nil,
         payloadOctets: Int = 31
@@ -96,11 +96,11 @@ public struct PatternQuestion: Sendable {
     private struct Result {
         let schedule: IntervalSchedule
         let latency: MixLatency
-        /// The value of the goal: seconds, or the share that is not found in time.
+        /// The value of the goal: a time in s, or the share of visitors that do not find the beacon in time.
         let cost: Double
     }
 
-    /// The best constant interval and the best patterns of two and three intervals.
+    /// Returns the best constant interval and the best patterns of two and three intervals.
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in
             let single = try result(.constant(search.bestInterval()))
@@ -179,8 +179,8 @@ public struct PatternQuestion: Sendable {
         result.cost <= best.cost * (1 + Self.leastGain) || result.cost == best.cost
     }
 
-    /// The share by which a schedule is better than the best constant interval; for the share found in time, the
-    /// difference of the shares.
+    /// Returns the share by which a schedule is better than the best constant interval. If the goal is the share found
+    /// in time, returns the difference of the two shares. Nil if a value is unknown.
     private func gain(_ result: Result, _ single: Result) -> Double? {
         guard single.cost.isFinite, result.cost.isFinite else { return nil }
         if case .found = goal { return single.cost - result.cost }

@@ -43,8 +43,8 @@ public struct PlanAnswer: Sendable {
     /// Adds a value to JSON and, if its key has a label, to the text.
     ///
     /// - Parameters:
-    ///   - isInText: False leaves the value out of the text.
-    ///   - shown: Replaces the value in the text.
+    ///   - isInText: False to leave the value out of the text.
+    ///   - shown: The text that replaces the value.
     mutating func state(
         _ key: PlanKey, _ quantity: PlanQuantity, isInText: Bool = true, shown: String? = nil, remark: String = ""
     ) {
@@ -66,14 +66,14 @@ public struct PlanAnswer: Sendable {
 
 /// The drawings of an answer.
 struct PlanPictures: Sendable {
-    /// Drawn on a terminal, in this order.
+    /// The drawings for a terminal, in order.
     var terminal: [Drawing] = []
-    /// Drawn on the page.
+    /// The drawings and controls of the page.
     var page = PlanPageContent(title: "", answer: "", command: "")
 
     enum Drawing: Sendable {
         case curve(PlanPageContent.Curve)
-        /// Rows, and a sentence below them; it may be empty.
+        /// A table with a sentence below it, which may be empty.
         case table(Table, legend: String)
     }
 }
@@ -81,7 +81,7 @@ struct PlanPictures: Sendable {
 // Text, JSON and page.
 
 extension PlanAnswer {
-    /// The values of the text.
+    /// The values that the text shows.
     private var figures: [PlanPageContent.Figure] {
         facts.compactMap { fact in
             fact.label.map { .init($0, fact.shown ?? fact.quantity.text, unit: fact.unit, remark: fact.remark) }
@@ -123,7 +123,7 @@ extension PlanAnswer {
 // Values that several questions share.
 
 extension PlanAnswer {
-    /// Adds the fleet and the site.
+    /// Adds the names of the fleet and the site, if the beacons come from a fleet.
     mutating func stateOrigin(of air: PlannedAir) {
         guard let origin = air.origin else { return }
         state(.fleet, .word(origin.fleet))
@@ -187,11 +187,12 @@ extension PlanAnswer {
                 + "android-14-low-power; `pharos plan scanners` lists all.")
     }
 
-    /// Adds the percentiles of a time to discovery, and the model's known error; for a mix also those with each scanner.
+    /// Adds the percentiles of a time to discovery, and the model's known error. For a mix, adds the percentiles with
+    /// each scanner too.
     ///
     /// - Parameters:
-    ///   - found: The key and the heading of one more result with each scanner.
-    ///   - result: That result.
+    ///   - found: The key and the heading of an additional result for each scanner; nil for none.
+    ///   - result: Returns the additional result from the latency with a scanner.
     mutating func state(
         _ mix: MixLatency, found: (key: PlanKey, heading: String)? = nil,
         result: (LatencyDistribution) throws(AirtimeError) -> Double? = { _ in nil }
@@ -237,7 +238,8 @@ extension PlanAnswer {
 
     /// Adds the figure with the controls, which starts from one fleet and one scanner.
     ///
-    /// The page's own model has no mixes, no gaps in windows and no dead times: with them there are no controls.
+    /// The script of the page does not model mixes of scanners, gaps in windows, dead times and loads that differ
+    /// between channels. If the question has one of these, no controls are added.
     mutating func explore(
         _ group: AdvertiserGroup, _ scanners: ScannerMix, payloadOctets: Int, background: BackgroundLoad,
         captureDecibels: Double? = nil, latency: LatencyDistribution? = nil
@@ -280,7 +282,7 @@ extension PlanAnswer {
 }
 
 extension ScannerPreset {
-    /// The time for which it listens, for a remark.
+    /// The times at which the scanner listens, as the text of a remark.
     fileprivate var listening: String {
         guard pauses else { return "listens all the time" }
         return "listens for \(DecimalText.thousandths(pattern.windowMicroseconds)) ms in every "
@@ -289,7 +291,7 @@ extension ScannerPreset {
 }
 
 extension ScannerMix {
-    /// The scanner, if the page's controls can compute with it.
+    /// The scanner, if all visitors have the same scanner and the page's controls can compute with it; nil otherwise.
     var onPage: ScannerPreset? {
         only.flatMap { $0.windowGapMicroseconds == 0 && $0.deadTimeMicroseconds == 0 ? $0 : nil }
     }
@@ -311,7 +313,7 @@ extension MixLatency {
 }
 
 extension PlanPageContent.LatencyComparison.Row {
-    /// A distribution, reduced to the points that a drawing can show.
+    /// Creates a row from a distribution, reduced to about 300 points for a drawing.
     init(_ name: String, _ latency: LatencyDistribution) {
         let stride = max(1, latency.seconds.count / 300)
         let points = Swift.stride(from: 0, to: latency.seconds.count, by: stride).map { index in
@@ -328,14 +330,14 @@ public struct PlanProgress: Sendable {
     /// The things that are counted, such as `places`.
     public var what: String
     public var done: Int
-    /// The number in all; nil if it is unknown.
+    /// The total number of things to count; nil if it is unknown.
     public var total: Int?
     /// True if ``total`` is an estimate.
     public var isEstimate: Bool
     /// The result so far; may be empty.
     public var remark: String
 
-    /// `done` of `total` things are done; `total` is nil if it is unknown.
+    /// Creates a progress: `done` of `total` things are done; `total` is nil if it is unknown.
     public init(_ what: String, done: Int, of total: Int?, isEstimate: Bool = false, remark: String = "") {
         self.what = what
         self.done = done
@@ -351,5 +353,6 @@ public struct PlanProgress: Sendable {
     }
 }
 
-/// Receives the progress of a question from time to time; false stops the question, which answers with its results so far.
+/// A function that receives the progress of a question from time to time. If it returns false, the question stops and
+/// answers with the results so far.
 public typealias PlanObserver = (PlanProgress) -> Bool

@@ -27,13 +27,14 @@ public struct PlanComparison: Sendable {
 
     private let alternatives: [Alternative]
 
-    /// - Parameter alternatives: All with the same options; a single one has none.
+    /// - Parameter alternatives: The answers, all with the same options. A single answer has no options.
     public init(_ alternatives: [Alternative]) { self.alternatives = alternatives }
 
     /// False if an answer does not reach its target.
     public var holds: Bool { alternatives.allSatisfy(\.answer.holds) }
 
-    /// Tables with a column for each answer: one, or several below each other if one would be wider than `columns`.
+    /// Returns a table with a column for each answer, or several tables below each other if one table would be wider
+    /// than `columns` characters.
     public func text(columns: Int) -> String {
         var tables: [String] = []
         var rest = alternatives[...]
@@ -60,7 +61,7 @@ public struct PlanComparison: Sendable {
         return table.text
     }
 
-    /// The rows of the table, in the order of the answers.
+    /// The labels of the rows, in the order in which the answers have them.
     private var labels: [String] {
         var labels: [String] = []
         for fact in alternatives.flatMap(\.answer.facts) {
@@ -69,7 +70,8 @@ public struct PlanComparison: Sendable {
         return labels
     }
 
-    /// One object for each answer: `settings`, and `answer` as the question alone prints it.
+    /// A list with one object for each answer: its `settings`, whether it `holds`, and `answer`, the object that the
+    /// question alone prints.
     public var json: JSONValue {
         .array(
             alternatives.map { alternative in
@@ -84,8 +86,9 @@ public struct PlanComparison: Sendable {
             })
     }
 
-    /// A line for each answer, with all digits. The columns are the options that differ, and the keys of the JSON;
-    /// parts of objects have a dot, such as `latencyS.p50`. Lists are left out, and so are keys that repeat an option.
+    /// A table in CSV with a line for each answer, and numbers with all digits. The columns are the options that
+    /// differ, and the keys of the JSON; the name of a key inside an object has a dot, such as `latencyS.p50`. Lists
+    /// are left out, and so are keys that repeat an option.
     public var csv: String {
         let repeated = Set(alternatives.first?.settings.map(\.option).compactMap(repeatedKey) ?? [])
         let rows = alternatives.map { alternative in
@@ -102,8 +105,8 @@ public struct PlanComparison: Sendable {
         return ([names] + lines).map { $0.joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// The key that has the values of an option, such as `intervalMs` for `interval-ms`; nil if there is none, and if a
-    /// value differs, because controllers round it.
+    /// Returns the key that repeats the values of an option, such as `intervalMs` for `interval-ms`. Returns nil if
+    /// there is no such key, or if a value differs from the option, because controllers round it.
     private func repeatedKey(of option: String) -> String? {
         let words = option.split(separator: "-")
         guard words.count > 1, let first = words.first else { return nil }
@@ -115,7 +118,7 @@ public struct PlanComparison: Sendable {
         return isRepeated ? key : nil
     }
 
-    /// A number as it is, other text in quotes.
+    /// Returns a number unchanged, and other text in quotes.
     private static func cell(_ text: String) -> String { Double(text) == nil ? SpreadsheetText.text(text) : text }
 
     private static func cells(_ quantity: PlanQuantity, _ path: String) -> [(String, String)] {
@@ -131,7 +134,7 @@ public struct PlanComparison: Sendable {
 }
 
 extension PlanAnswer {
-    /// The value with a label and its unit; empty if the answer has no such value.
+    /// Returns the value that has this label, with its unit; empty if the answer has no such value.
     fileprivate func cell(_ label: String) -> String {
         guard let fact = facts.first(where: { $0.label == label }) else { return "" }
         let value = fact.shown ?? fact.quantity.text

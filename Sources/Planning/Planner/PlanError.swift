@@ -30,10 +30,10 @@ public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// All sentences, one per line.
     public var message: String { messages.joined(separator: "\n") }
 
-    /// The error with its subject, such as a file, in front of the first sentence.
+    /// Returns the error with its subject, such as a file, in front of the first sentence.
     public func about(_ subject: String) -> PlanError { PlanError(kind, "\(subject): \(message)") }
 
-    /// The error of a model.
+    /// Creates an error from the error of a model.
     public init(_ error: AirtimeError) { self.init(.question, "\(error)") }
 
     public var description: String { message }

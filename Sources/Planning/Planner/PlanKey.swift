@@ -26,7 +26,8 @@ public struct PlanKey: Hashable, Sendable {
         return String(last.hasSuffix("[]") ? last.dropLast(2) : last)
     }
 
-    /// The key inside an object or a list, such as `model` or `curve[]`; nil keeps its meaning.
+    /// Returns the key inside an object or a list, such as `model` or `curve[]`, with another meaning; a nil `meaning`
+    /// keeps the meaning.
     func within(_ parent: String, _ meaning: String? = nil) -> PlanKey {
         PlanKey("\(parent).\(path)", meaning ?? self.meaning)
     }
@@ -34,7 +35,7 @@ public struct PlanKey: Hashable, Sendable {
 
 /// The documentation of the JSON of all questions.
 public enum PlanReference {
-    /// One object for each command, with the meaning of each key by its path.
+    /// An object with one member for each command: an object with the meaning of each key by its path.
     public static var json: JSONValue {
         .record(
             commands.map { command, keys in (command, .record(keys.map { ($0.path, .string($0.meaning)) })) })
@@ -129,7 +130,7 @@ extension PlanKey {
     static let origin = [fleet, site]
     static let simulation = [seed, batches, interrupted]
 
-    /// The confidence intervals and the model's values of these simulated values.
+    /// Returns the keys of the confidence intervals and of the model's values, for simulated values with these keys.
     static func comparisons(_ values: [PlanKey]) -> [PlanKey] {
         [confidence]
             + values.map {

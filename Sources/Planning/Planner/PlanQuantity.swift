@@ -8,7 +8,7 @@ public indirect enum PlanQuantity: Sendable {
     case share(Double?)
     /// A time in s: `701.6` in JSON, `11.7 min` in text.
     case seconds(Double?)
-    /// A number with a unit, which may be empty; three significant digits in text.
+    /// A number with a unit, which may be empty. Text has three significant digits.
     case number(Double?, unit: String = "")
     /// A time in ms that is set on a device, with all digits that devices distinguish.
     case milliseconds(Double?)
@@ -109,10 +109,10 @@ public indirect enum PlanQuantity: Sendable {
 }
 
 extension NumberFormat {
-    /// `one beacon`, `250 beacons`.
+    /// Returns the number of beacons in words: `one beacon`, `250 beacons`.
     static func beacons(_ count: Int) -> String { count == 1 ? "one beacon" : "\(count) beacons" }
 
-    /// `a single beacon`, `a given one of 250 beacons`: the target of a question.
+    /// Returns the target beacon of a question in words: `a single beacon`, `a given one of 250 beacons`.
     static func givenBeacon(of count: Int) -> String {
         count == 1 ? "a single beacon" : "a given one of \(count) beacons"
     }
@@ -130,11 +130,11 @@ extension NumberFormat {
         return told(apart: duration(other), [duration(seconds)] + texts)
     }
 
-    /// The first text that differs from another one; the last text if all are the same.
+    /// Returns the first of `texts` that differs from the text `other`; the last one if none differs.
     private static func told(apart other: String, _ texts: [String]) -> String {
         texts.first { $0 != other } ?? texts[texts.count - 1]
     }
 
-    /// Milliseconds from µs, without the unit, with all digits that devices distinguish.
+    /// Returns a time in µs as text in ms, without the unit, with all digits that devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

@@ -8,7 +8,7 @@ public struct PlannedAir: Sendable {
     /// Beacons that send the same advertisements. A beacon has one radio, so it never collides with itself.
     public struct Boxes: Sendable {
         public let count: Int
-        /// At least one.
+        /// The advertisements that each of these beacons sends, at least one.
         public let frames: [PlannedFrame]
 
         public init(count: Int, frames: [PlannedFrame]) {
@@ -20,17 +20,17 @@ public struct PlannedAir: Sendable {
     public let boxes: [Boxes]
     /// The site of the beacons; nil if they come from the options.
     public let origin: Origin?
-    /// The interval of the options in µs; nil if the beacons keep their own.
+    /// The interval that the options request, in µs; nil if the beacons keep their own intervals.
     public var requestedMicroseconds: Int?
 
     /// A site of a fleet.
     public struct Origin: Sendable {
         /// The fleet's name.
         public let fleet: String
-        /// Empty for beacons without a site.
+        /// The name of the site; empty for beacons without a site.
         public let site: String
 
-        /// The name for a sentence.
+        /// The site as a part of a sentence, such as `the site museum`.
         public var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
     }
 
@@ -40,7 +40,7 @@ public struct PlannedAir: Sendable {
         self.origin = origin
     }
 
-    /// Equal beacons.
+    /// Creates equal beacons, each of which sends all `frames`.
     public init(beacons: Int, frames: [PlannedFrame]) {
         self.init([Boxes(count: beacons, frames: frames)])
     }
@@ -48,7 +48,8 @@ public struct PlannedAir: Sendable {
     public var beacons: Int { boxes.reduce(0) { $0 + $1.count } }
     public var advertisements: Int { boxes.reduce(0) { $0 + $1.count * $1.frames.count } }
 
-    /// The frame, if all beacons send the same one; nil otherwise. The models of equal fleets need it.
+    /// The only advertisement, if all beacons send the same single advertisement; nil otherwise. The models of equal
+    /// fleets need it.
     var onlyFrame: PlannedFrame? {
         guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
         let isEqual = boxes.allSatisfy {
@@ -67,8 +68,8 @@ public struct PlannedAir: Sendable {
         }
     }
 
-    /// The advertisement that a beacon is found by: each beacon's most frequent one, and of these the least frequent, so
-    /// that every beacon of the site is found at least as fast.
+    /// The target advertisement. A beacon is found by its most frequent advertisement. The target is the least frequent
+    /// of these, so that every beacon of the site is found at least as fast.
     var target: (kind: Int, frame: Int) {
         let fastest = boxes.enumerated().compactMap { kind, boxes in
             boxes.frames.indices.min { boxes.frames[$0].pace < boxes.frames[$1].pace }.map { (kind: kind, frame: $0) }
@@ -78,16 +79,17 @@ public struct PlannedAir: Sendable {
 
     func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { boxes[place.kind].frames[place.frame] }
 
-    /// An equal fleet in which the target advertisement has the same losses as among these boxes, and the probability
-    /// that no packet outside that fleet destroys a packet.
+    /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. With both
+    /// together, the target advertisement has the same losses as among these boxes.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
         return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
     }
 
-    /// Every advertisement for the simulation. Advertisements that share a box have its number.
+    /// Returns every advertisement of every beacon for the simulation. Advertisements of the same beacon have the same
+    /// box number.
     ///
-    /// - Parameter isCounted: Selects the counted advertisements; `nil` for all.
+    /// - Parameter isCounted: The advertisement whose receptions are counted; `nil` for all.
     func advertisers(isCounted: PlannedFrame.Pace? = nil) throws(AirtimeError) -> [AirAdvertiser] {
         let limit = AirSimulation.maximumAdvertisers
         guard advertisements <= limit else {
@@ -109,8 +111,10 @@ public struct PlannedAir: Sendable {
         return advertisers
     }
 
-    /// Each different frame once, with the number of boxes that send it and, if probabilities are given for all, the
-    /// share of its packets that are clear.
+    /// Returns each different frame once, with the number of beacons that send it, and the share of its packets that
+    /// are clear.
+    ///
+    /// - Parameter clear: The probabilities of the advertisements, by kind of beacon and advertisement.
     func streams(_ clear: [[Double]]) -> [(frame: PlannedFrame, beacons: Int, clear: Double)] {
         var places: [PlannedFrame.Pace: Int] = [:]
         var streams: [(frame: PlannedFrame, beacons: Int, clear: Double)] = []
@@ -131,17 +135,17 @@ public struct PlannedAir: Sendable {
 
 // The sites of a fleet.
 extension PlannedAir {
-    /// All sites of a fleet, or the named site.
+    /// Returns all sites of a fleet, or the named site.
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
     ///   - file: The name of the file of the fleet in messages; `nil` for the fleet's name.
     ///   - site: The only site to return; `nil` for all.
-    ///   - interval: Replaces the interval of every advertisement; `nil` keeps it.
-    ///   - payloadOctets: Replaces the length of every advertisement; nil keeps it.
-    ///   - phy: Replaces the PHY of every advertisement; nil keeps it.
+    ///   - interval: The interval for every advertisement; `nil` to keep their own intervals.
+    ///   - payloadOctets: The bytes of data for every advertisement; nil to keep their own lengths.
+    ///   - phy: The PHY for every advertisement; nil to keep their own PHYs.
     ///
-    /// Throws for a fleet without beacons, and a site that it does not have.
+    /// Throws for a fleet without beacons, and for a site that the fleet does not have.
     public static func sites(
         of traffic: FleetTraffic, fleet: String, file: String? = nil, site: String? = nil,
         interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil, phy: ExtendedPHY? = nil
@@ -166,9 +170,9 @@ extension PlannedAir {
         return chosen
     }
 
-    /// The only site; nil if there is none.
+    /// Returns the only site; nil if there is none.
     ///
-    /// Throws if there are several, and says how to choose one.
+    /// Throws if there are several sites; the error explains how to choose one.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
         guard sites.count > 1 else { return sites.first }
         let names = sites.compactMap { $0.origin?.site }
@@ -186,7 +190,7 @@ extension PlannedAir {
                 + (nearest ?? "; choose it with \(choices(names))"))
     }
 
-    /// A message lists this many names.
+    /// The largest number of names that a message lists.
     private static let nameLimit = 12
 
     private static func choices(_ names: [String]) -> String {

@@ -6,19 +6,19 @@ public import BluetoothTypes
 public struct PlannedFrame: Sendable {
     /// The type as in profiles, such as `ibeacon`.
     public let name: String
-    /// With a pattern, the interval that has the same number of events.
+    /// The advertising interval. With a pattern, the constant interval that has the same number of events.
     public let interval: AdvertisingInterval
-    /// The intervals that take turns; nil for a constant interval.
+    /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
     /// The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     public let payloadOctets: Int
-    /// tau in µs; with extended PDUs that of the packet on one primary channel.
+    /// tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
     let extended: ExtendedTraffic?
 
-    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31, or with a PHY outside 0...1650, and if an
-    /// extended event is longer than the interval.
+    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31 (with a PHY, outside 0...1650), and
+    /// if an extended event is longer than the interval.
     public init(
         _ name: String = "advertisement", interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
         phy: ExtendedPHY? = nil, payloadOctets: Int
@@ -46,9 +46,9 @@ public struct PlannedFrame: Sendable {
         }
     }
 
-    /// An advertisement of a profile.
+    /// Creates a frame from an advertisement of a profile.
     ///
-    /// - Parameter interval: Replaces its interval; nil keeps it.
+    /// - Parameter interval: The interval that replaces the interval of the advertisement; nil to keep it.
     public init(_ advertisement: Advertisement, interval: AdvertisingInterval? = nil) throws(PlanError) {
         let octets: Int
         do throws(PayloadError) {
@@ -61,7 +61,7 @@ public struct PlannedFrame: Sendable {
             pattern: interval == nil ? advertisement.pattern : nil, phy: advertisement.phy, payloadOctets: octets)
     }
 
-    /// A fleet of `count` beacons that send this frame.
+    /// Returns a group of `count` beacons that send this frame.
     func group(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
         if let extended { return try AdvertiserGroup(count: count, interval: interval, extended: extended) }
         return try AdvertiserGroup(count: count, interval: interval, airtimeMicroseconds: airtimeMicroseconds)
@@ -95,7 +95,7 @@ public struct PlannedFrame: Sendable {
     /// The frame in JSON.
     var quantity: PlanQuantity { .object(members) }
 
-    /// Its keys and values in JSON.
+    /// The keys and values of the frame in JSON.
     var members: [(PlanKey, PlanQuantity)] {
         var members: [(PlanKey, PlanQuantity)] = [
             (.frameType, .word(name)), (.interval, .milliseconds(milliseconds)), (.framePayload, .count(payloadOctets)),

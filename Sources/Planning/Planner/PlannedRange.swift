@@ -7,13 +7,13 @@ public struct PlannedRange: Sendable {
     /// The source of the range, for the text.
     let remark: String
 
-    /// A given range in m, above 0.
+    /// Creates a range that the user gave, in m, above 0.
     public init(meters: Double) {
         self.meters = meters
         remark = "as given"
     }
 
-    /// The distance at which half of the beacons are received.
+    /// Computes the distance at which half of the beacons are received.
     ///
     /// - Parameters:
     ///   - radioPower: The radiated power in dBm.
@@ -47,7 +47,7 @@ public struct PlannedRange: Sendable {
         remark = "at this distance half of the beacons are received, by \(pathLoss.name)"
     }
 
-    /// The assumption of the questions about beacons in range.
+    /// A note about the assumption that every beacon in range is received, and none beyond the range.
     var note: String {
         "The answer counts every beacon within the range as received, and none beyond it. Real reception falls off gradually: "
             + "closer beacons are received more often than those at the range, and some beyond it still are. `pharos plan site` "
@@ -61,10 +61,11 @@ public struct NamedPathLoss: Sendable {
     public let name: String
     public let model: PathLoss
 
-    /// Measured with Bluetooth indoors (Strzoda, 2022): 65 dB at 1 m, n = 2.03.
+    /// The loss at 1 m in dB and the exponent n of the default model, as measured with Bluetooth indoors (Strzoda,
+    /// 2022).
     private static let usualNumbers = (65.0, 2.03)
 
-    /// The default.
+    /// The default path loss model.
     public static let usual = NamedPathLoss(
         name: "log-distance:65,2.03",
         model: (try? .logDistance(lossAtOneMeterDecibels: usualNumbers.0, exponent: usualNumbers.1)) ?? .heydon)
@@ -74,8 +75,9 @@ public struct NamedPathLoss: Sendable {
         self.model = model
     }
 
-    /// Reads `log-distance` with the loss at 1 m and the exponent, `itu` with the coefficient and the floors' loss, each
-    /// with or without its two numbers (`log-distance:65,2.03`), `heydon` or `thesis`.
+    /// Reads `log-distance`, `itu`, `heydon` or `thesis`. `log-distance:65,2.03` gives the loss at 1 m and the
+    /// exponent, and `itu:30,15` gives the coefficient and the loss of the floors; without numbers, both have their
+    /// defaults.
     ///
     /// Throws for any other text, and for numbers that the model refuses.
     public init(_ text: String) throws(PlanError) {

@@ -15,7 +15,7 @@ public struct ProfileRevision: Sendable {
 
     /// One advertisement with its interval before and after.
     public struct Change: Sendable, CustomStringConvertible {
-        /// Counted from 1.
+        /// The number of the advertisement in the profile, counted from 1.
         public let number: Int
         /// The type as in profiles, such as `ibeacon`.
         public let type: String
@@ -28,8 +28,8 @@ public struct ProfileRevision: Sendable {
     /// - Parameters:
     ///   - text: The text of `profile`.
     ///   - numbers: The numbers of the advertisements to change, from 1; empty changes the most frequent one.
-    ///
-    /// Throws for numbers that the profile does not have, and for intervals that no controller can keep together.
+    /// Throws for numbers that the profile does not have, for an advertisement with a pattern, and for intervals that a
+    /// controller with one advertising set cannot keep together.
     public init(
         of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
     ) throws(PlanError) {
@@ -63,7 +63,9 @@ public struct ProfileRevision: Sendable {
         return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
     }
 
-    /// A single set has to be as fast as all of its advertisements together need, and no faster than 20 ms.
+    /// Checks whether a single advertising set can send all advertisements in turn: the set must be as fast as they
+    /// need together, but its interval cannot be below 20 ms. Returns a warning for an interval that old controllers
+    /// refuse.
     private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
         guard intervals.count > 1 else { return nil }
         let pace = SharedPace(intervals).interval
@@ -81,7 +83,7 @@ public struct ProfileRevision: Sendable {
             + "100 ms and refuse this profile"
     }
 
-    /// The text with the numbers after `intervalMs` of these advertisements replaced.
+    /// Returns the text with the numbers after `intervalMs` replaced in the advertisements at these indices.
     private static func text(
         _ text: [UInt8], setting interval: AdvertisingInterval, of indices: [Int]
     ) throws(PlanError) -> [UInt8] {
@@ -104,13 +106,14 @@ public struct ProfileRevision: Sendable {
 
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
-    /// The byte offsets of these places, at which the revised values replace the old ones. Lines end with LF, CR LF or CR, and columns count scalars.
+    /// The byte offsets of these places, at which the revised values replace the old ones. Lines end with LF, CR LF or
+    /// CR, and columns count scalars.
     static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)
         var wanted = places[...]
         for (offset, octet) in text.enumerated() {
-            // A continuation byte of a scalar.
+            // A continuation byte of UTF-8 does not start a scalar.
             if octet & 0xC0 == 0x80 { continue }
             if position == wanted.first {
                 offsets.append(offset)

@@ -2,25 +2,25 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The results of a proposal at more places than it was made for.
+/// The results of a proposal on a finer grid, with more places than the search for the proposal used.
 struct ProposalCheck: Sendable {
     /// The number of places.
     let places: Int
     /// The share of these places that reach the target.
     let holdingShare: Double
-    /// The probability at the weakest of them.
+    /// The probability at the weakest place that the target's beacons are found in time.
     let weakestShare: Double
     /// The places that miss the target.
     let missed: [FloorPosition]
-    /// The number of beacons that were added because an earlier check showed places that miss the target.
+    /// The number of beacons that were added because an earlier check found places that miss the target.
     var added = 0
 
     /// The largest number of times that beacons are added.
     static let repairs = 3
-    /// A check has this many times the places of the proposal, up to a limit.
+    /// The ratio of the places of a check to the places of the proposal, and the largest number of places of a check.
     private static let (density, limit) = (4, 60_000)
 
-    /// The approximate number of places of the check of a proposal for so many places.
+    /// Returns the approximate number of places of the check of a proposal that was made for `places` places.
     static func places(ofProposalFor places: Int) -> Int { min(density * places, limit) }
 
     /// - Parameters:

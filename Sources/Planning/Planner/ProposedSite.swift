@@ -11,8 +11,7 @@ public struct ProposedSite: Sendable {
     public let added: Int
 
     /// Returns nil if nothing is proposed.
-    ///
-    /// - Parameter keeps: True keeps the existing beacons.
+    /// - Parameter keeps: True to keep the existing beacons.
     init?(of site: Site, _ placement: SitePlacement, keeps: Bool) {
         guard !placement.positions.isEmpty else { return nil }
         var site = site
@@ -37,11 +36,11 @@ public struct ProposedSite: Sendable {
     /// The proposed beacons.
     var beacons: ArraySlice<SiteBeacon> { site.beacons.suffix(added) }
 
-    /// The site file with all beacons in its list, and everything else unchanged.
+    /// Returns the text of the site file with all beacons in its list, and everything else unchanged.
     ///
     /// - Parameters:
     ///   - octets: The present text of the site file.
-    ///   - picture: The file of the picture as the new file names it; nil for a site without one.
+    ///   - picture: The path of the picture to write in the new file; nil to keep the present path.
     public func siteFile(from octets: [UInt8], picture: String? = nil) throws(PlanError) -> String {
         guard let root = JSONDocument.parse(octets).root, case .object(let members) = JSONValue(root) else {
             throw PlanError(.data, "this is not a site file")
@@ -58,7 +57,7 @@ public struct ProposedSite: Sendable {
         return JSONValue.object(changed + (hasBeacons ? [] : [.init("beacons", beacons)])).pretty
     }
 
-    /// The picture with another name of its file.
+    /// Returns the member `picture` with another path of the picture's file; nil keeps the path.
     private static func picture(_ member: JSONValue.Member, named file: String?) -> JSONValue.Member {
         guard let file, case .object(let members) = member.value else { return member }
         return .init(member.key, .object(members.map { $0.key == "file" ? .init("file", .string(file)) : $0 }))
@@ -84,7 +83,8 @@ public struct ProposedSite: Sendable {
         .array([position.x, position.y].map { PlanQuantity.number(($0 * 100).rounded() / 100).json })
     }
 
-    /// A fleet file of the proposed beacons: iBeacon frames at the planned interval, each with its own identity.
+    /// Returns the text of a fleet file of the proposed beacons, which send iBeacon frames at the planned interval,
+    /// each with its own identity.
     ///
     /// - Parameter uuid: A new proximity UUID.
     public func fleetFile(uuid: String) -> String {

@@ -2,12 +2,12 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
 
-/// A question for the planner about spacing and range: beacons in range, levels and distances with each path-loss model,
-/// mounting height, a body between beacon and receiver, and capture by distance.
+/// A question for the planner about spacing and range: beacons in range, levels and distances with each path-loss
+/// model, mounting height, a body between beacon and receiver, and capture by distance.
 public struct RangeQuestion: Sendable {
-    /// The spacing of a square grid in m; nil for the usual rule's.
+    /// The spacing of a square grid in m; nil for the spacings of the usual rule.
     public var spacing: Double?
-    /// The range of a beacon in m; nil for that of the link.
+    /// The range of a beacon in m; nil for the range that follows from radio power, sensitivity and path loss.
     public var range: Double?
     /// The distance between beacon and receiver on the floor, in m.
     public var distance: Double?
@@ -21,7 +21,7 @@ public struct RangeQuestion: Sendable {
     public var interferer: Double?
     /// The ratio in dB from which a receiver of common silicon decodes the stronger of two packets.
     public var captureThreshold = CaptureModel.commonThresholdDecibels
-    /// The model of the values that stand alone; the others are listed.
+    /// The path-loss model of the values outside the table. The table lists the values of all models.
     public var pathLoss = NamedPathLoss.usual
     public var radioPower = 0.0
     public var sensitivity = -90.0
@@ -29,12 +29,12 @@ public struct RangeQuestion: Sendable {
 
     public init() {}
 
-    /// True if at least one value is given that can be answered.
+    /// True if at least one value is given, so that there is something to answer.
     public var isAsked: Bool {
         [spacing, range, distance, level, height, body, interferer].contains { $0 != nil }
     }
 
-    /// The answer. Throws the errors of the models, and an error for a spacing without a finite range.
+    /// Returns the answer. Throws the errors of the models, and an error for a spacing if the range is not finite.
     public func answer() throws(PlanError) -> PlanAnswer {
         let models = try NamedPathLoss.all(with: pathLoss)
         let results = try PlanError.asking { () throws(AirtimeError) in
@@ -68,7 +68,7 @@ public struct RangeQuestion: Sendable {
 
     // MARK: One model
 
-    /// The values under one path-loss model; nil for those that were not asked.
+    /// The values under one path-loss model; nil for values that the question does not ask for.
     fileprivate struct ModelResult {
         /// The range in m, infinite if the loss never exceeds what the link can carry.
         var range = 0.0
@@ -126,13 +126,14 @@ public struct RangeQuestion: Sendable {
         return result
     }
 
-    /// The distance between the antennas.
+    /// Returns the distance between the antennas in m, from their distance on the floor in m.
     private func slant(_ distance: Double) -> Double {
         let height = height ?? 0
         return (distance * distance + height * height).squareRoot()
     }
 
-    /// The distance on the floor of antennas that are `meters` apart; 0 if the height is more than that.
+    /// Returns the distance on the floor between antennas that are `meters` apart and differ by `height` m in height; 0
+    /// if the height is larger.
     private static func onFloor(_ meters: Double, _ height: Double) -> Double {
         guard meters.isFinite else { return meters }
         return meters > height ? (meters * meters - height * height).squareRoot() : 0
@@ -144,12 +145,12 @@ public struct RangeQuestion: Sendable {
         let spacing: Double
         let atBeacon: Int
         let atCenter: Int
-        /// π·R²/spacing².
+        /// The mean number of beacons in range over all places: π·R²/spacing².
         let mean: Double
-        /// The distance of the farthest place from its nearest beacon.
+        /// The distance of the farthest place from its nearest beacon, in m.
         let farthest: Double
 
-        /// From the smallest of the three numbers to the largest.
+        /// The smallest and the largest of the three numbers of beacons, as text.
         var numbers: String {
             let all = [atBeacon, atCenter, Int(mean.rounded())]
             let (low, high) = (all.min() ?? 0, all.max() ?? 0)
@@ -157,7 +158,7 @@ public struct RangeQuestion: Sendable {
         }
     }
 
-    /// Grids need a range; nil if neither a spacing nor a range is given.
+    /// Returns the range with which beacons on grids are counted; nil if neither a spacing nor a range is given.
     private func rangeOfGrids() throws(PlanError) -> PlannedRange? {
         if let range { return PlannedRange(meters: range) }
         guard spacing != nil else { return nil }
@@ -255,7 +256,7 @@ public struct RangeQuestion: Sendable {
         }
     }
 
-    /// A row for each model, with the columns that were asked.
+    /// Returns a row for each model, with a column for each value that the question asks for.
     private func rows(_ results: [(name: String, result: ModelResult)]) -> (header: [String], rows: [[String]]) {
         let facts = results.map { $0.result.facts(asked: self).filter(\.isAsked) }
         let header = (facts.first ?? []).map { fact in
@@ -346,7 +347,7 @@ extension RangeQuestion.ModelResult {
         let quantity: PlanQuantity
         let isAsked: Bool
         var remark = ""
-        /// The text of an infinite distance.
+        /// The text that replaces the value, such as `any` for an infinite distance; nil to show the value.
         var shown: String?
 
         static func distance(
@@ -359,7 +360,7 @@ extension RangeQuestion.ModelResult {
         }
     }
 
-    /// All values; those that are asked are shown in the text.
+    /// Returns all values. Values that the question asks for are marked, and are shown in the text.
     fileprivate func facts(asked question: RangeQuestion) -> [Fact] {
         let specified = advantage.map { $0 >= CaptureModel.specifiedThresholdDecibels }
         let common = advantage.map { $0 >= question.captureThreshold }
@@ -413,7 +414,7 @@ extension RangeQuestion.ModelResult {
     }
 }
 
-/// The rule that guides for installers repeat.
+/// The rule about the spacing of beacons that installers' guides repeat.
 private enum UsualRule {
     static let spacings = [10.0, 15]
     static let distances = [3.0, 4]
@@ -421,15 +422,16 @@ private enum UsualRule {
         "Esri's guide to ArcGIS Indoor Positioning: at most 15 m apart; nerdian.ca, on Aruba's beacons: within 3 to 4 m of "
         + "a beacon anywhere; the 10 m are repeated without a source"
 
-    /// The farthest place of a square grid is the middle of a cell.
+    /// Returns the distance from a beacon to the farthest place on a square grid, the middle of a cell, in m.
     static func farthest(onGridOf spacing: Double) -> Double { spacing / 2.0.squareRoot() }
 
-    /// The square grid on which every place has a beacon within a distance.
+    /// Returns the spacing in m of the square grid on which every place has a beacon within a distance.
     static func grid(within distance: Double) -> Double { distance * 2.0.squareRoot() }
 }
 
 extension NamedPathLoss {
-    /// Every kind of model with its usual numbers, and one more if it differs from them.
+    /// Returns every kind of model with its usual numbers. The model `own` takes the place of an equal model, or is
+    /// added in front.
     fileprivate static func all(with own: NamedPathLoss) throws(PlanError) -> [NamedPathLoss] {
         var all = [usual]
         for name in ["itu:30,0", "heydon", "thesis"] { all.append(try NamedPathLoss(name)) }

@@ -8,7 +8,7 @@ public struct ScannerList: Sendable {
 
     public init(_ scanners: [ScannerPreset]) { self.scanners = scanners }
 
-    /// A table, and the sources below it.
+    /// A table of the scanners, and their sources below it.
     public var text: String {
         var table = Table(
             ["scanner", "window (ms)", "interval (ms)", "listens"], alignment: [.left, .right, .right, .right])

@@ -3,19 +3,19 @@ public import BluetoothTypes
 
 /// The primary PHY on which a scanner receives extended advertising.
 public enum ScannerPHY: String, Hashable, Sendable, CaseIterable {
-    /// LE 1M, which also finds auxiliary packets on LE 2M.
+    /// LE 1M; the scanner also receives auxiliary packets on LE 2M.
     case le1M = "1M"
     case coded
 
-    /// Returns whether a scanner of this PHY receives the advertisement.
+    /// Returns true if a scanner on this primary PHY receives advertisements on the PHY `phy`.
     func receives(_ phy: ExtendedPHY) -> Bool { phy.isCoded == (self == .coded) }
 }
 
 extension PlannedAir {
-    /// Throws if a scanner never receives the advertisement in question, with the reason and what to do.
+    /// Throws an error with the reason and a remedy if a scanner never receives the target advertisement.
     ///
-    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner that
-    ///   never pauses is an ideal receiver of everything.
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
+    ///   that never pauses is an ideal receiver of everything.
     public func check(_ scanners: ScannerMix, receiving phy: ScannerPHY?) throws(PlanError) {
         guard let wanted = frame(target).extended?.phy else { return }
         try scanners.check(receiving: wanted, on: phy)
@@ -23,10 +23,11 @@ extension PlannedAir {
 }
 
 extension ScannerMix {
-    /// Throws if one of the scanners never receives extended advertising on the PHY `wanted`, with the reason and what to do.
+    /// Throws an error with the reason and a remedy if one of the scanners never receives extended advertising on the
+    /// PHY `wanted`.
     ///
-    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner that
-    ///   never pauses is an ideal receiver of everything.
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner
+    ///   that never pauses is an ideal receiver of everything.
     public func check(receiving wanted: ExtendedPHY, on phy: ScannerPHY?) throws(PlanError) {
         guard let scanner = parts.map(\.scanner).first(where: { $0 != .continuous }),
             phy.map({ $0.receives(wanted) }) != true

@@ -9,10 +9,10 @@ extension SiteSurvey.Target {
         "\(found) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
     }
 
-    /// The beacons that a receiver has to find, before the time: "a beacon" or "4 beacons, each".
+    /// The first words of ``phrase``: "a beacon" or "4 beacons, each".
     var found: String { beacons > 1 ? "\(beacons) beacons, each" : "a beacon" }
 
-    /// The beacons whose values an answer has: "the strongest beacon".
+    /// The beacons whose values an answer contains: "the strongest beacon" or "the 4 best beacons".
     var subject: String { beacons > 1 ? "the \(beacons) best beacons" : "the strongest beacon" }
 
     /// The rank of the beacon whose values a map shows: "a beacon" or "the 4th best beacon".
@@ -26,7 +26,7 @@ extension SiteSurvey.Target {
 }
 
 extension SiteQuestion {
-    /// Adds the number of wanted beacons.
+    /// Adds the number of beacons that the target requires, and the numbers that are found in time.
     func stateSeveral(_ points: [SiteSurvey.Point], in answer: inout PlanAnswer) {
         guard site.target.beacons > 1 else { return }
         let found = points.compactMap(\.beaconsInTime)

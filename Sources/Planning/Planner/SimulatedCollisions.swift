@@ -5,7 +5,7 @@ internal import BluetoothTypes
 public struct SimulatedCollisions: SimulationQuestion {
     public let air: PlannedAir
     public let background: BackgroundLoad
-    /// A packet survives others that are together this many dB weaker; nil if any overlap destroys it.
+    /// A packet survives if all overlapping packets together are this many dB weaker; nil if any overlap destroys it.
     public let captureDecibels: Double?
     public let copySpacing: CopySpacing?
     public let seed: UInt64
@@ -13,8 +13,8 @@ public struct SimulatedCollisions: SimulationQuestion {
     public let goal: PrecisionGoal
     private let model: BoxCollisionModel
 
-    /// - Parameter precision: Stops the simulation when half the 95 % confidence interval of the collision-free share is
-    ///   at most this share of it.
+    /// - Parameter precision: The relative precision at which the simulation stops: half the width of the 95 %
+    ///   confidence interval of the collision-free share, divided by this share.
     public init(
         air: PlannedAir, background: BackgroundLoad = .none, captureDecibels: Double? = nil,
         copySpacing: CopySpacing? = nil, seed: UInt64 = 1, precision: Double = 0.01
@@ -56,7 +56,8 @@ public struct SimulatedCollisions: SimulationQuestion {
                 busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime,
                 secondaryAirtimeMicroseconds: background.airtimeMicroseconds)
         }
-        // At least 4 events of each advertisement in a batch, and more if that takes less than about a million packets.
+        // A batch has at least 4 events of each advertisement, and up to 40 as long as it has less than about a
+        // million.
         let rate = groups.reduce(0) { $0 + Double($1.count) / $1.meanPeriodMicroseconds }
         let period = groups.map(\.meanPeriodMicroseconds).max() ?? 1
         let events = max(4, min(40, 1_000_000 / (rate * period)))
@@ -78,7 +79,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         try checkBatches(outcome)
         let tally = outcome.tally
         let clear = tally.clear.estimate
-        // The models of runs and copies take equal beacons only.
+        // The models of runs and copies are only valid for equal beacons.
         let group = try? air.onlyFrame?.group(air.beacons)
         let runs = group.flatMap {
             try? RunsModel(

@@ -13,8 +13,8 @@ public struct SimulatedLatency: SimulationQuestion {
     /// The model's distribution.
     private let latency: LatencyDistribution
 
-    /// - Parameter precision: Stops the simulation when half the 95 % confidence interval of the 95th percentile is at
-    ///   most this share of it.
+    /// - Parameter precision: The relative precision at which the simulation stops: half the width of the 95 %
+    ///   confidence interval of the 95th percentile, divided by this percentile.
     public init(
         air: PlannedAir, scanners: ScannerMix, undiscoveredAfter: [Double] = [], seed: UInt64 = 1,
         precision: Double = 0.01
@@ -48,7 +48,7 @@ public struct SimulatedLatency: SimulationQuestion {
             conditions: conditions, seed: seed)
     }
 
-    /// The 95th percentile in s, with the half-width of its interval as a standard error's.
+    /// Returns the 95th percentile in s. Its standard error is computed from the width of its 95 % confidence interval.
     public static func estimate(_ tally: AirTally) -> Estimate? {
         let latency = tally.latency
         guard let value = latency.percentile(0.95), let range = latency.percentileConfidence95(0.95) else { return nil }

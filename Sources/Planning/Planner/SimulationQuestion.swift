@@ -8,16 +8,16 @@ public protocol SimulationQuestion: Sendable {
     var seed: UInt64 { get }
     /// The precision at which the simulation stops.
     var goal: PrecisionGoal { get }
-    /// The number whose precision counts; nil until there is one.
+    /// Returns the value whose precision is compared with the goal; nil if there are too few batches for a value.
     static func estimate(_ tally: AirTally) -> Estimate?
-    /// The answer to the question.
+    /// Returns the answer to the question.
     func answer(_ outcome: SimulationOutcome) throws(PlanError) -> PlanAnswer
 }
 
 /// The counts of a simulation that has ended.
 public struct SimulationOutcome: Sendable {
     public let tally: AirTally
-    /// The number of batches: all from the first on, without a gap.
+    /// The number of batches that were counted: the first ones in the order of their numbers, without a gap.
     public let batches: Int
     /// True if the simulation was stopped before it met its goal.
     public let isInterrupted: Bool
@@ -30,10 +30,11 @@ public struct SimulationOutcome: Sendable {
 }
 
 extension SimulationQuestion {
-    /// Adds up the batches in the order of their numbers, until the goal is met.
+    /// An empty sum, to which the caller adds the batches in the order of their numbers until the goal is met.
     public var sum: BatchSum<AirTally> { BatchSum(goal) { Self.estimate($0) } }
 
-    /// The progress. The total is an estimate: the width of the interval falls with the square root of the batches.
+    /// Returns the progress. The total is estimated from the confidence interval, whose width falls with the square
+    /// root of the number of batches.
     public func progress(_ tally: AirTally, batches: Int) -> PlanProgress {
         guard let estimate = Self.estimate(tally), estimate.halfWidth95 > 0, case .relative(let share) = goal.halfWidth
         else { return PlanProgress("batches", done: batches, of: nil) }
@@ -44,21 +45,22 @@ extension SimulationQuestion {
             remark: "\(NumberFormat.significant(estimate.value)) ± \(NumberFormat.significant(estimate.halfWidth95))")
     }
 
-    /// The progress of one of several parts.
+    /// Returns the progress of one of several parts of a simulation.
     public func progress(_ tally: AirTally, batches: Int, of shard: SimulationShard) -> PlanProgress {
         var progress = progress(tally, batches: batches)
         progress.what += " of part \(shard.index)/\(shard.count)"
-        // Each part simulates more than its share.
+        // Each part simulates more batches than its share, so that all parts together rarely miss the goal.
         progress.total = progress.total.map { Int(Double($0) / Double(shard.count) * 1.6) }
         return progress
     }
 
-    /// The approximate number of batches that each part needs if the parts were not enough; nil if it is unknown.
+    /// Returns the approximate number of batches that each part needs if the parts did not have enough batches; nil if
+    /// it is unknown.
     public func batchesNeeded(_ outcome: SimulationOutcome, of shard: SimulationShard) -> Int? {
         progress(outcome.tally, batches: outcome.batches).total.map { $0 * 5 / 4 / shard.count + SimulationShard.block }
     }
 
-    /// Adds the seed, the number of batches and, if it was stopped, a note.
+    /// Adds the seed, the number of batches and, if the simulation was stopped, a note.
     func finish(_ answer: inout PlanAnswer, _ outcome: SimulationOutcome) {
         answer.state(.seed, .identifier(seed))
         answer.state(.batches, .count(outcome.batches), remark: "seed \(seed)")

@@ -8,8 +8,8 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
     private let question: Question
     private let threads: Int
 
-    /// Receives the progress after each batch, and at least every 50 ms; false stops the simulation. The progress is
-    /// computed when it is called.
+    /// A function that is called after each batch, and at least every 50 ms. It returns false to stop the simulation.
+    /// The progress is only computed if the observer calls `progress`.
     public typealias Observer = (_ progress: () -> PlanProgress) -> Bool
 
     /// - Parameter threads: The number of threads, at least 1.
@@ -19,7 +19,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
     }
 
     private static var pause: Int { 50 }
-    /// The number of batches that may be ahead of the next batch to count.
+    /// The number of batches that threads may compute ahead of the next batch to count.
     private var window: Int { 4 * threads + 8 }
 
     /// Runs the whole simulation.
@@ -43,7 +43,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: !sum.isFinished)
     }
 
-    /// Runs one part of the simulation, and writes a line for each batch, in their order.
+    /// Runs one part of the simulation, and writes a line for each batch, in the order of the batches.
     ///
     /// - Parameter least: The minimum number of batches.
     /// - Returns: true if the part is complete; false if the observer stopped it.

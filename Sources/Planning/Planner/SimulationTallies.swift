@@ -13,7 +13,7 @@ public struct TallyHead: Equatable, Sendable {
     public var program: String
     /// The arguments of the command line that state the question, without those that may differ between parts.
     public var arguments: [String]
-    /// A hash of the simulated scene: the contents of a fleet file may change.
+    /// A hash of the simulated scene. It shows if the contents of a fleet file have changed.
     public var scene: String
     public var shard: SimulationShard
 
@@ -34,7 +34,7 @@ public struct TallyHead: Equatable, Sendable {
         return value.line
     }
 
-    /// Reads a line; nil if it is not the first line of such a file, or has another version of the format.
+    /// Reads a line; nil if it is not the first line of a file with counts, or has another version of the format.
     public init?(line: some Sequence<UInt8>) {
         guard let root = JSONDocument.parse(Array(line)).root, root["pharosTally"]?.integer == Self.version,
             case .string(let program)? = root["program"]?.value, case .string(let scene)? = root["scene"]?.value,
@@ -86,7 +86,7 @@ extension JSONNode {
 }
 
 /// The merged parts of a simulation. The batches are added in the order of a single run, up to the batch that meets the
-/// goal, so that the result is that of a single run.
+/// goal, so that the result equals the result of a single run.
 public struct MergedTallies: Sendable {
     /// The first line of the first file.
     public let head: TallyHead
@@ -96,7 +96,7 @@ public struct MergedTallies: Sendable {
 
     /// - Parameters:
     ///   - files: The files with their names, in any order; each part once.
-    ///   - program: The version of the program that merges; nil accepts any version.
+    ///   - program: The version of the program that merges the parts; nil to accept parts of any version.
     ///
     /// Throws for files without counts, parts of different runs, missing parts, and parts that occur twice.
     public init(files: [(name: String, octets: [UInt8])], program: String? = nil) throws(PlanError) {
@@ -138,7 +138,8 @@ public struct MergedTallies: Sendable {
         names = (1...head.shard.count).compactMap { parts[$0]?.name }
     }
 
-    /// The answer of a single run. If the parts have too few batches, a note gives the number that each part needs.
+    /// Returns the answer that a single run would give. If the parts have too few batches, a note gives the number that
+    /// each part needs.
     public func answer(to question: some SimulationQuestion) throws(PlanError) -> PlanAnswer {
         let outcome = try outcome(of: question)
         var answer = try question.answer(outcome)
@@ -148,7 +149,7 @@ public struct MergedTallies: Sendable {
         return answer
     }
 
-    /// The counts of a single run, as far as the parts have the batches.
+    /// Returns the counts that a single run would have, up to the first batch that the parts do not contain.
     public func outcome(of question: some SimulationQuestion) throws(PlanError) -> SimulationOutcome {
         guard question.sceneName == head.scene else {
             throw PlanError(
@@ -180,7 +181,8 @@ extension SimulationQuestion {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Adds up the batches of one part in the order of their numbers, until the part has enough.
+    /// Returns an empty sum for one part, to which the caller adds the part's batches in the order of their numbers
+    /// until the part has enough.
     public func sum(of shard: SimulationShard, atLeast batches: Int = 0) -> BatchSum<AirTally> {
         BatchSum(goal, shard: shard, atLeast: batches) { Self.estimate($0) }
     }

@@ -5,8 +5,7 @@ public import Fleet
 public import Sites
 
 /// Puts the beacons of a fleet on the floor of the site file that refers to it.
-///
-/// It reads no files: the caller adds one beacon after the other, and fills the site at the end.
+/// It reads no files. The caller adds one beacon after the other with ``add(_:)``, and calls ``fill(_:)`` at the end.
 public struct SiteFleet: Sendable {
     private let reference: Site.FleetReference
     private let outline: FloorOutline?
@@ -39,7 +38,7 @@ public struct SiteFleet: Sendable {
         var missing: Int { onTheGlobe.count + nowhere.count }
     }
 
-    /// Adds a beacon of the fleet; ignores beacons of other sites and floors.
+    /// Adds a beacon of the fleet. Beacons of sites and floors other than those of the reference are ignored.
     public mutating func add(_ beacon: FleetManifest.Beacon) {
         found.sites.addOnce(beacon.site ?? "")
         guard reference.site.map({ $0 == beacon.site }) ?? true else { return }
@@ -49,10 +48,9 @@ public struct SiteFleet: Sendable {
     }
 
     /// Sets the site's beacons after all beacons of the fleet were added.
+    /// - Returns: warnings, at the position of the reference in the site file.
     ///
-    /// - Returns: warnings, at their places in the site file.
-    ///
-    /// Throws an error, at its place in the site file, if there is no beacon to plan with.
+    /// Throws an error at this position if there is no beacon to plan with.
     public func fill(_ site: inout Site) throws(FileProblem) -> [FileProblem] {
         if let refusal {
             throw FileProblem(refusal, at: reference.node.position, path: reference.node.path)
@@ -92,7 +90,8 @@ public struct SiteFleet: Sendable {
         }
     }
 
-    /// A beacon that is detected by its most frequent advertisement; the others only cause collisions.
+    /// Returns a beacon that is detected by its most frequent advertisement; its other advertisements only cause
+    /// collisions. Returns nil if it sends nothing at an interval of 20 ms...10.24 s.
     private static func beacon(
         _ beacon: FleetManifest.Beacon, at position: FloorPosition, _ defaults: Site.Defaults
     ) throws(AirtimeError) -> SiteBeacon? {
@@ -118,7 +117,7 @@ public struct SiteFleet: Sendable {
             pattern: sent[fastest].traffic.pattern, companions: companions)
     }
 
-    /// The reason for which there is no beacon to plan with; nil if there is one.
+    /// The reason for which there is no beacon to plan with; nil if there is a beacon.
     private var refusal: String? {
         let fleet = "the fleet \(ProblemText.quoted(reference.path))"
         if let site = reference.site, found.floors.count == 0 {
@@ -157,7 +156,7 @@ public struct SiteFleet: Sendable {
         return warnings
     }
 
-    /// The note of the answer about the fleet.
+    /// Returns a note about the fleet for the answer.
     func note(proposes: Bool) -> String {
         let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(
             \.self)
@@ -171,12 +170,12 @@ public struct SiteFleet: Sendable {
     }
 }
 
-/// Names for a message: the first ones, and the number of further ones.
+/// Names for a message: the first names, and the number of further names.
 private struct NameList: Sendable {
     private var names: [String] = []
     private var seen: Set<String> = []
     private(set) var count = 0
-    /// A message lists this many names.
+    /// The largest number of names that a message lists.
     private static let limit = 8
 
     mutating func add(_ name: String) {

@@ -3,24 +3,25 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// A question for the planner: which beacons are received on a floor, where its weakest spots are, and where to
-/// put beacons.
+/// A question for the planner: which beacons are received on a floor, where the weakest spots of the floor are, and
+/// where to put beacons.
 public struct SiteQuestion: Sendable {
     public let site: Site
-    /// The fleet of its beacons; nil if the site file lists them.
+    /// The fleet of the site's beacons; nil if the site file lists them.
     public let fleet: SiteFleet?
     /// The approximate number of places to compute.
     public let places: Int
     /// The kind of proposal; nil for none.
     public let proposal: Proposal?
-    /// True computes other times than the target's too, which takes longer and only a page needs.
+    /// True to compute the shares within other times than the target time too. Only a page needs this, and it takes
+    /// longer.
     public let drawsControls: Bool
 
     /// The kind of proposal.
     public enum Proposal: Sendable {
-        /// In addition to the existing beacons.
+        /// New beacons in addition to the existing beacons.
         case addition
-        /// Instead of the existing beacons.
+        /// New beacons instead of the existing beacons.
         case fromScratch
     }
 
@@ -50,7 +51,7 @@ public struct SiteQuestion: Sendable {
         public let proposed: ProposedSite?
     }
 
-    /// The answer and the proposal.
+    /// Returns the answer and the proposal.
     ///
     /// - Parameter observe: Stops the survey when it returns false; the answer has the results so far.
     public func finding(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> Finding {
@@ -129,7 +130,7 @@ public struct SiteQuestion: Sendable {
                 + "change over time: at a place where it weakens a beacon too much, waiting does not help.")
     }
 
-    /// The places to survey, once or twice, until the observer stops the survey.
+    /// The places to survey, before and after a proposal, until the observer stops the survey.
     private struct Visit {
         let places: [FloorPosition]
         var isStopped = false
@@ -150,10 +151,12 @@ public struct SiteQuestion: Sendable {
     private struct Trial {
         var placement: SitePlacement
         var proposed: ProposedSite
-        /// The results at the places of the answer, as far as the observer let them be computed, and their survey.
+        /// The results at the places of the answer; fewer if the observer stopped the survey.
         var points: [SiteSurvey.Point]
+        /// The survey that computed ``points``.
         var survey: SiteSurvey
-        /// Nil if there is no finer grid, because the places are half a metre apart already, or if the observer stopped it.
+        /// The check on a finer grid. Nil if there is no finer grid, because the places are half a metre apart already,
+        /// or if the observer stopped the check.
         var check: ProposalCheck?
     }
 
@@ -181,12 +184,13 @@ public struct SiteQuestion: Sendable {
                 let proposed = ProposedSite(of: site, placement, keeps: proposal == .addition)
             else { return }
             var next = try self.trial(placement, proposed, bounds, &visit, observe)
-            // Further beacons collide with the others.
+            // The added beacons may worsen other places by collisions. Then the previous proposal stays.
             guard let found = next.check, found.holdingShare > check.holdingShare,
                 holding(next.points) >= holding(trial.points)
             else { return }
             next.check?.added = check.added + count
-            // The places of the survey are those of the proposal, unless its search made a finer grid.
+            // If the search for the proposal used the places of this survey, the value at the weakest place is updated.
+            // It may have used a finer grid.
             if next.points.count == placement.places {
                 next.placement = placement.surveyed(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
             }
@@ -211,7 +215,8 @@ public struct SiteQuestion: Sendable {
         return ProposalCheck(points, at: positions, target: site.target)
     }
 
-    /// The values that the page's controls need: the shares within times from an eighth to eight times the target's.
+    /// Returns the values that the page's controls need: the shares found within times from an eighth of the target
+    /// time to eight times the target time.
     private func goal(
         _ points: [SiteSurvey.Point], _ survey: inout SiteSurvey
     ) throws(PlanError) -> PlanPageContent.FloorPlan.Goal? {
@@ -235,7 +240,8 @@ public struct SiteQuestion: Sendable {
         return SiteSurvey(model: model, scanners: site.scanners, target: site.target)
     }
 
-    /// The number of places in the rectangle that gives `places` inside the outline, up to 4 million.
+    /// Returns the number of places in the whole rectangle, at most 4 million, of which about `places` lie inside the
+    /// outline.
     private func limit(_ places: Int, _ bounds: FloorBounds) -> Int {
         guard let outline = site.outline else { return places }
         let share = bounds.width * bounds.height / outline.area
@@ -458,7 +464,7 @@ public struct SiteQuestion: Sendable {
             placement.kept > 0 ? "beacons to add" : "proposed beacons", .count(placement.positions.count),
             remark: "proposed; \(least)")
         if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept), remark: "with the proposal") }
-        // The check has more places, so its values are the ones to rely on.
+        // The check has more places, so its values are more reliable than those of the placement.
         let places = "\(check?.places ?? placement.places) places, with the proposal"
         answer.show(
             "found at the weakest place", .share(check?.weakestShare ?? placement.weakestShare),
@@ -486,7 +492,7 @@ public struct SiteQuestion: Sendable {
         answer.pictures.terminal.append(.table(table, legend: ""))
     }
 
-    /// The text lists this many proposed beacons.
+    /// The largest number of proposed beacons that the text lists.
     private static let listedBeacons = 40
 }
 
@@ -577,11 +583,11 @@ private struct SitePicture {
     let site: Site
     let points: [SiteSurvey.Point]
     let spacing: Double
-    /// The number of proposed beacons, which are the last ones.
+    /// The number of proposed beacons, which are the last beacons of the site.
     let proposed: Int
     let goal: PlanPageContent.FloorPlan.Goal?
 
-    /// The figure shows at most this many beacons, so that phones can open the page.
+    /// The largest number of beacons in the figure. With more beacons, phones could not open the page.
     private static let beaconLimit = 2000
 
     var plan: PlanPageContent.FloorPlan {

@@ -8,19 +8,19 @@ public struct ThesisQuestion: Sendable {
     /// The site of a fleet that has these beacons; nil if a number was given.
     public let origin: PlannedAir.Origin?
 
-    /// A number of beacons in range of one receiver, at least 1.
+    /// Creates a question about a number of beacons in range of one receiver, at least 1.
     public init(beacons: Int) {
         self.beacons = beacons
         origin = nil
     }
 
-    /// The beacons of a site.
+    /// Creates a question about the beacons of a site.
     public init(air: PlannedAir) {
         beacons = air.beacons
         origin = air.origin
     }
 
-    /// The thesis's values and the correct ones. Throws the models' errors.
+    /// Returns the thesis's values and the correct values. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let formula = try PlanError.asking { () throws(AirtimeError) in try ThesisFormula(beacons: beacons) }
         let arriving = NumberFormat.significant(formula.arrivingPerSecondPerBeacon)

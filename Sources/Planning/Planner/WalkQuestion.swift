@@ -19,7 +19,7 @@ public struct WalkQuestion: Sendable {
         self.range = range
     }
 
-    /// The time in range, and the probability that the beacon is found in that time. Throws the models' errors.
+    /// Returns the time in range, and the probability that the beacon is found in that time. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let (walk, mix, seen) = try PlanError.asking { () throws(AirtimeError) in
             let walk = try WalkPast(

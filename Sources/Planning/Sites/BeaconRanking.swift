@@ -3,19 +3,19 @@ internal import Airtime
 /// The beacons that a place receives, for targets of several beacons at each place.
 ///
 /// A beacon counts if it is received within the target's time with the target's probability: a_i·F_i(t) ≥ p, a_i the
-/// probability that it is above the sensitivity, and F_i the distribution of the scanner's latency with the share of clear
-/// packets that beacon i has among all others at this place.
+/// probability that it is above the sensitivity, and F_i the distribution of the scanner's latency with the share of
+/// clear packets that beacon i has among all others at this place.
 struct BeaconRanking {
     /// A beacon at the place.
     struct Entry {
-        /// Its index among the model's beacons.
+        /// The index of the beacon among the model's beacons.
         let beacon: Int
         let audible: Double
-        /// The share of its packets that do not collide.
+        /// The share of the beacon's packets that do not collide.
         let clear: Double
     }
 
-    /// The beacons, the one that is received most likely first.
+    /// The beacons that the place may receive, in descending order of the probability of reception.
     private var heard: [(audible: Double, power: Double, beacon: Int)] = []
     private var entries: [Entry] = []
     private let model: SiteModel
@@ -29,7 +29,8 @@ struct BeaconRanking {
         heard.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
     }
 
-    /// The entry with a rank, 0 for the beacon that is received most likely. Collisions are computed when they are needed.
+    /// Returns the entry with a rank, where the beacon with the highest probability of reception has rank 0. Collisions
+    /// are computed only for the entries that are requested.
     private mutating func entry(_ rank: Int) -> Entry? {
         while entries.count <= rank, entries.count < heard.count {
             let (audible, _, beacon) = heard[entries.count]
@@ -40,9 +41,10 @@ struct BeaconRanking {
         return rank < entries.count ? entries[rank] : nil
     }
 
-    /// The beacons with their values, best first: at least the best `count`, and all whose value is at least `least`.
+    /// Returns the beacons with their values, the highest value first: at least the best `count` beacons, and all whose
+    /// value is at least `least`.
     ///
-    /// - Parameter value: A value of at most the probability that the beacon is received.
+    /// - Parameter value: Returns the value of a beacon, which must not be above its `audible`.
     mutating func best(
         _ count: Int, andAllOf least: Double = .infinity, _ value: (Entry) throws(AirtimeError) -> Double
     ) throws(AirtimeError) -> [(entry: Entry, value: Double)] {
@@ -98,7 +100,8 @@ extension SiteSurvey {
             clear: ranked.prefix(target.beacons).map(\.entry.clear).min() ?? 1)
     }
 
-    /// The probabilities that each of the wanted number of beacons is received at a place within some times in s.
+    /// Returns, for each of `times` in s, the probability that the n-th best beacon at a place is received within this
+    /// time, where n is the number of beacons in the target; 0 if the place receives fewer beacons.
     mutating func sharesOfSeveral(at position: FloorPosition, within times: [Double]) throws(AirtimeError) -> [Double] {
         let (model, count) = (model, target.beacons)
         var ranking = BeaconRanking(model, at: position)

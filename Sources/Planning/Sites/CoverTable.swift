@@ -1,12 +1,12 @@
 import Airtime
 
-/// The places that each candidate covers, and the search for few candidates that cover all places, each as often as it
-/// needs.
+/// The places that each candidate (a possible position of a beacon) covers, and the search for few candidates that
+/// cover all places, each place by as many candidates as it needs.
 ///
 /// There is no fast exact way to choose the fewest sets that cover everything. Here candidates are chosen greedily,
 /// then exchanged. A lower bound shows how close the result is to the minimum: if the places have prices such that no
 /// candidate's places cost more than 1 in total, then the sum of the prices, each times the need of its place, cannot
-/// exceed the number of candidates of any cover. Where a candidate's places cost more, the excess is subtracted, because a
+/// exceed the number of candidates of any cover. If a candidate's places cost more, the excess is subtracted, because a
 /// candidate is chosen once at most. The prices are improved step by step (Held and Karp's subgradients).
 struct CoverTable {
     /// By candidate: the places that it covers, in ascending order.
@@ -21,8 +21,8 @@ struct CoverTable {
     /// - Parameters:
     ///   - places: By candidate, ascending.
     ///   - placeCount: The number of places. Places that no candidate covers are ignored.
-    ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil for 1 everywhere. A place that
-    ///     fewer candidates cover needs all of them.
+    ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil for 1 everywhere. A place
+    ///     that fewer candidates cover needs all of them.
     init(places: [[Int32]], placeCount: Int, needs: [Int]? = nil) {
         self.places = places
         var candidates = [[Int32]](repeating: [], count: placeCount)
@@ -35,11 +35,11 @@ struct CoverTable {
         satisfiable = candidates.indices.filter { !candidates[$0].isEmpty && candidates[$0].count >= needs[$0] }
     }
 
-    /// The places that some candidate covers.
+    /// The places that at least one candidate covers.
     var coverable: [Int] { candidates.indices.filter { !candidates[$0].isEmpty } }
 
-    /// Few candidates that cover every place that can be covered, in ascending order, and a lower bound for their
-    /// number.
+    /// Returns few candidates that cover every place that can be covered, in ascending order, and a lower bound for the
+    /// number of candidates.
     ///
     /// - Parameter isStopped: Called from time to time; when it returns true, the best cover so far is the result.
     func fewest(isStopped: () -> Bool = { false }) -> (chosen: [Int], least: Int) {
@@ -114,12 +114,12 @@ struct CoverTable {
             for place in table.places[candidate] { counts[Int(place)] += step }
         }
 
-        /// The places that would lack a candidate without this one.
+        /// Returns the places that would have too few candidates if this candidate were removed.
         private func own(_ candidate: Int) -> [Int32] {
             table.places[candidate].filter { counts[Int($0)] <= table.needs[Int($0)] }
         }
 
-        /// The places of a candidate that lack one now.
+        /// Returns the places of a candidate that have too few chosen candidates now.
         private func lacking(_ candidate: Int) -> [Int32] {
             table.places[candidate].filter { counts[Int($0)] < table.needs[Int($0)] }
         }
@@ -157,7 +157,7 @@ struct CoverTable {
 
         private func size(_ candidate: Int) -> Int { table.places[candidate].count }
 
-        /// The candidates, not chosen, that cover all these places.
+        /// Returns the candidates that are not chosen and cover all these places.
         private func others(covering needed: [Int32]) -> [Int] {
             guard let rarest = needed.min(by: { table.candidates[Int($0)].count < table.candidates[Int($1)].count })
             else { return [] }
@@ -166,7 +166,7 @@ struct CoverTable {
             }
         }
 
-        /// Returns true if an ascending list contains another one.
+        /// Returns true if an ascending list contains all elements of another ascending list.
         private static func holds(_ list: [Int32], _ part: [Int32]) -> Bool {
             var next = part.startIndex
             for element in list where next < part.endIndex && element >= part[next] {
@@ -190,7 +190,8 @@ struct CoverTable {
             }
         }
 
-        /// A candidate that covers the places that lack one without this one and a later one.
+        /// Returns a candidate (`single`) that can replace two chosen candidates: the one at index `first`, and a later
+        /// one at index `other`. Nil if there is none.
         private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
             let candidate = chosen[first]
             change(candidate, by: -1)
@@ -203,7 +204,7 @@ struct CoverTable {
                 change(chosen[other], by: -1)
                 defer { change(chosen[other], by: 1) }
                 let both = lacking(chosen[other])
-                // One candidate cannot stand in for two at a place that needs both.
+                // One candidate cannot replace two candidates at a place that needs both.
                 if both.contains(where: { counts[Int($0)] < table.needs[Int($0)] - 1 }) { continue }
                 if let single = reachable.first(where: { Self.holds(table.places[$0], both) }) {
                     return (other, single)
@@ -249,8 +250,9 @@ struct CoverTable {
         return (min(count, max(1, Int((best.value - Self.hair).rounded(.up)))), best.prices)
     }
 
-    /// The largest number of links that are visited for the bound, which takes some tenths of a second.
+    /// The largest number of links between candidates and places that are visited for the bound, which takes some
+    /// tenths of a second.
     private static let work = 60_000_000
-    /// Rounding errors of a sum of prices.
+    /// A reserve for rounding errors of a sum of prices.
     private static let hair = 1e-6
 }

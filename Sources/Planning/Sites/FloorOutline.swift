@@ -2,7 +2,7 @@ public import Airtime
 
 /// The outline of a floor: a polygon whose last corner is joined to the first.
 public struct FloorOutline: Hashable, Sendable {
-    /// Each corner once.
+    /// The corners in order. The first corner is not repeated at the end.
     public let corners: [FloorPosition]
 
     /// The reasons for which a list of corners is not an outline.
@@ -31,7 +31,7 @@ public struct FloorOutline: Hashable, Sendable {
         guard abs(Self.area(corners)) > 1e-6 else { throw .noArea }
     }
 
-    /// Square metres.
+    /// The area in m².
     public var area: Double { abs(Self.area(corners)) }
 
     /// Returns true if a place lies inside or on the outline.
@@ -47,10 +47,10 @@ public struct FloorOutline: Hashable, Sendable {
         return isInside
     }
 
-    /// The corners of drawings meet their outline only roughly, in m.
+    /// The distance outside the outline, in m, that is tolerated because drawings are not exact.
     private static let tolerance = 0.1
 
-    /// The first corner of another outline that lies outside this one; nil if it has none.
+    /// Returns the first corner of another outline that lies outside this outline; nil if all corners lie inside.
     func firstCornerOutside(of other: FloorOutline) -> FloorPosition? {
         other.corners.first { isOutside($0) }
     }
@@ -82,9 +82,8 @@ struct FloorSegment {
     let to: FloorPosition
 
     /// The share of this segment's length at which it meets another one; `nil` if they do not meet or are parallel.
-    ///
-    /// A meeting at this segment's end does not count and one at its start does, so that a chain of segments meets a
-    /// wall once.
+    /// A meeting at the end of this segment does not count, but a meeting at its start does. So a chain of segments
+    /// that meets a wall at a corner meets it once.
     func meeting(_ other: FloorSegment) -> Double? {
         let (ax, ay) = (to.x - from.x, to.y - from.y)
         let (bx, by) = (other.to.x - other.from.x, other.to.y - other.from.y)
@@ -139,14 +138,14 @@ public struct FloorBounds: Hashable, Sendable {
         self.high = high
     }
 
-    /// Metres from west to east.
+    /// The size from west to east in m.
     public var width: Double { high.x - low.x }
-    /// Metres from south to north.
+    /// The size from south to north in m.
     public var height: Double { high.y - low.y }
 }
 
 extension FloorPosition {
-    /// The place at a share of the way to another.
+    /// Returns the place at a share of the way (0...1) to another place.
     func toward(_ other: FloorPosition, share: Double) -> FloorPosition {
         FloorPosition(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
     }

@@ -80,7 +80,7 @@ extension ConfigurationDecoder {
         return ScannerPreset(name: names.joined(separator: "/") + " ms", pattern: pattern)
     }
 
-    /// Reads the scanners of a site file: a mix, one scanner, or the default.
+    /// Reads the scanners of a site file: a mix, or one scanner. If the file has neither, returns the default scanner.
     mutating func scanners(_ root: JSONNode) -> ScannerMix? {
         guard let list = root["scanners"] else {
             let scanner =

@@ -69,7 +69,8 @@ extension ConfigurationDecoder {
             defaults: defaults)
     }
 
-    /// The outline with these corners. The first corner may be repeated at the end.
+    /// Returns the outline with these corners; nil after reporting an error. The first corner may be repeated at the
+    /// end.
     mutating func outline(_ corners: [FloorPosition], _ node: JSONNode) -> FloorOutline? {
         do throws(FloorOutline.Fault) {
             return try FloorOutline(corners: corners)
@@ -131,7 +132,7 @@ extension ConfigurationDecoder {
             node: node)
     }
 
-    /// The beacons of the list. A beacon outside the outline is a warning.
+    /// Reads the list of beacons. Reports a warning for a beacon outside the outline.
     private mutating func beacons(
         _ node: JSONNode?, _ defaults: Site.Defaults, inside outline: FloorOutline?
     ) -> [SiteBeacon] {
@@ -162,13 +163,13 @@ extension ConfigurationDecoder {
         return beacons
     }
 
-    /// An advertising interval in µs, rounded to steps of 0.625 ms as controllers do.
+    /// Converts an advertising interval from ms to µs, rounded to steps of 0.625 ms as controllers do.
     private static func microseconds(_ milliseconds: Double) -> Double {
         let microseconds = (milliseconds * 1000).rounded()
         return AdvertisingInterval(microseconds: Int(microseconds)).map { Double($0.microseconds) } ?? microseconds
     }
 
-    /// A path. A corner outside the outline is a warning.
+    /// Reads a path. Reports a warning for a corner outside the outline.
     private mutating func path(_ node: JSONNode, inside outline: FloorOutline?) -> Site.Path? {
         let name = read(PathKeys.name, in: node)
         let corners = read(PathKeys.points, in: node)
@@ -185,7 +186,7 @@ extension ConfigurationDecoder {
         return Site.Path(name: name, walk: walk)
     }
 
-    /// A room. One that lies outside the outline is a warning.
+    /// Reads a room. Reports a warning for a room with a corner outside the outline.
     private mutating func room(_ node: JSONNode, inside outline: FloorOutline?) -> Site.Room? {
         guard let name = read(SiteRoomKeys.name, in: node), let corners = read(SiteRoomKeys.outline, in: node) else {
             return nil
@@ -202,7 +203,7 @@ extension ConfigurationDecoder {
         return "the room \(ProblemText.quoted(name)) has a corner outside the outline, at [\(place)]"
     }
 
-    /// The receivers. A receiver outside the outline is a warning.
+    /// Reads the receivers. Reports a warning for a receiver outside the outline.
     private mutating func receivers(_ root: JSONNode, inside outline: FloorOutline?) -> [Site.Receiver] {
         var receivers: [Site.Receiver] = []
         for node in read(SiteFormat.receivers, in: root) ?? [] {

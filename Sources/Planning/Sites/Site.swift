@@ -2,7 +2,7 @@ public import Airtime
 public import BluetoothTypes
 public import Configuration
 
-/// A floor plan as a site file describes it: checked, in the models' own types.
+/// A floor plan from a site file. Its values are checked, and have the types of the models.
 public struct Site: Sendable {
     public var name: String
     /// The picture behind the floor; nil if the file has none.
@@ -21,14 +21,14 @@ public struct Site: Sendable {
     public var mounts: [FloorPosition]
     /// The path loss, the shadowing and the sensitivity of receivers.
     public var radio: SiteRadio
-    /// The share of the channel that other devices keep busy, 0..<1.
+    /// The share of the time in which other devices occupy each channel, 0..<1.
     public var backgroundLoad: ChannelLoads
-    /// The receiver, or the receivers of the visitors with their shares.
+    /// The scanner of all visitors, or the scanners of the visitors with their shares.
     public var scanners: ScannerMix
     public var target: SiteSurvey.Target
     /// False if the file has no target, and ``target`` is ``SiteSurvey/Target/usual``.
     public var hasOwnTarget = true
-    /// The values of beacons without their own, and of proposed beacons.
+    /// The values of beacons that have no values of their own in the file, and of proposed beacons.
     public var defaults: Defaults
 
     /// The fleet of this site's beacons. The caller reads the fleet and sets ``beacons``.
@@ -36,11 +36,11 @@ public struct Site: Sendable {
         /// The path as written in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in
         /// it, relative to the site file.
         public var path: String
-        /// The site of the fleet; nil if it has only one.
+        /// The name of a site of the fleet; nil if the fleet has only one site.
         public var site: String?
         /// The floor of that site; `nil` for all floors.
         public var floor: String?
-        /// The place of the reference in the site file.
+        /// The reference in the site file, with its position for messages.
         public var node: JSONNode
     }
 
@@ -60,12 +60,12 @@ public struct Site: Sendable {
         }
     }
 
-    /// The values of beacons without their own.
+    /// The values of beacons that have no values of their own in the file.
     public struct Defaults: Hashable, Sendable {
         /// T in µs.
         public var intervalMicroseconds = 500_000.0
         public var payloadOctets = 31
-        /// dBm.
+        /// The radiated power in dBm.
         public var radioPower = 0.0
     }
 
@@ -87,17 +87,18 @@ public struct SiteBeacon: Hashable, Sendable {
     public let position: FloorPosition
     /// T in µs; with a pattern, the interval that has the same number of events.
     public let intervalMicroseconds: Double
-    /// The intervals that take turns; nil for a constant interval.
+    /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
     /// tau in µs.
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
     public let radioPower: Double
-    /// Its other advertisements, each of count 1: they collide with other beacons' packets, but never with its own.
+    /// The other advertisements of this beacon, each with a count of 1. They collide with packets of other beacons, but
+    /// never with packets of this beacon.
     public let companions: [AdvertiserGroup]
 
-    /// Throws for what `AdvertiserGroup` refuses, positions that are not numbers, and a radio power outside -127...20
-    /// dBm.
+    /// Throws the errors of `AdvertiserGroup`, and throws for positions that are not finite, and for a radio power
+    /// outside -127...20 dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         radioPower: Double, pattern: AdvertisingPattern? = nil, companions: [AdvertiserGroup] = []
@@ -147,11 +148,12 @@ public struct SiteRadio: Hashable, Sendable {
         self.pathLoss = pathLoss
     }
 
-    /// The mean loss in dB over a distance in m; no distance on a floor is too long for a formula.
+    /// Returns the mean loss in dB over a distance in m.
     func meanLoss(_ distance: Double) -> Double { (try? pathLoss.decibels(atMeters: distance)) ?? .infinity }
 
-    /// The distance in m, at most `limit`, at which a transmitter is still received if shadowing helps by this many standard
-    /// deviations: by 4; beyond it the probability of reception is below 1 in 30,000.
+    /// Returns the distance in m, at most `limit`, up to which a transmitter is received if shadowing raises its level
+    /// by `deviations` standard deviations. With 4, the probability of reception beyond the distance is below 1 in
+    /// 30,000.
     func reach(radioPower: Double, limit: Double, deviations: Double = 4) -> Double {
         let lost = radioPower - sensitivity + deviations * shadowing
         guard meanLoss(limit) > lost else { return limit }

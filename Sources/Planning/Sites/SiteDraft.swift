@@ -32,7 +32,7 @@ public struct SiteDraft: Sendable {
     public struct Path: Hashable, Sendable {
         public var name: String
         public var points: [FloorPosition]
-        /// m/s; nil for the default.
+        /// The walking speed in m/s; nil for the default.
         public var speed: Double?
     }
 
@@ -42,13 +42,13 @@ public struct SiteDraft: Sendable {
         public var corners: [FloorPosition]
     }
 
-    /// An empty site.
+    /// Creates an empty site.
     ///
     /// - Parameter name: At most 64 letters, digits, `.`, `_` and `-`.
     public init(name: String) { self.name = name }
 
-    /// The text of the file, with positions in m rounded to mm. Keys without a value are left out. The scanner and the
-    /// target are the defaults, so that they can be changed in place.
+    /// The text of the file, with positions in m rounded to mm. Keys without a value are left out. The text contains
+    /// the default scanner and the default target, so that the user can change them there.
     public var text: String {
         var members: [(String, JSONValue)] = [("version", .integer(Site.version)), ("name", .string(name))]
         if let picture {

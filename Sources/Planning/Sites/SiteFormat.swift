@@ -7,7 +7,8 @@ enum SiteFormat {
     static let position = ValueType<FloorPosition>.floorPosition
     static let interval = ValueType<Double>.real(20...10_240, unit: "ms")
     static let radioPower = ValueType<Double>.real(-127...20, unit: "dBm")
-    /// Corners of an outline, which compares every side with every other, and of a path.
+    /// The largest number of corners of an outline or a path. The check of an outline compares every side with every
+    /// other.
     static let cornerLimit = 2000
     static let wallLimit = 250_000
     static let receiverLimit = 5000
@@ -55,7 +56,8 @@ enum SiteFormat {
         37, 38 and 39.
         """, default: ChannelLoads.none)
 
-    /// One share, or those of the primary channels. Its only default is no load.
+    /// The type of a value that is one share for all channels, or an object with a share for each primary channel. Its
+    /// default can only be no load.
     private static let channelLoads: ValueType<ChannelLoads> = {
         let share = ValueType<Double>.share(0...0.99)
         let channels = ChannelLoads.names.prefix(3)

@@ -4,10 +4,11 @@ internal import BluetoothTypes
 /// The reception at each place of a floor with beacons and walls.
 ///
 /// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)
-/// the probability that it is above the sensitivity. Shadowing is log-normal and constant over time, so it decides whether
-/// the beacon is received at that place at all. A packet of beacon i is clear with probability
-/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], b that of the background. Beacons that are too weak to be received do not
-/// collide. Each advertisement of a beacon counts in the product for the others, with the same a_j.
+/// the probability that it is above the sensitivity. Shadowing is log-normal and constant over time, so it decides
+/// whether the beacon is received at that place at all. A packet of beacon i is clear with probability
+/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the background hits it.
+/// Beacons that are too weak to be received do not collide. If beacon j sends several advertisements, the product has a
+/// factor for each, with the same a_j.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio
@@ -16,10 +17,11 @@ public struct SiteModel: Sendable {
     private let index: BeaconIndex
     private let reach: Double
 
-    /// A beacon that is received with a lower probability neither counts nor collides.
+    /// The smallest probability of reception that counts. Beacons with a lower probability are ignored, and do not
+    /// collide.
     static let audibleLimit = 1e-5
 
-    /// The longest range of legacy advertising, in m.
+    /// The longest distance at which the model considers a beacon, in m: the longest range of legacy advertising.
     public static let reachLimit = 500.0
 
     public init(beacons: [SiteBeacon], walls: [Wall], radio: SiteRadio, background: BackgroundLoad = .none) {
@@ -56,9 +58,9 @@ public struct SiteModel: Sendable {
             collisionFreeProbability: exp(logClear(of: best.beacon, among: interferers)))
     }
 
-    /// The mean power of one beacon at a place, in dBm, and the probability that it is received there.
+    /// Returns the mean power of one beacon at a place, in dBm, and the probability that the beacon is received there.
     ///
-    /// If so many walls lie between that it is not received, the true power may be lower.
+    /// Walls are added up only until the beacon cannot be received. Then the true power may be lower than the result.
     public func link(_ number: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
         let power = power(of: beacons[number], at: position)
         return (power, audibility(of: power))
@@ -86,7 +88,9 @@ public struct SiteModel: Sendable {
         return NormalDistribution.cumulative(margin / radio.shadowing)
     }
 
-    /// The logarithm of the share of a beacon's packets that do not collide with those of others at the same place.
+    /// Returns the natural logarithm of the share of a beacon's packets that do not collide at a place.
+    ///
+    /// - Parameter interferers: The beacons that the place receives, with their probabilities of reception.
     func logClear(of asked: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
         let airtime = beacons[asked].airtimeMicroseconds
         var sum = background.logClearProbability(forPacketOf: airtime)
@@ -110,35 +114,35 @@ public struct SiteReception: Hashable, Sendable {
     public let heard: Double
     /// The strongest beacon; nil if none is in range.
     public let best: Best?
-    /// The probability of the strongest beacon's packets, on one channel.
+    /// The probability that a packet of the strongest beacon does not collide, on one channel.
     public let collisionFreeProbability: Double
 
     public struct Best: Hashable, Sendable {
-        /// Its index among the model's beacons.
+        /// The index of the beacon among the model's beacons.
         public let beacon: Int
-        /// Its mean power here, in dBm.
+        /// The mean power of the beacon at the place, in dBm.
         public let power: Double
-        /// The probability that it is above the sensitivity here.
+        /// The probability that the beacon is above the sensitivity at the place.
         public let audible: Double
     }
 }
 
-/// Finds the beacons near a place: they lie in the cells of a grid.
+/// Finds the beacons near a place with a grid: each cell lists the beacons that lie in it.
 private struct BeaconIndex {
     private let bounds: FloorBounds?
     private let columns: Int
     private let rows: Int
     private let cell: Double
-    /// The beacons of cell c stand in `members` from `starts[c]` to before `starts[c + 1]`.
+    /// The beacons of cell c are `members[starts[c]..<starts[c + 1]]`.
     private var starts: [Int]
     private var members: [Int32]
 
-    /// - Parameter reach: The longest distance of beacons, in m.
+    /// - Parameter reach: The longest distance at which beacons are searched, in m.
     init(_ beacons: [SiteBeacon], reach: Double) {
         let bounds = FloorBounds(beacons.lazy.map(\.position))
         self.bounds = bounds
         let extent = max(bounds?.width ?? 0, bounds?.height ?? 0)
-        // Cells of a quarter of the reach, unless that makes far more cells than beacons.
+        // A cell is a quarter of the reach wide, or wider if there would be far more cells than beacons.
         let cell = max(reach / 4, extent / max(1, Double(beacons.count).squareRoot() * 2), 1e-6)
         self.cell = cell
         let columns = Int((bounds?.width ?? 0) / cell) + 1
@@ -182,12 +186,11 @@ private struct BeaconIndex {
 }
 
 /// The time within which a scanner receives a beacon whose packets are clear with a given probability.
-///
-/// A fleet of other mixtures with the same probability counts as an equal fleet, with the number of beacons that gives
-/// this probability. The latency of equal fleets is computed for a series of numbers of beacons: each number up to 10,
-/// then each a tenth larger. Between them the logarithm of the share that is not yet received is interpolated by the share
-/// of clear packets, at each time. Percentiles are not interpolated themselves, because they jump from one window of the
-/// scanner to the next.
+/// Any mixture of beacons counts as an equal fleet, with the number of beacons that gives the same probability. The
+/// latency of equal fleets is computed for a series of numbers of beacons: each number up to 10, then steps of about a
+/// tenth. Between two numbers of the series, the logarithm of the share that is not yet received is interpolated by the
+/// share of clear packets, at each time. Percentiles are not interpolated themselves, because they jump from one window
+/// of the scanner to the next.
 public struct DetectionTimes: Sendable {
     private let scanners: ScannerMix
     private var curves: [Key: MixLatency] = [:]
@@ -200,10 +203,10 @@ public struct DetectionTimes: Sendable {
         let beacons: Int
     }
 
-    /// In larger fleets, almost no packets arrive.
+    /// The largest number of beacons that is computed. In larger fleets, almost no packets arrive.
     private static let most = 1_000_000.0
 
-    /// - Parameter horizonSeconds: Later detections are of no interest.
+    /// - Parameter horizonSeconds: The longest latency that is computed, in s, limited to 1 s...1 day.
     public init(scanners: ScannerMix, horizonSeconds: Double) {
         self.scanners = scanners
         horizon = min(max(horizonSeconds, 1), LatencyModel.longestHorizonSeconds)
@@ -217,7 +220,8 @@ public struct DetectionTimes: Sendable {
         return between.received(within: seconds) { $0.whole }
     }
 
-    /// The same probability with each scanner of the mix, in its order.
+    /// Returns the probability that a visitor in range receives `beacon` within `seconds`, for each scanner in the
+    /// order of the mix.
     public mutating func receivedByScanner(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> [Double] {
@@ -235,7 +239,7 @@ public struct DetectionTimes: Sendable {
         return between.time(share, horizon: horizon)
     }
 
-    /// The two computed fleets around a fleet.
+    /// The latencies of the two computed fleets between which the size of a fleet lies.
     private struct NearFleets {
         let few: MixLatency
         let many: MixLatency
@@ -266,7 +270,7 @@ public struct DetectionTimes: Sendable {
             return high
         }
 
-        /// From minutes to less than a microsecond.
+        /// The number of bisection steps, which narrow some minutes to less than a microsecond.
         private static let halvings = 32
     }
 
@@ -279,12 +283,13 @@ public struct DetectionTimes: Sendable {
         let (few, many) = Self.neighbors(of: beacons)
         let low = try curve(beacon, few)
         guard beacons > Double(few) else { return NearFleets(few: low, many: low, part: 0) }
-        // The shares of clear packets differ as 1, (1 - hit)^(beacons - few) and (1 - hit)^(many - few).
+        // The shares of clear packets in the small fleet, this fleet and the large fleet are in the ratio of
+        // 1, (1 - hit)^(beacons - few) and (1 - hit)^(many - few).
         let part = expm1((beacons - Double(few)) * log1p(-hit)) / expm1(Double(many - few) * log1p(-hit))
         return NearFleets(few: low, many: try curve(beacon, many), part: part)
     }
 
-    /// The numbers of the row around a number of beacons.
+    /// Returns the two numbers of the series between which a number of beacons lies.
     private static func neighbors(of beacons: Double) -> (Int, Int) {
         var few = 1
         while true {

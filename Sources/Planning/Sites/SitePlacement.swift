@@ -1,7 +1,7 @@
 public import Airtime
 
-/// A proposed placement: the fewest beacons that, with the existing ones, reach the target at all computed places. A target
-/// of several beacons takes at most one new beacon at each possible position.
+/// A proposed placement: few new beacons that, together with the existing beacons, reach the target at all computed
+/// places. With a target of several beacons, each possible position gets at most one new beacon.
 public struct SitePlacement: Hashable, Sendable {
     /// The reason for which the target is not reached everywhere.
     public enum Shortfall: Hashable, Sendable {
@@ -19,27 +19,26 @@ public struct SitePlacement: Hashable, Sendable {
     public let positions: [FloorPosition]
     /// The number of existing beacons that stay.
     public let kept: Int
-    /// A lower bound for the number of new beacons with this coverage, at the examined places and from the examined
-    /// mounts.
+    /// A lower bound for the number of new beacons that cover all examined places from the examined mounts.
     public let least: Int
     /// The share of the places that reach the target.
     public let holdingShare: Double
-    /// The probability at the weakest place that the best beacon is received within the wanted time.
+    /// The probability at the weakest place that the best beacon is received within the target time.
     public let weakestShare: Double
     /// Nil if the target is reached at all computed places.
     public let shortfall: Shortfall?
-    /// The number of places for which this was computed.
+    /// The number of computed places.
     public let places: Int
 
-    /// The placement with the beacons of a further one, at positions that it does not have yet. The values at its places
-    /// remain those without them.
+    /// Returns the placement with the positions of another placement added, without duplicates. All other properties
+    /// stay as they are in this placement, without the effect of the added beacons.
     public func adding(_ more: SitePlacement) -> SitePlacement {
         SitePlacement(
             positions: positions + more.positions.filter { !positions.contains($0) }, kept: kept, least: least,
             holdingShare: holdingShare, weakestShare: weakestShare, shortfall: shortfall, places: places)
     }
 
-    /// The placement with another probability at its weakest place.
+    /// Returns the placement with another ``weakestShare``.
     public func surveyed(weakestShare: Double) -> SitePlacement {
         SitePlacement(
             positions: positions, kept: kept, least: least, holdingShare: holdingShare, weakestShare: weakestShare,
@@ -47,8 +46,9 @@ public struct SitePlacement: Hashable, Sendable {
     }
 }
 
-/// The search for a ``SitePlacement``: coverage at given collisions, chosen greedily and exchanged; then the collisions
-/// that this choice makes, and again, until all places reach the target.
+/// The search for a ``SitePlacement``, in rounds. Each round assumes a share of packets that collide, chooses few
+/// beacons that cover all places, and computes the collisions with these beacons. The next round assumes these
+/// collisions. The search ends when collisions keep no covered place from the target, or after eight rounds.
 public struct SitePlacementSearch: Sendable {
     private let site: Site
     private let kept: [SiteBeacon]
@@ -65,7 +65,7 @@ public struct SitePlacementSearch: Sendable {
 
     /// - Parameters:
     ///   - site: The floor with its existing beacons. New ones have the values of its `defaults`.
-    ///   - startsAnew: True ignores the existing beacons.
+    ///   - startsAnew: True to ignore the existing beacons.
     ///   - places: The places that must reach the target.
     ///   - spacing: The distance between these places, in m. If beacons do not reach from one place to the next, more
     ///     places are examined.
@@ -82,7 +82,7 @@ public struct SitePlacementSearch: Sendable {
             name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
             radioPower: site.defaults.radioPower)
-        // A third of the distance at which half of the beacons are received.
+        // The longest useful spacing: a third of the distance at which half of the beacons are received.
         let finest = max(
             0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
         let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
@@ -98,10 +98,13 @@ public struct SitePlacementSearch: Sendable {
     /// The smallest number of possible positions if the file lists no mounts.
     private static let leastMounts = 900
 
-    /// The present step, the number of its parts that are done, and their number in all.
+    /// A function that gets the name of the present step, the number of its parts that are done, and the total number
+    /// of its parts. It returns false to stop the search.
     public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool
 
-    /// - Parameter observe: Stops the search when it returns false.
+    /// Searches for a placement; nil if the search is stopped before the first result.
+    ///
+    /// - Parameter observe: Is called from time to time, and stops the search when it returns false.
     public func placement(_ observe: Observer = { _, _, _ in true }) throws(AirtimeError) -> SitePlacement? {
         var isStopped = false
         func goesOn(_ what: String, _ done: Int, _ total: Int?) -> Bool {
@@ -114,7 +117,8 @@ public struct SitePlacementSearch: Sendable {
         for round in 0..<Self.rounds where !isStopped {
             let table = try table(&state)
             let (chosen, least) = table.fewest { !goesOn("rounds", round, nil) }
-            // Later rounds count with the collisions of one choice, which another may not have.
+            // Only the first round gives a lower bound for every choice. Later rounds assume the collisions of one
+            // choice, which another choice may not have.
             if round == 0 { state.least = least }
             let (found, isBeaten) = try judge(chosen, table, &state)
             if best.map({ found.holdingShare > $0.holdingShare }) ?? true { best = found }
@@ -126,7 +130,7 @@ public struct SitePlacementSearch: Sendable {
     /// The state of each place.
     private struct State {
         var survey: SiteSurvey
-        /// By place: the mounts from which a beacon may be received well enough, with the probability that it is.
+        /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
         var heard: [[(mount: Int32, audible: Double)]] = []
         /// By place, for a target of several beacons: the existing beacons that may count.
         var standing: [[BeaconRanking.Entry]] = []
@@ -134,7 +138,7 @@ public struct SitePlacementSearch: Sendable {
         var best: [SiteReception.Best?] = []
         /// By place: the lowest share of clear packets so far.
         var clear: [Double] = []
-        /// By place: true if an existing beacon was expected to be enough, and was not.
+        /// By place: true if the existing beacons were expected to reach the target in an earlier round, but did not.
         var isForced: [Bool] = []
         var least = 0
     }
@@ -170,13 +174,14 @@ public struct SitePlacementSearch: Sendable {
             airtimeMicroseconds: pattern.airtimeMicroseconds, radioPower: pattern.radioPower)
     }
 
-    /// The probability with which a new beacon has to be received if this share of packets is clear; above 1 if none is enough.
+    /// Returns the probability of reception that a new beacon needs to reach the target, if the share `clear` of its
+    /// packets does not collide; above 1 if no beacon can reach the target.
     private func needed(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
         let share = try state.survey.received(pattern, clear: clear, within: site.target.seconds)
         return share > 0 ? site.target.probability / share : .infinity
     }
 
-    /// The mounts from which a new beacon gives the target to places that do not have it.
+    /// Returns the table of the places that a new beacon at each mount would help to reach the target.
     private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
         var needs = [Int](repeating: 1, count: places.count)
@@ -185,7 +190,7 @@ public struct SitePlacementSearch: Sendable {
             if missing == 0 { continue }
             needs[place] = missing
             let needed = try needed(clear: state.clear[place], &state)
-            // A target of one beacon is that of the strongest one.
+            // With a target of one beacon, only the strongest beacon of a place counts.
             let louder = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
             for (mount, audible) in state.heard[place] where audible >= max(needed, louder) {
                 covered[Int(mount)].append(Int32(place))
@@ -194,8 +199,8 @@ public struct SitePlacementSearch: Sendable {
         return CoverTable(places: covered, placeCount: places.count, needs: needs)
     }
 
-    /// Remembers the existing beacons that may count at a place. With more beacons their packets collide more, so the share of
-    /// clear packets is at most that of the best of them.
+    /// Stores the existing beacons that may count at a place. New beacons cause more collisions, so the share of clear
+    /// packets is at most that of the best existing beacon.
     private func addStanding(
         _ model: SiteModel, _ place: FloorPosition, _ alone: Double, _ state: inout State
     ) throws(AirtimeError) {
@@ -207,7 +212,7 @@ public struct SitePlacementSearch: Sendable {
         state.clear[state.clear.count - 1] = min(alone, entries.map(\.clear).max() ?? alone)
     }
 
-    /// The number of beacons that a place lacks.
+    /// Returns the number of new beacons that a place needs to reach the target.
     private func missing(_ place: Int, _ state: inout State) throws(AirtimeError) -> Int {
         guard site.target.beacons > 1 else { return try isEnough(place, &state) ? 0 : 1 }
         var count = 0
@@ -227,8 +232,8 @@ public struct SitePlacementSearch: Sendable {
         return best.audible * share >= site.target.probability
     }
 
-    /// The result of a choice with all its collisions, which the next round uses; `isBeaten` is true if collisions keep
-    /// covered places from the target.
+    /// Returns the placement for the chosen mounts, computed with all collisions, and stores the collisions for the
+    /// next round. `isBeaten` is true if places that were expected to reach the target miss it because of collisions.
     private func judge(
         _ chosen: [Int], _ table: CoverTable, _ state: inout State
     ) throws(AirtimeError) -> (found: SitePlacement, isBeaten: Bool) {
@@ -239,7 +244,8 @@ public struct SitePlacementSearch: Sendable {
         let satisfiable = Set(table.satisfiable)
         var (holding, weakest) = (0, 1.0)
         var isBeaten = false
-        // Places without the target, by the reason: a beacon is received there well enough, or from no mount.
+        // The numbers of places that miss the target because of collisions, and because too few beacons can be
+        // received.
         var (collided, unheard) = (0, 0)
         for (index, place) in places.enumerated() {
             let point = try survey.point(at: place)

@@ -10,13 +10,13 @@ public struct SiteSurvey: Sendable {
         /// The best beacon is received at all with the probability `audible`, so this is the latency's percentile
         /// probability/audible.
         public let detectionSeconds: Double?
-        /// The probability that the best beacon is received within the target time. With a target of n beacons, that of the
-        /// n-th best beacon; 0 if the place receives fewer.
+        /// The probability that the best beacon is received within the target time. With a target of n beacons, the
+        /// probability for the n-th best beacon; 0 if the place receives fewer beacons.
         public let detectedShare: Double
-        /// The same probability with each scanner of the mix, in its order.
+        /// The values of ``detectedShare`` with each scanner, in the order of the mix.
         public let detectedByScanner: [Double]
-        /// With a target of several beacons: the number of beacons that are each received within the target time with the
-        /// target's probability; nil with a target of one.
+        /// With a target of several beacons: the number of beacons that are each received within the target time with
+        /// the target's probability; nil with a target of one.
         public var beaconsInTime: Int?
         /// The lowest share of clear packets of the beacons that the target needs.
         let clear: Double
@@ -53,7 +53,7 @@ public struct SiteSurvey: Sendable {
             self.beacons = beacons
         }
 
-        /// The numbers of beacons that a target may want.
+        /// The range of ``beacons``.
         public static let beaconRange = 1...100
     }
 
@@ -90,8 +90,8 @@ public struct SiteSurvey: Sendable {
             detectedByScanner: single.map { best.audible * $0 }, clear: clear)
     }
 
-    /// The probabilities that the best beacon at a surveyed place is received within some times in s; empty if no beacon is
-    /// received.
+    /// Returns, for each of `times` in s, the probability that the best beacon at a surveyed place is received within
+    /// this time; empty if no beacon is received. With a target of n beacons, the n-th best beacon counts.
     public mutating func shares(at point: Point, within times: [Double]) throws(AirtimeError) -> [Double] {
         guard let best = point.reception.best else { return [] }
         if target.beacons > 1 { return try sharesOfSeveral(at: point.reception.position, within: times) }
@@ -111,8 +111,8 @@ public struct SiteSurvey: Sendable {
         try times.received(beacon, clear: clear, within: seconds)
     }
 
-    /// The time in s within which a beacon that is above the sensitivity with the probability `audible` is received with the
-    /// target's probability; nil if it is not.
+    /// The time in s within which a beacon that is above the sensitivity with the probability `audible` is received
+    /// with the target's probability; nil if it is not.
     mutating func time(_ beacon: SiteBeacon, clear: Double, audible: Double) throws(AirtimeError) -> Double? {
         let share = target.probability / audible
         return share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
@@ -121,7 +121,8 @@ public struct SiteSurvey: Sendable {
     /// The number of scanners of the mix.
     var scannerCount: Int { scanners.parts.count }
 
-    /// The same probability with each scanner of the mix, with its share of the visitors.
+    /// Returns, for each scanner of the mix, its share of the visitors, and the probability that a visitor with this
+    /// scanner who is in range of a beacon for `seconds` receives it.
     mutating func receivedByScanner(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> [(share: Double, received: Double)] {

@@ -4,7 +4,7 @@ public import Airtime
 public struct SiteWalk: Hashable, Sendable {
     /// The corners of the path.
     public let corners: [FloorPosition]
-    /// m/s.
+    /// The walking speed in m/s.
     public let speed: Double
 
     /// Throws for fewer than two corners, and a speed outside 0.01...100 m/s.
@@ -19,18 +19,18 @@ public struct SiteWalk: Hashable, Sendable {
         self.speed = speed
     }
 
-    /// m.
+    /// The length of the path in m.
     public var length: Double { zip(corners, corners.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } }
 
     /// The result of a walk.
     public struct Result: Hashable, Sendable {
-        /// s.
+        /// The duration of the walk in s.
         public let duration: Double
-        /// Beacons that are received on the way, on average.
+        /// The mean number of beacons that are received on the way.
         public let seen: Double
-        /// The probability that at least one is.
+        /// The probability that at least one beacon is received on the way.
         public let seenAnyProbability: Double
-        /// The same probability with each scanner of the mix, in its order.
+        /// The values of ``seenAnyProbability`` with each scanner, in the order of the mix.
         public let seenAnyByScanner: [Double]
         /// The longest part of the path, in m, on which every beacon has a probability of reception below one half.
         public let longestSilence: Double
@@ -40,10 +40,10 @@ public struct SiteWalk: Hashable, Sendable {
     static let placeLimit = 2000
 
     /// Walks through a survey's floor.
-    ///
-    /// A beacon is in range while its probability of reception is above one half. It is found with the probability that its
-    /// latency is shorter than the time in range, with the share of clear packets in the middle of it. Beacons are found
-    /// independently of each other by one scanner; a visitor has the same scanner on the whole path.
+    /// A beacon is in range while its probability of reception is at least one half. It is found if its latency is
+    /// shorter than its time in range; the share of clear packets is that of the place at which the beacon is
+    /// strongest. One scanner finds the beacons independently of each other; a visitor has the same scanner on the
+    /// whole path.
     public func result(in survey: inout SiteSurvey) throws(AirtimeError) -> Result {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0

@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// Finds the walls between two places without checking every wall: they lie in the cells of a grid, and a line of sight
-/// passes through the cells that it crosses.
+/// Finds the walls between two places without checking every wall. Each cell of a grid lists the walls that pass
+/// through it, and only the cells along the line of sight are checked.
 struct WallIndex {
     private let walls: [Wall]
     private let bounds: FloorBounds?
@@ -16,7 +16,8 @@ struct WallIndex {
     /// The largest number of entries of all walls in all cells.
     private static let memberLimit = 4_000_000.0
 
-    /// An index with about as many cells as walls, and fewer cells if each wall lies in many of them.
+    /// Creates an index with about as many cells as walls, or with fewer cells if each wall passes through many of
+    /// them.
     init(_ walls: [Wall]) {
         // Walls without a loss are left out.
         let walls = walls.filter { $0.attenuation > 0 }
@@ -73,11 +74,11 @@ struct WallIndex {
         return sum
     }
 
-    /// Visits the cells along a line. Each visit gets a cell and the shares of the line's length at which the line enters
-    /// and leaves it.
+    /// Visits the cells along a line. Each visit gets a cell and the shares of the line's length at which the line
+    /// enters and leaves it.
     ///
-    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, and the last one ends
-    /// after the end of the line. The walk ends when a visit returns false.
+    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, and the last one
+    /// ends after the end of the line. The walk ends when a visit returns false.
     private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }
         let across = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)
@@ -112,7 +113,7 @@ struct WallIndex {
 
         var step: Int { first <= last ? 1 : -1 }
 
-        /// The share of the way at which a cell is left; infinite in the last one.
+        /// Returns the share of the way at which the walk leaves a cell; infinite for the last cell.
         func leaving(_ cell: Int) -> Double {
             guard cell != last, length != 0 else { return .infinity }
             return (Double(step > 0 ? cell + 1 : cell) * size - start) / length

@@ -5,14 +5,14 @@ package import LinuxHost
 package import Listener
 package import Sightings
 
-/// The beacon that a command is about.
+/// The beacon that the user has chosen for a command, with a sighting table that recognizes it.
 package struct BeaconChoice {
     package let table: SightingTable
-    /// The positions of the beacon in the table; `nil` for the strongest beacon.
+    /// The numbers of the beacon's tracks in the table; `nil` for the beacon with the highest level.
     package let places: Set<Int>?
 
-    /// - Parameter beacon: The name of a known beacon, an identity with or without its kind, or an address; `nil` for the
-    ///   strongest beacon.
+    /// - Parameter beacon: The name of a known beacon, an identity with or without its kind, or an address; `nil` for
+    ///   the beacon with the highest level.
     package init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
         guard let beacon else {
             table = known.table(clock)
@@ -23,7 +23,7 @@ package struct BeaconChoice {
             table = known.table(clock, strangers: .counted)
             places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
         } else if let identity = BeaconQuery.identity(beacon) {
-            // A known beacon that is named by its identity keeps its calibration.
+            // If the identity is that of a known beacon, use the known beacon, which has a calibration.
             let same = known.beacons.first { $0.identity == identity }
             table = SightingTable(
                 known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
@@ -37,7 +37,7 @@ package struct BeaconChoice {
     }
 }
 
-/// The source of a command about one beacon: an adapter, or recordings.
+/// The options for the source of a command about one beacon: an adapter or a recording, and known beacons.
 package struct BeaconSourceOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     package var adapter: AdapterName?
@@ -64,9 +64,9 @@ package struct BeaconSourceOptions: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - duration: The duration for an adapter, in microseconds.
-    ///   - isActive: Whether to ask for scan responses, which contain many names.
-    ///   - signals: Receives the signals for several sources; `nil` for a separate one.
+    ///   - duration: How long to receive from an adapter, in microseconds; `nil` for no limit.
+    ///   - isActive: True to request scan responses, in which many devices send their names.
+    ///   - signals: The descriptor that receives signals, if several sources share it; `nil` to create one.
     package func open(
         _ known: KnownBeacons, duration: Int?, isActive: Bool = false, signals: SignalDescriptor? = nil
     ) throws -> SightingSource {
@@ -82,7 +82,7 @@ package struct BeaconSourceOptions: ParsableArguments {
         return try .live(options)
     }
 
-    /// The name of the receiver.
+    /// The name of the receiver for messages: the adapter or the recording.
     package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
 
     /// Asks the user to press Enter, and waits for it. Does nothing without a terminal.
@@ -92,6 +92,6 @@ package struct BeaconSourceOptions: ParsableArguments {
         _ = answer()
     }
 
-    /// Waits for a line of the user. Ctrl-C ends the program meanwhile.
+    /// Waits for a line from the user, and returns it. While it waits, Ctrl-C ends the program.
     package static func answer() -> String? { SignalDescriptor.withDefaultActions { readLine() } }
 }

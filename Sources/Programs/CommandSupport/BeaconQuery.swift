@@ -3,22 +3,23 @@ internal import BluetoothTypes
 package import Listener
 package import Sightings
 
-/// A text from the command line that selects one beacon or several.
+/// A query from the command line that selects one or several beacons.
 package enum BeaconQuery {
     /// The name of a known beacon.
     case known(String)
     case identity(BeaconIdentity)
-    /// All beacons of a UUID or a namespace.
+    /// All beacons with a UUID or a namespace.
     case pattern(RegionPattern)
-    /// The beacons of a file.
+    /// The known beacons with these names, such as the beacons of a file.
     case names(Set<String>)
     /// A device with this local name.
     case localName(String)
     /// Every beacon.
     case all
 
-    /// Reads a text as the first of these forms that fits: a name of `known`, an identity with or without its kind, a
-    /// web address, a device address with colons, with dashes or with neither, a UUID or namespace alone, a local name.
+    /// Reads a text. The first of these forms that fits is used: a name of `known`, an identity with or without its
+    /// kind, a web address, a device address (with colons, with dashes, or with neither), a UUID or namespace alone, a
+    /// local name.
     package init(_ text: String, _ known: KnownBeacons) {
         if known.names.contains(text) {
             self = .known(text)
@@ -43,7 +44,7 @@ package enum BeaconQuery {
         return .address(DeviceAddress(octets))
     }
 
-    /// Returns whether the query means this beacon.
+    /// Returns true if the query selects this beacon.
     package func matches(_ track: BeaconTrack) -> Bool {
         switch self {
         case .known(let name): track.known?.name == name

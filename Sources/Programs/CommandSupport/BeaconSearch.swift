@@ -4,22 +4,22 @@ internal import LinuxHost
 package import Listener
 package import Sightings
 
-/// Receives for some seconds, or a whole recording, and lists the beacons that a query means.
+/// Receives for some seconds or reads a whole recording, and lists the beacons that a query selects.
 package final class BeaconSearch: SightingConsumer {
     /// A beacon that was found.
     package struct Candidate {
-        /// Its name in `--known`, or its identity.
+        /// The beacon's name in the files of `--known`, otherwise its identity.
         package let title: String
-        /// Its local name; `nil` if it sends none.
+        /// The beacon's local name; `nil` if it sends none.
         package let localName: String?
         package let address: String?
-        /// The mean of its last levels, in dBm; `nil` without levels.
+        /// The mean of the beacon's last levels, in dBm; `nil` if no report had a level.
         package let level: Double?
     }
 
-    /// The time to listen, in microseconds.
+    /// How long to receive, in microseconds.
     package static let microseconds = 5_000_000
-    /// The time over which levels are compared, in microseconds.
+    /// The time over which levels are averaged, in microseconds.
     private static let window = 10_000_000
 
     private var table: SightingTable
@@ -44,7 +44,7 @@ package final class BeaconSearch: SightingConsumer {
 
     package func finish(at now: HeardInstant) {}
 
-    /// The beacons, the strongest first.
+    /// The selected beacons that were received, the highest level first.
     package var candidates: [Candidate] {
         var found: [Candidate] = []
         for track in table.tracks {
@@ -54,7 +54,7 @@ package final class BeaconSearch: SightingConsumer {
             let name = track.nameOctets.isEmpty ? nil : String(decoding: track.nameOctets, as: UTF8.self)
             let candidate = Candidate(
                 title: title, localName: name, address: track.sender?.address.description, level: level)
-            // A known beacon may have several identities.
+            // A known beacon may have several identities. Keep the one with the highest level.
             if let place = found.firstIndex(where: { $0.title == title }) {
                 if found[place].level ?? -200 < level ?? -200 { found[place] = candidate }
             } else {

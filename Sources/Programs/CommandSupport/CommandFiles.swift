@@ -14,9 +14,9 @@ package enum InputFile {
         }
     }
 
-    /// Passes each line of a recording to `take`, with its number and without its line end.
+    /// Passes each line of a recording to `take`, without its line end and with its number, from 1.
     ///
-    /// - Throws: also if a line is longer than 16 MiB, which no recording has, or if the file is larger than 1 GiB.
+    /// - Throws: An error if the file cannot be read, is larger than 1 GiB, or has a line longer than 16 MiB.
     package static func lines(_ path: String, _ take: (ArraySlice<UInt8>, Int) -> Void) throws {
         let (lineLimit, limit) = (16 << 20, 1 << 30)
         var (rest, number, size): ([UInt8], Int, Int) = ([], 0, 0)
@@ -46,7 +46,7 @@ package enum InputFile {
         if !rest.isEmpty { take(rest[...], number + 1) }
     }
 
-    /// Returns the last part of a path, without `.json`.
+    /// Returns the file name of a path, without the ending `.json`.
     package static func stem(of path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
@@ -55,7 +55,7 @@ package enum InputFile {
 
 /// Writes files for the user, and does not replace existing files.
 package enum NewFile {
-    /// Refuses a file whose directory does not exist.
+    /// Throws an error if the directory of a file does not exist.
     package static func checkDirectory(of path: String) throws {
         let folder = Files.directory(of: path)
         guard folder.isEmpty || Files.isDirectory(folder) else {
@@ -65,7 +65,7 @@ package enum NewFile {
 
     /// Writes a file that does not exist yet.
     ///
-    /// - Parameter canReplace: Whether the command has an option --force that replaces the file.
+    /// - Parameter canReplace: True if the command has the option --force, which the error message then suggests.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
     package static func write(_ octets: [UInt8], to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {
@@ -79,7 +79,7 @@ package enum NewFile {
     }
 }
 
-/// Writes the pages of commands.
+/// Writes the web pages that commands make.
 package enum PageFile {
     /// Replaces the file at `path` with a page.
     ///

@@ -3,11 +3,11 @@ internal import Configuration
 internal import Glibc
 internal import LinuxHost
 
-/// The start and the end of both programs.
+/// The common main function of the programs `pharos` and `pharos-hub`.
 package enum CommandProgram {
     package static let version = "0.2.0"
 
-    /// The command line, quoted for a shell.
+    /// The command line of this process, quoted for a shell, with the program name `pharos`.
     package static var commandLine: String { ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()) }
 
     /// Parses the arguments, runs the command that they name, and ends the process with its exit status.
@@ -15,9 +15,9 @@ package enum CommandProgram {
     /// - Parameters:
     ///   - root: The root command. It is synchronous, because an asynchronous root command takes
     ///     17 ms at every start of a static program.
-    ///   - working: Commands that may compute for more than a second, so that they show progress on a terminal.
-    ///   - rewriting: Replaces the arguments by equivalent ones.
-    ///   - own: The exit status of errors that only this program has.
+    ///   - working: The names of commands that may compute for more than a second. They show progress on a terminal.
+    ///   - rewriting: Converts the arguments into equivalent arguments before they are parsed.
+    ///   - own: Returns the exit status of errors that only this program has.
     package static func main<Root: ParsableCommand>(
         _ root: Root.Type, working: [String], rewriting: ([String]) -> [String] = { $0 },
         own: ExitStatus.Classifier = { _ in nil }
@@ -34,7 +34,7 @@ package enum CommandProgram {
 
     /// Parses the arguments, and runs the command that they name.
     ///
-    /// - Returns: the exit status. Errors are printed on standard error.
+    /// - Returns: The exit status. Errors are printed on standard error.
     package static func run<Root: ParsableCommand>(
         _ root: Root.Type, _ arguments: [String], working: [String], own: ExitStatus.Classifier = { _ in nil }
     ) -> Int32 {
@@ -47,8 +47,8 @@ package enum CommandProgram {
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {
-                // The command has printed its findings on standard output. If they cannot be written, that error is
-                // reported instead.
+                // The command has already printed its result on standard output. If the output cannot be written, that
+                // error is reported instead of this failure.
                 try Terminal.finish()
                 throw failure
             }
@@ -99,7 +99,8 @@ enum ArgumentMessages {
         return String(quoted.prefix { $0 != " " })
     }
 
-    /// Returns a negative number that follows an option for several values, which the parser takes for another option.
+    /// Returns the negative number that follows the option of a message. The parser reads such a number as another
+    /// option.
     private static func negativeValue(in arguments: [String], after sentence: String) -> String? {
         let name = option(in: sentence)
         return zip(arguments, arguments.dropFirst()).first { $0 == name && $1.hasPrefix("-") && Double($1) != nil }.map
@@ -108,7 +109,8 @@ enum ArgumentMessages {
         }
     }
 
-    /// Returns the options that a usage line shows outside of brackets.
+    /// Returns the options that a usage line shows outside of brackets, which are required, with the placeholders of
+    /// their values.
     private static func required(_ usage: String) -> [(name: String, text: String)] {
         var depth = 0
         let outside = usage.filter { character in
@@ -124,7 +126,7 @@ enum ArgumentMessages {
     }
 }
 
-/// Finds arguments that should be a command but are not.
+/// Finds arguments that stand in the place of a command but are no command.
 enum UnknownCommand {
     /// Returns a sentence about the first unknown command in `arguments`, also after `help`; `nil` if all are known.
     static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {
@@ -152,7 +154,7 @@ enum UnknownCommand {
         return nil
     }
 
-    /// Returns a question such as "did you mean `pharos site check`?", which lists the subcommands with the name `word`;
+    /// Returns a question such as "did you mean `pharos site check`?" with all subcommands that have the name `word`;
     /// `nil` if there are none.
     private static func nested(
         _ word: String, in commands: [any ParsableCommand.Type], _ path: String
@@ -169,7 +171,7 @@ enum UnknownCommand {
 }
 
 extension UnknownCommand {
-    /// Words that users try as commands of Pharos, each with the arguments of `systemctl` that do it.
+    /// Words that users try as commands of Pharos, each with the command of `systemctl` to use instead.
     private static let serviceVerbs = [
         "start": "start", "stop": "stop", "restart": "restart", "enable": "enable --now", "disable": "disable --now",
         "reload": "reload",
@@ -188,11 +190,11 @@ extension UnknownCommand {
     }
 }
 
-/// A command that runs a sibling command: its arguments are the name of that command and its options.
+/// A command that runs a sibling command. Its arguments are the name and the options of that command.
 package protocol ForwardingCommand: ParsableCommand {}
 
-/// Finds options that a command does not have. The argument parser checks the values of groups of options first, so its
-/// message may be about an option that is missing only because its name was misspelled.
+/// Finds options that a command does not have. The argument parser first checks whether required options are present.
+/// So its own message for a misspelled option may be that a required option is missing.
 enum UnknownOption {
     /// Returns a sentence about the first unknown option in `arguments`; `nil` if all are known.
     static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {
@@ -201,7 +203,7 @@ enum UnknownOption {
         for word in words {
             let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
             guard let next else { break }
-            // The next word names the command whose options follow.
+            // The next word is the sibling command, to which the options belong.
             if next is any ForwardingCommand.Type { continue }
             (command, path) = (next, path + " " + word)
         }
@@ -223,12 +225,13 @@ enum UnknownOption {
         return nil
     }
 
-    /// An option of the same name with a unit comes first: `--interval-ms` for `--interval`.
+    /// Returns the most similar option. An option with the same name and a unit is preferred: `--interval-ms` for
+    /// `--interval`.
     private static func nearest(_ name: String, among options: [String]) -> String? {
         options.first { $0.hasPrefix(name + "-") } ?? NearestWord.find(name, among: options)
     }
 
-    /// The long options of a command, from its help.
+    /// Returns the long options of a command, read from its help.
     private static func options(of command: any ParsableCommand.Type) -> [String] {
         command.helpMessage(includeHidden: true, columns: 1000).split(separator: "\n").flatMap { line in
             line.split { " ,/".contains($0) }.prefix { $0.hasPrefix("-") }.filter { $0.hasPrefix("--") }.map(

@@ -13,10 +13,10 @@ internal import Listener
 internal import Planner
 internal import Profiles
 
-/// The exit codes of Pharos, with the numbers of sysexits.h. Errors are mapped to exit codes only here.
+/// The exit statuses of Pharos, with the numbers of sysexits.h. Errors are mapped to exit statuses only here.
 package enum ExitStatus: Int32 {
     case success = 0
-    /// A check found a problem.
+    /// A check has found a problem.
     case failure = 1
     case usage = 64
     case dataFormat = 65
@@ -29,7 +29,8 @@ package enum ExitStatus: Int32 {
     case notPermitted = 77
     case configuration = 78
 
-    /// Returns the exit code and the sentences for errors that only one program has; `nil` for all others.
+    /// Returns the exit status and the sentences for errors that only one of the programs has; `nil` for all other
+    /// errors.
     package typealias Classifier = (any Error) -> (ExitStatus, [String])?
 
     /// Prints an error on standard error, and ends the program.
@@ -40,7 +41,7 @@ package enum ExitStatus: Int32 {
 
     /// Prints an error of a command on standard error, or the help or the version on standard output.
     ///
-    /// - Returns: the exit status.
+    /// - Returns: The exit status.
     static func report<Root: ParsableCommand>(
         _ error: any Error, of root: Root.Type, _ arguments: [String], own: Classifier
     ) -> Int32 {
@@ -58,7 +59,8 @@ package enum ExitStatus: Int32 {
 
     private func print(_ messages: [String]) -> Int32 {
         for message in messages {
-            // Names and paths in a message come from files. Only the message itself may have several lines.
+            // Escape control characters, because names and paths in a message come from files. The message itself may
+            // have several lines.
             let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
                 TerminalText.line(String($0))
             }
@@ -214,10 +216,11 @@ package enum ExitStatus: Int32 {
     }
 }
 
-/// An error with its own sentences and exit code, if those of the original error are not clear enough.
+/// An error with its own exit status and sentences.
 package struct Failure: Error {
     let status: ExitStatus
-    /// The sentences, each printed in a line after `pharos: `; empty if the command has printed the cause already.
+    /// The sentences, each of which is printed on a line after `pharos: `; empty if the command has already printed the
+    /// cause.
     let messages: [String]
 
     package init(_ status: ExitStatus, _ messages: [String]) {
@@ -225,12 +228,13 @@ package struct Failure: Error {
         self.messages = messages
     }
 
-    /// - Parameter message: The sentence; empty if the command has printed the cause already.
+    /// - Parameter message: The sentence; empty if the command has already printed the cause.
     package init(_ status: ExitStatus, _ message: String = "") {
         self.init(status, message.isEmpty ? [] : [message])
     }
 
-    /// The errors of a file that cannot be decoded, at most ``JSONDocument/problemLimit`` of them.
+    /// Creates a failure with the errors of a file that cannot be decoded, at most ``JSONDocument/problemLimit`` of
+    /// them.
     ///
     /// - Parameter path: The file's path as the user named it.
     package init(_ problems: [FileProblem], of path: String) {
@@ -242,7 +246,8 @@ package struct Failure: Error {
 }
 
 extension FileProblem {
-    /// Returns the problems as text, and the number of those after the first ``JSONDocument/problemLimit``.
+    /// Returns the first ``JSONDocument/problemLimit`` problems as text. If there are more, the last line contains
+    /// their number.
     package static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count

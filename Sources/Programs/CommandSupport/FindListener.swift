@@ -4,22 +4,22 @@ internal import LinuxHost
 package import Listener
 package import Sightings
 
-/// Receives one beacon, and prints the advice of a guide.
+/// Receives one beacon, and prints the advice of a ``FindGuide``, which leads the user to the beacon.
 package final class FindListener: SightingConsumer {
     package var guide = FindGuide()
     package private(set) var levels: [Int8] = []
     package private(set) var hasHeard = false
-    /// Returns the directions of a map for each line: a text, and a member of the JSON object.
+    /// Returns directions from a map for each printed line, as text and as JSON; `nil` without a map.
     package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
     private var warnings = BeaconWarnings()
-    /// The positions of the beacon in the table.
+    /// The numbers of the beacon's tracks in the table.
     private let places: Set<Int>
     private let clock: HearingClock
     private let name: String
     private let json: Bool
     private let sound: Bool
-    /// True if lines are printed. Otherwise levels are collected.
+    /// True if lines are printed; false if levels are collected instead.
     private let isShown: Bool
     /// The time of the next printed line.
     private var nextLine: HeardInstant?
@@ -28,7 +28,7 @@ package final class FindListener: SightingConsumer {
     private var hasArrived = false
     private var block = LiveBlock()
 
-    /// A listener that prints nothing and only collects levels, for `find --turn`.
+    /// Creates a listener that prints nothing and only collects levels, for `find --turn`.
     package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
         self.init(choice, clock, name: name, json: false, sound: false, isShown: false)
     }
@@ -52,7 +52,7 @@ package final class FindListener: SightingConsumer {
 
     package func advance(to now: HeardInstant) {
         guard isShown else { return }
-        // A recording begins with its first packet.
+        // For a recording, the first line is printed one period after its first packet.
         nextLine = nextLine ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
         while let due = nextLine, due <= now, !hasArrived {
             nextLine = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
@@ -71,13 +71,13 @@ package final class FindListener: SightingConsumer {
         if let level, !isShown { levels.append(level) }
         if isShown { for warning in warnings.take(place, in: table) { say(warning, isWarning: true) } }
         guide.powerAtOneMeter = table.tracks[place].powerAtOneMeter ?? guide.powerAtOneMeter
-        // If the beacon sends several advertisements, the shortest interval determines the silence.
+        // If the beacon sends several advertisements, the shortest interval is used to detect its silence.
         let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
         guide.intervalMicroseconds = interval
         guide.hear(level, at: report.sighting.instant)
     }
 
-    /// A silence does not count while the receiver is deaf.
+    /// Notes whether the receiver works. While it does not, the silence of the beacon does not count.
     package func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
     }
@@ -102,7 +102,7 @@ package final class FindListener: SightingConsumer {
         if json { return Terminal.write(value(state, at: now, onMap: found?.json).line + "\n") }
         let width = Terminal.outputIsTerminal ? Terminal.columns : .max
         let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
-        // A line that is wider than the terminal could not be cleared.
+        // Shorten the line, because a line that is wider than the terminal cannot be cleared.
         let shown = TerminalText.shortened(line, to: width)
         if Terminal.canRedraw { block.draw([shown]) } else { Terminal.show(shown + "\n") }
     }
@@ -152,7 +152,7 @@ package final class FindListener: SightingConsumer {
             ] + (onMap.map { [("map", $0)] } ?? []))
     }
 
-    /// Rings the bell: from once in 2 s at -90 dBm to five times per second at -45 dBm.
+    /// Rings the bell if it is time: once in 2 s at -90 dBm or less, up to five times per second at -45 dBm or more.
     private func ring(at now: HeardInstant) {
         guard sound, Terminal.errorIsTerminal, now >= nextBell ?? now else { return }
         let level = guide.state(at: now).level

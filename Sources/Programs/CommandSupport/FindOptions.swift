@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// The options that `find` has with a map and without one.
+/// The options that both forms of `find` have, with a map and without a map.
 package struct FindOptions: ParsableArguments {
     @Flag(help: "Ring the terminal's bell, faster for a stronger beacon.")
     package var sound = false

@@ -2,11 +2,12 @@ internal import ArgumentParser
 
 /// The examples in the help texts of a program: lines of a command's discussion that are command lines.
 ///
-/// The argument parser wraps them like prose. A wrapped command line cannot be copied, so they are put together again.
+/// The argument parser wraps examples like prose. A wrapped command line cannot be copied, so each example is joined
+/// again into one line.
 struct HelpExamples {
     private let examples: [String]
 
-    /// The examples of `root` and of all commands below it.
+    /// Finds the examples of `root` and of all its subcommands.
     init(of root: any ParsableCommand.Type) {
         examples = Self.examples(of: root)
     }
@@ -20,7 +21,7 @@ struct HelpExamples {
         !line.hasSuffix(".") && (["pharos ", "sudo "].contains(where: line.hasPrefix) || line.contains(" | "))
     }
 
-    /// The help with each example on one line, indented by two blanks.
+    /// Returns the help with each example on one line, indented by two spaces.
     func restored(in help: String) -> String {
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
         var result: [String] = []
@@ -37,7 +38,8 @@ struct HelpExamples {
         return result.joined(separator: "\n")
     }
 
-    /// The longest example that begins with the first line, and the number of lines into which it was wrapped.
+    /// Returns the longest example that begins at the first line, and the number of lines into which it was wrapped;
+    /// `nil` if there is none.
     private func example(in lines: ArraySlice<Substring>) -> (example: String, count: Int)? {
         var longest: (example: String, count: Int)?
         var text = ""

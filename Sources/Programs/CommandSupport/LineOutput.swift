@@ -1,7 +1,7 @@
 package import Configuration
 package import LinuxHost
 
-/// Collects lines, and writes them to standard output when there are 64 KiB or more, and when ``flush()`` is called.
+/// Collects lines. They are written to standard output when they have 64 KiB or more, and when ``flush()`` is called.
 package struct LineOutput {
     private static let blockSize = 1 << 16
 
@@ -19,7 +19,7 @@ package struct LineOutput {
         if octets.count >= Self.blockSize { flush() }
     }
 
-    /// Adds a JSON object as a line, and empties its writer.
+    /// Adds the JSON object in `row` as a line, and empties `row`.
     package mutating func addLine(_ row: inout JSONWriter) {
         add(row.octets)
         add("\n")

@@ -6,7 +6,7 @@ package import VirtualController
 
 /// Parses the values of options. The argument parser prints a thrown ``Mistake`` after the name of the option.
 package enum OptionValue {
-    /// Parses one of the words of a list.
+    /// Parses the value of an enumeration by its name.
     package static func named<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {
         guard let value = Value(rawValue: text) else {
@@ -21,13 +21,13 @@ package enum OptionValue {
         return Mistake(advice + names.joined(separator: ", ") + otherwise)
     }
 
-    /// Checks a value after parsing.
+    /// Checks that the parsed value of an option is in a range.
     ///
     /// - Throws: A `ValidationError` with the name of the option if the value is out of range.
     package static func check<Value: Comparable>(
         _ option: String, _ value: Value, in range: ClosedRange<Value>
     ) throws {
-        // A whole bound has no decimals: 1...6.
+        // Writes a whole number without decimals, as in 1...6.
         func text(_ bound: Value) -> String {
             let text = "\(bound)"
             return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -42,7 +42,8 @@ package enum OptionValue {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
 
-    /// Returns the name of a file for a web page. A name such as `a.pdf` is refused, because the file would be no PDF.
+    /// Parses the name of a web page file. A name such as `a.pdf` is refused, because the file would be no PDF
+    /// document.
     package static func page(_ text: String) throws -> String {
         let kinds = [
             "pdf": "a PDF document", "png": "a picture", "jpg": "a picture", "jpeg": "a picture", "svg": "a drawing",
@@ -116,7 +117,7 @@ package enum OptionValue {
         UInt32(try integer(text, in: 0...4_294_967_295))
     }
 
-    /// The Flags byte, or no Flags structure.
+    /// The value of an option for the Flags structure: its byte, or no structure at all.
     package enum Flags {
         case octet(ADFlags)
         case none
@@ -144,7 +145,7 @@ package enum OptionValue {
 
     /// Parses an interval such as `100`, `100ms`, `152.5` or `1.28s`.
     ///
-    /// - Parameter limits: The range as text for the message.
+    /// - Parameter limits: The range as text for the error message.
     package static func interval(
         _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
     ) throws -> RequestedInterval {
@@ -160,11 +161,12 @@ package enum OptionValue {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
-    /// The units of a time span, longest first, with their length in milliseconds.
+    /// The units of a time span with their lengths in milliseconds. A unit precedes the units that are its ending:
+    /// `min`, `ms`, `s`.
     private static let timeUnits = [("min", 60_000), ("ms", 1), ("s", 1000), ("h", 3_600_000), ("d", 86_400_000)]
 
-    /// Divides a time span into its number and the length of its unit in milliseconds: `1.5 min`, `15s`. A number
-    /// without a unit is in seconds.
+    /// Divides a time span such as `1.5 min` or `15s` into its number and the length of its unit in milliseconds. A
+    /// number without a unit is in seconds.
     package static func timeSpan(_ text: String) -> (number: String, unitMilliseconds: Int) {
         for (unit, length) in timeUnits where text.hasSuffix(unit) {
             var number = text.dropLast(unit.count)
@@ -174,7 +176,7 @@ package enum OptionValue {
         return (text, 1000)
     }
 
-    /// A hundred years in microseconds. Sums and multiples of it do not overflow.
+    /// The longest permitted time span: 100 years in microseconds. Sums and small multiples of it do not overflow.
     private static let longestDuration = 3_155_760_000_000_000
 
     /// Parses a time span such as `15`, `15s` or `1.5 min`, with up to three decimals; returns microseconds.
@@ -206,7 +208,7 @@ package enum OptionValue {
         return seconds
     }
 
-    /// Parses a time in milliseconds such as `60`, `60ms` or `0.1s`.
+    /// Parses a time such as `60`, `60ms` or `0.1s`; returns milliseconds.
     package static func milliseconds(_ text: String) throws -> Double {
         let isPlain = Double(text) != nil
         let (digits, unit) = timeSpan(text)
@@ -292,15 +294,15 @@ package struct Mistake: Error, CustomStringConvertible {
 
 /// The help of options that several commands have.
 extension ArgumentHelp {
-    /// An adapter, except through the kernel's management interface.
+    /// The help for an adapter that cannot be used through the kernel's management interface.
     package static let hciAdapter = ArgumentHelp(
         "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
 
-    /// An adapter that sends.
+    /// The help for an adapter that sends.
     package static let sendingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
 
-    /// An adapter that receives, also one that reports only that a beacon is present.
+    /// The help for an adapter that receives. It may also report only that a beacon is present.
     package static let receivingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
         valueName: "name")
@@ -318,8 +320,8 @@ extension ArgumentHelp {
 
 /// Completions for values of several options.
 extension CompletionKind {
-    /// The names of adapters; for adapters with an address, its beginning. Colons are escaped for zsh, which reads the text
-    /// after a colon as a description.
+    /// The names of adapters; for names that contain an address or a path, only the beginning. Colons are escaped for
+    /// zsh, which reads the text after a colon as a description.
     package static var adapters: CompletionKind {
         let forms = [
             "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "virtual?path=tour", "tcp:",
@@ -334,14 +336,14 @@ extension CompletionKind {
     package static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
 }
 
-/// The option --force of commands that write a file to start from.
+/// The option --force of commands that write a new configuration file.
 package struct ReplaceOption: ParsableArguments {
     @Flag(help: "Replace the file if it exists.")
     package var force = false
 
     package init() {}
 
-    /// Writes the file. With --force it replaces another one, whose owner and mode it keeps.
+    /// Writes the file. With --force, an existing file is replaced, and its owner and mode are kept.
     ///
     /// - Throws: A ``Failure`` with the path if the file exists and --force is missing, or if it cannot be written.
     package func write(_ text: String, to path: String) throws {

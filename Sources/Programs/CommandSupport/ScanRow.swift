@@ -3,17 +3,17 @@ internal import BluetoothTypes
 package import Configuration
 package import Sightings
 
-/// One beacon of a scan, as the cells of a table.
+/// One beacon of a scan as a table row.
 package struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
     private let rule: DistanceEstimate.Rule
-    /// True if the receiver reports only that beacons are present, so that no intervals are known.
+    /// True if the receiver only reports that beacons are present, so that advertising intervals cannot be measured.
     private let isPresenceOnly: Bool
-    /// True if another row has the same name.
+    /// True if another row has the same name, so that the title needs the identity too.
     private let sharesName: Bool
 
-    /// - Parameter sharesName: Whether another row has the same name, so that the title needs the identity too.
+    /// - Parameter sharesName: True if another row has the same name, so that the title needs the identity too.
     package init(
         _ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool,
         sharesName: Bool = false
@@ -32,7 +32,7 @@ package struct ScanRow {
         .left, .right, .right, .left, .left, .right, .right, .right, .left,
     ]
 
-    /// Levels are those of the last 10 s.
+    /// The cells of the row. The mean level and the distance are computed from the last 10 s.
     package var cells: [String] {
         let tally = track.window.tally(over: 10_000_000, until: now)
         return [
@@ -45,10 +45,11 @@ package struct ScanRow {
         ]
     }
 
-    /// The positions of the most important cells: identity, level, distance, time and address.
+    /// The indices of the most important cells: name or identity, last level, distance, time of the last report, and
+    /// address.
     package static let essential = [0, 1, 4, 7, 8]
 
-    /// The name of a known beacon, which may be anything, or the whole identity, which other commands take.
+    /// The name of a known beacon, or the whole identity of another beacon, which can be copied into other commands.
     private var title: String {
         let identity = track.identity?.description
         guard let known = track.known else { return identity ?? "-" }
@@ -56,7 +57,7 @@ package struct ScanRow {
         return sharesName ? name + (identity.map { " " + $0 } ?? "") : name
     }
 
-    /// Further facts that the device sends: its name, maker, telemetry and BTHome values; empty without any.
+    /// Further data that the device sends: its local name, maker, telemetry and BTHome values; empty if there is none.
     package var details: String {
         var parts: [String] = []
         if !track.nameOctets.isEmpty {
@@ -80,7 +81,7 @@ package struct ScanRow {
 
     private static let bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-    /// -100 dBm and less is the lowest bar, -40 and more the highest.
+    /// The levels of the last 30 s as bars. The lowest bar is -100 dBm or less, the highest is about -40 dBm or more.
     private var trace: String {
         track.trace.levels(until: now).map { level in
             level.map { Self.bars[min(7, max(0, (Int($0) + 100) * 8 / 60))] } ?? " "

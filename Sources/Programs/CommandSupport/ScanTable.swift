@@ -5,9 +5,10 @@ package enum ScanTable {
     /// Returns the lines of a table with a header.
     ///
     /// - Parameters:
-    ///   - width: The largest number of columns of a line. If the whole table is wider, only identity, level, distance,
-    ///     time and address are shown. If those are wider, too, each beacon has two lines, the first with its identity.
-    ///   - limit: The largest number of lines. Beacons for which there is no line are left out.
+    ///   - width: The largest width of a line, in characters. If the whole table is wider, only the essential cells and
+    ///     the details are shown. If these are wider too, each beacon has two lines, the first of which has only its
+    ///     title.
+    ///   - limit: The largest number of lines. Beacons that do not fit are left out.
     package static func lines(_ rows: [ScanRow], width: Int, limit: Int) -> Layout {
         let whole = Table(ScanRow.header + ["details"], alignment: ScanRow.alignment)
         let one = lines(rows.prefix(limit - 1), whole) { $0.cells + [$0.details] }
@@ -29,7 +30,7 @@ package enum ScanTable {
         return Layout(lines: ["  " + facts[0]] + pairs, count: shown.count)
     }
 
-    /// The lines, and the number of beacons in them.
+    /// The lines of a table, and the number of beacons in them.
     package struct Layout {
         package let lines: [String]
         package let count: Int
@@ -47,7 +48,7 @@ package enum ScanTable {
         lines.allSatisfy { TerminalText.columns(of: $0) <= width }
     }
 
-    /// Returns the text without its middle if it is too long, because identities differ at their ends.
+    /// Returns the text, without its middle if it is too long: identities often differ only at their ends.
     private static func narrowed(_ text: String, to width: Int) -> String {
         text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
     }

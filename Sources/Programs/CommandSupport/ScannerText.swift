@@ -2,9 +2,9 @@ package import Airtime
 internal import BluetoothTypes
 internal import Configuration
 
-/// Scanners and mixes of scanners as users write them.
+/// Parses scanners and mixes of scanners as users write them.
 package enum ScannerText {
-    /// A known scanner, or one of the user's own.
+    /// Returns the scanner with a name: one of the user's own scanners, or a predefined one.
     package static func scanner(_ text: String, own: [ScannerPreset]) throws -> ScannerPreset {
         if let preset = own.first(where: { $0.name == text }) ?? ScannerPreset(named: text.lowercased()) {
             return preset
@@ -12,7 +12,8 @@ package enum ScannerText {
         throw OptionValue.unknown(text, (own + ScannerPreset.all).map(\.name))
     }
 
-    /// `android-low-power:6,continuous:1`, or with percentages that add up to 100 %; without weights all count the same.
+    /// Parses a mix such as `android-low-power:6,continuous:1`. Weights may also be percentages that add up to 100 %.
+    /// Without weights, all scanners have the same weight.
     package static func mix(_ text: String, own: [ScannerPreset]) throws -> ScannerMix {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { ScannerPart($0) }
         var weighted: [(scanner: ScannerPreset, weight: Double)] = []
@@ -44,11 +45,11 @@ package enum ScannerText {
         }
     }
 
-    /// A scanner and its weight as they are typed.
+    /// A scanner and its weight, as the user has written them.
     private struct ScannerPart {
         let text: String
         let name: String
-        /// Nil without a colon.
+        /// The text after the colon, without a percent sign; `nil` without a colon.
         let weight: String?
         let isPercentage: Bool
 
@@ -64,7 +65,7 @@ package enum ScannerText {
             weight = tail.map { $0.hasSuffix("%") ? trimmed($0.dropLast()) : $0 }
         }
 
-        /// The weight, above 0; 1 without one.
+        /// The weight as a number above 0; 1 if there is no weight.
         var number: Double {
             get throws {
                 guard let weight else { return 1 }

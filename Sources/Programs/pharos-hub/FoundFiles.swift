@@ -1,9 +1,9 @@
 internal import CommandSupport
 internal import LinuxHost
 
-/// Reads files that the user has not named, such as all databases of a directory.
+/// Reads files that were found in a directory instead of named by the user, such as all databases of the directory.
 enum FoundFiles {
-    /// Returns the contents of the files that can be used, and reports the others on standard error.
+    /// Returns the contents of the files that can be used. The errors of the other files are printed on standard error.
     ///
     /// - Throws: The first error, if no file can be used.
     static func usable<Contents>(_ paths: [String], _ read: (String) throws -> Contents) throws -> [Contents] {

@@ -6,8 +6,8 @@ internal import Messaging
 internal import Rehearsal
 internal import Store
 
-/// The root command of the program with all receiving services. `pharos` starts this program for its commands, so it
-/// uses the name `pharos` in messages.
+/// The root command of the program pharos-hub, which has the receiving services. The program `pharos` starts it for
+/// these commands, so messages use the name `pharos`.
 @main
 struct PharosHub: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,12 +20,12 @@ struct PharosHub: ParsableCommand {
         ])
 
     static func main() {
-        // `map record` waits for a person and prints its own progress.
+        // `map record` waits for the user, and prints its own progress.
         let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
         CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map", "rehearse"], own: classify)
     }
 
-    /// The exit status and the messages of errors that only this program has; `nil` for all others.
+    /// Returns the exit status and the messages of errors that only this program has; `nil` for all other errors.
     static func classify(_ error: any Error) -> (ExitStatus, [String])? {
         switch error {
         case let error as InventoryError: (ExitStatus(error), error.messages)

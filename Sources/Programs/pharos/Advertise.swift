@@ -26,7 +26,7 @@ struct Advertise: ParsableCommand {
         ], defaultSubcommand: AdvertiseProfile.self)
 }
 
-/// The options of `advertise` that profiles and frames share.
+/// The options that `advertise` has for both profiles and frames.
 struct OnAirOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .sendingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
@@ -72,7 +72,7 @@ struct OnAirOptions: ParsableArguments {
     }
 }
 
-/// `advertise PROFILE`.
+/// `advertise PROFILE`: advertises a beacon profile.
 struct AdvertiseProfile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
@@ -102,7 +102,7 @@ struct AdvertiseProfile: ParsableCommand {
                 eidTime: loaded.eidTime()))
     }
 
-    /// Returns the position of the chosen advertisement, or all positions.
+    /// Returns the index of the chosen advertisement, or all indices if none is chosen.
     private func choose(from all: Range<Int>) throws -> [Int] {
         guard let advertisement else { return Array(all) }
         guard advertisement >= 1, advertisement <= all.count else {
@@ -112,7 +112,7 @@ struct AdvertiseProfile: ParsableCommand {
     }
 }
 
-/// `advertise FRAME …`, with the options of `encode`.
+/// `advertise FRAME …`: advertises one frame, with the same frame options as `encode`.
 struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(commandName: Frame.frameName, abstract: "Advertise \(Frame.title).")

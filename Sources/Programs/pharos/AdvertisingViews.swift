@@ -19,13 +19,13 @@ struct TerminalOutput: AdvertisingOutput {
     }
 }
 
-/// Writes `text`, unless standard output accepts nothing for one second. A stopped terminal must not keep the program from
-/// turning the beacon off.
+/// Writes `text`, unless standard output accepts no output for one second. A stopped terminal must not prevent the
+/// program from turning the beacon off.
 private func write(_ text: String) {
     if Terminal.takesOutput(within: 1000) { Terminal.show(text) }
 }
 
-/// Writes a JSON object, under the same condition.
+/// Writes a JSON object as a line, unless standard output accepts no output for one second.
 private func write(_ value: JSONValue) {
     if Terminal.takesOutput(within: 1000) { Terminal.write(value.line + "\n") }
 }
@@ -51,7 +51,8 @@ struct JSONView: AdvertisingView {
     }
 }
 
-/// The view for a file or a pipe: one block at the start, and the last lines at the end.
+/// The view for a file or a pipe: prints one block of lines when the beacon is on the air, and the last lines at the
+/// end.
 struct LineView: AdvertisingView {
     private let facts: OnAirFacts
 
@@ -68,7 +69,7 @@ struct LineView: AdvertisingView {
     }
 }
 
-/// The view for a terminal: it overwrites its block five times a second.
+/// The view for a terminal: draws a block of lines, and updates it five times a second.
 final class LiveView: AdvertisingView {
     private let facts: OnAirFacts
     private var block = LiveBlock()
@@ -88,7 +89,7 @@ final class LiveView: AdvertisingView {
     }
 
     private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        // Nothing is drawn while the terminal is busy, because waiting for it would delay the beacon.
+        // Draw nothing while the terminal accepts no output, because waiting for it would delay the beacon.
         guard Terminal.takesOutput() else { return }
         block.draw(
             OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: Terminal.columns))

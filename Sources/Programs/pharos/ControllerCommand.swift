@@ -37,8 +37,9 @@ struct ControllerCommand: ParsableCommand {
         let server = VirtualControllerServer(
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
         var files: [SocketFile] = []
-        // Removes only the files of this server: another server may use the path that could not be taken, or may have
-        // taken it over since. While the server listens, no other file has the inode number of its file.
+        // Remove only the socket files of this server. Another server may use a path that this server could not take,
+        // or may have replaced a file since. The server must live until then: while it listens, no other file can have
+        // the inode number of its file.
         defer { withExtendedLifetime(server) { for file in files { file.remove() } } }
         for address in listen { try open(address, server, &files) }
         try server.run(until: signals)

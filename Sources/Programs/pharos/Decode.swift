@@ -78,10 +78,10 @@ struct Decode: ParsableCommand {
         return try lines.print(text)
     }
 
-    /// Prints a capture or a text, and returns whether no rule is broken.
+    /// Prints the payloads of a capture or a text. Returns true if no payload breaks a rule of the specification.
     private func decode(_ pieces: InputPieces, _ printer: PayloadPrinter) throws -> Bool {
         var start: [UInt8] = []
-        // Only a capture needs more than the first piece, so a typed line is decoded at once.
+        // Read only as many bytes as needed to recognize a capture, so that a typed line is decoded at once.
         while start.count < CaptureFormat.magicLength, CaptureFormat.canStart(with: start) {
             let piece = try pieces.next()
             if piece.isEmpty { break }
@@ -108,8 +108,8 @@ struct Decode: ParsableCommand {
         return try lines.print(start, pieces)
     }
 
-    /// Returns true if a text begins like JSON: with a brace, or with a bracket that no word follows. Lines of
-    /// bluetoothctl begin with a word in brackets.
+    /// Returns true if a text begins like JSON: with a brace, or with a bracket and the start of a JSON value. A
+    /// bracket before another word is not JSON, because lines of bluetoothctl begin so.
     private static func isJSON(_ start: [UInt8]) -> Bool {
         let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let first = text.first, "{[".utf8.contains(first) else { return false }
@@ -126,7 +126,7 @@ struct Decode: ParsableCommand {
     }
 }
 
-/// The packet that a payload is from, as a user names it.
+/// The kind of packet that contains a payload, as the user names it.
 enum PayloadOrigin: String, CaseIterable, ExpressibleByArgument {
     case legacy
     case scanRecord = "scan-record"
@@ -159,16 +159,19 @@ enum DecodeInput {
             ? .pieces(try InputPieces(only)) : .text(Self.joined(only))
     }
 
-    /// Hexadecimal digits are bytes, not a file: a file with the name c0ffee must be written ./c0ffee.
+    /// Returns true if an argument is the name of a file. Hexadecimal digits are bytes: a file with the name c0ffee
+    /// must be written ./c0ffee.
     private static func namesFile(_ argument: String) -> Bool {
         if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
         if Files.exists(argument) { return true }
-        // The time in front of a packet of `hcidump --raw --ts` contains dots, as the name of a file does.
+        // In the output of `hcidump --raw --ts`, the time before a packet contains dots, so dots do not prove that a
+        // text is the name of a file.
         let isText = argument.contains { $0.isWhitespace } && argument.contains { "<>\n".contains($0) }
         return !isText && !argument.contains("hcitool") && (argument.contains("/") || argument.contains("."))
     }
 
-    /// Several lines of digits are one payload if they fit into one.
+    /// Joins several lines of hexadecimal digits into one payload, if they fit into one legacy payload. Returns any
+    /// other text unchanged.
     private static func joined(_ text: String) -> String {
         guard text.contains(where: \.isNewline), let octets = try? HexadecimalLines.octets(Array(text.utf8)),
             octets.count <= AdvertisingData.legacyLimit

@@ -80,7 +80,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 }
 
 extension FrameOptions {
-    /// The bytes that the options describe, at the moment that they describe.
+    /// Returns the payload that the options describe, with the time and the counters that they describe.
     func payload() throws -> AdvertisingData {
         let live = try liveOptions()
         let advertisement = Advertisement(

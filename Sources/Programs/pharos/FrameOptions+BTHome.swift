@@ -6,7 +6,7 @@ internal import CommandSupport
 internal import Configuration
 internal import EddystoneSecurity
 
-/// The key of encrypted BTHome, and the address that it is encrypted with.
+/// The options for encrypted BTHome: the key, and the address of the sender, which is used in the encryption.
 struct EncryptionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -26,7 +26,7 @@ struct EncryptionOptions: ParsableArguments {
         transform: EncryptionOptions.address)
     var deviceAddress: DeviceAddress?
 
-    /// `true` if the command line has a key.
+    /// True if the command line has a key.
     var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
 
     func validate() throws {
@@ -44,7 +44,7 @@ struct EncryptionOptions: ParsableArguments {
         return encryptionKey.map { IdentityKey($0) }
     }
 
-    /// The address of the sender, for payloads that do not come with it.
+    /// Returns the address of the sender for payloads that are decoded without their packet; `nil` if it is not needed.
     func sender() throws -> DeviceAddress? {
         if hasKey && deviceAddress == nil { throw Failure(.usage, "decrypting BTHome needs --device-address as well") }
         return deviceAddress
@@ -91,14 +91,14 @@ struct BTHomeOptions: FrameOptions {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }
         let forms = kinds.map(\.valueForms).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        // If several kinds have the name, the message shows the widest limits.
+        // If several kinds of values have this name, the message shows the widest limits.
         let limits = kinds.compactMap(\.limits).max { largest($0) < largest($1) }.map { ", \($0)" } ?? ""
         throw Mistake(
             "\(first.name) takes \(forms.joined(separator: ", or "))\(limits)" + OptionValue.plainNumberAdvice(parts[1])
         )
     }
 
-    /// The upper bound of `-327.68...327.67`.
+    /// Returns the upper bound of limits such as `-327.68...327.67`.
     private static func largest(_ limits: String) -> Double {
         limits.firstRange(of: "...").flatMap { Double(limits[$0.upperBound...]) } ?? 0
     }

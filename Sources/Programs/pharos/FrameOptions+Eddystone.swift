@@ -74,7 +74,7 @@ struct URLOptions: FrameOptions {
     var hasTypicalPower: Bool { power.isTypical }
 }
 
-/// Identity key, rotation and time of EID and encrypted telemetry.
+/// The options for ephemeral ids (EID) and encrypted telemetry: identity key, rotation and time.
 struct RotationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -101,7 +101,7 @@ struct RotationOptions: ParsableArguments {
         transform: { UInt32(try OptionValue.seconds($0, in: 0...Int(UInt32.max))) })
     var timeS: UInt32?
 
-    /// `true` if the command line has a key.
+    /// True if the command line has a key.
     var hasKey: Bool { identityKey != nil || identityKeyFile != nil }
 
     func validate() throws {

@@ -8,7 +8,7 @@ internal import EddystoneSecurity
 internal import LinuxHost
 internal import Profiles
 
-/// The options for one kind of frame, of `encode` and of `advertise`.
+/// The options for one kind of frame. `encode` and `advertise` have the same frame options.
 protocol FrameOptions: ParsableArguments {
     /// The subcommand's name, such as `ibeacon`.
     static var frameName: String { get }
@@ -18,35 +18,37 @@ protocol FrameOptions: ParsableArguments {
     /// The content to send.
     func content() throws -> Advertisement.Content
     func measuredPowerRule() throws -> MeasuredPowerRule
-    /// `true` if the frame has a measured power and the options do not give it.
+    /// True if the frame has a measured power that the options do not give, so that a typical value is used.
     var hasTypicalPower: Bool { get }
-    /// The values of payloads that depend on time; the defaults are those of fixed payloads.
+    /// Returns the key, the clock and the counters, for payloads that depend on time. The defaults are for payloads
+    /// that do not.
     func liveOptions() throws -> LiveOptions
-    /// Checks that the options contain all values for the payload of one moment.
+    /// Throws an error if the options lack a value that `encode` needs, because it makes the payload of one moment.
     func validateForEncoding() throws
 }
 
-/// The key, the clock and the counters of the payload.
+/// The key, the clock and the counters from which a payload is made that depends on time.
 struct LiveOptions {
     var identityKey: IdentityKey?
     var eidTime: UInt32?
     var salt: UInt16?
     var advertisements: UInt32 = 0
     var uptimeDeciseconds: UInt32 = 0
-    /// For encrypted BTHome: the number of the first packet, and the address of the sender.
+    /// The counter of the first packet, for encrypted BTHome.
     var counter: UInt32?
+    /// The address of the sender, for encrypted BTHome.
     var deviceAddress: DeviceAddress?
 }
 
 extension MeasuredPowerRule {
-    /// The measured power of a beacon that is not calibrated.
+    /// The typical measured power, for a beacon that is not calibrated.
     static let typical = MeasuredPowerRule.atOneMeter(BeaconProfile.typicalMeasuredPower)
 }
 
 extension FrameOptions {
     var hasTypicalPower: Bool { false }
 
-    /// The type in profiles, if it differs from the subcommand's name.
+    /// The name of the frame in profiles, such as `eddystone-uid`; empty if it is the subcommand's name.
     static var otherNames: [String] {
         FrameKind.allCases.map(\.rawValue).filter { $0 == "eddystone-" + frameName }
     }
@@ -64,13 +66,13 @@ extension FrameOptions {
 }
 
 extension MeasuredPowerAtOneMeter {
-    // The help of iBeacon and AltBeacon.
+    // The help of the option for iBeacon and AltBeacon.
     fileprivate static let help = ArgumentHelp(
         "Level at 1 m, -127...0 dBm, from which receivers estimate the distance (default: -59, a typical value).",
         valueName: "dBm")
 }
 
-/// Measured power of Eddystone frames: at 0 m, or at 1 m with 41 dB added.
+/// The options for the measured power of Eddystone frames: at 0 m, or at 1 m, to which 41 dB are added.
 struct ZeroMeterPowerOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -113,7 +115,7 @@ extension PayloadSource {
 }
 
 extension LiveOptions {
-    /// The first values of the telemetry counters.
+    /// The values with which the telemetry counters start.
     var counters: TelemetryCounters {
         TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
     }
@@ -216,7 +218,8 @@ struct RawOptions: FrameOptions {
     }
 
     func content() throws -> Advertisement.Content {
-        // Whether the PDU holds so much is checked with the PDU's options.
+        // This only checks the limit of extended advertising. Whether the chosen PDU can hold the data is checked with
+        // the radio options.
         do {
             return .raw(try AdvertisingData(structure, limit: AdvertisingData.extendedLimit))
         } catch {

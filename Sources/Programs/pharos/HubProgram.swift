@@ -2,22 +2,24 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import LinuxHost
 
-/// The commands of the second program, `pharos-hub`: all receiving commands beyond `scan` and `audit`, and `crowd`, which
-/// tests receivers. It links C libraries that a static program cannot, so `pharos` replaces itself with it.
+/// The commands of the second program, `pharos-hub`: the receiving services, and `crowd`, which tests receivers.
+/// pharos-hub links C libraries that a static program cannot link. So for these commands, `pharos` replaces its process
+/// with pharos-hub.
 enum HubProgram {
     static let commands: [any ParsableCommand.Type] = [
         Collect.self, Crowd.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
         Proxy.self, RehearseCommand.self, Where.self, Zones.self,
     ]
 
-    /// The directories that may contain pharos-hub: the directory of this program, as in a build; the directory next to
-    /// it, as installed with any prefix; and the directory of the package.
+    /// The directories in which pharos-hub is searched: the directory of this program, as after a build;
+    /// ../libexec/pharos, as after an installation with any prefix; and the directory of the package.
     private static var directories: [String] {
         let own = ThisProgram.directory.map { [$0, "\($0)/../libexec/pharos"] } ?? []
         return own + ["/usr/libexec/pharos"]
     }
 
-    /// `find` belongs to the static program, `find --map` to pharos-hub.
+    /// Returns true for `find --map`, which is a command of pharos-hub. `find` without a map is a command of this
+    /// program.
     private static func isFindOnMap(_ words: ArraySlice<String>) -> Bool {
         words.first == "find" && words.contains { $0 == "--map" || $0.hasPrefix("--map=") }
     }
@@ -42,7 +44,7 @@ enum HubProgram {
     }
 }
 
-/// A command of pharos-hub as help and completions show it. pharos-hub itself parses the arguments.
+/// A command of pharos-hub. This declaration is only for help and completions; pharos-hub itself parses the arguments.
 protocol HubCommand: ParsableCommand {}
 
 extension HubCommand {
@@ -51,7 +53,7 @@ extension HubCommand {
     }
 }
 
-/// The arguments that these commands share, for completions.
+/// The arguments that the commands of pharos-hub share, for completions.
 struct HubArguments: ParsableArguments {
     @Argument(help: "Files of the command.", completion: .file()) var files: [String] = []
     @Option(name: .shortAndLong, help: "Adapter that receives, such as hci0.", completion: .adapters)

@@ -109,7 +109,8 @@ struct IdentityResolvingKeys: ParsableCommand {
         Terminal.show(text)
     }
 
-    /// A name for files and listeners: the letters, digits, dots and dashes of the title.
+    /// Returns the name of the key file for a device: the ASCII letters and digits of its title, with hyphens for all
+    /// other characters.
     private static func fileName(_ title: String) -> String {
         let name = title.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.joined(separator: "-")
         return (name.isEmpty ? "phone" : String(name.prefix(48))) + ".irk"

@@ -7,7 +7,7 @@ internal import EddystoneSecurity
 internal import LinuxHost
 internal import Profiles
 
-/// The installed profiles of this machine, and the beacons that send them.
+/// The installed profiles of this machine, and the services of the beacons that send them.
 struct InstalledProfiles: ParsableArguments {
     private static let defaultDirectory = "/etc/pharos"
 
@@ -26,13 +26,14 @@ struct InstalledProfiles: ParsableArguments {
         Files.names(in: directory).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
     }
 
-    /// Completes a name with those of the installed profiles, in the directory of --profile-dir if the line has one.
+    /// Returns the names of the installed profiles, for completion. The directory is that of --profile-dir if the
+    /// command line has this option.
     @Sendable static func installed(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let pairs = zip(words, words.dropFirst())
         return names(in: pairs.first { $0.0 == "--profile-dir" }?.1 ?? defaultDirectory)
     }
 
-    /// The contents of an installed profile.
+    /// Returns the contents of an installed profile.
     func read(_ name: String) throws -> [UInt8] {
         do throws(FileProblem) {
             _ = try FirstProfile.name(name)
@@ -70,28 +71,28 @@ struct InstalledProfiles: ParsableArguments {
 
     /// Runs systemctl.
     ///
-    /// - Throws: A ``Failure`` with its message if it does not succeed.
+    /// - Throws: A ``Failure`` with the message of systemctl if it does not succeed.
     static func systemctl(_ arguments: String...) throws {
         guard let message = try problem(["systemctl"] + arguments) else { return }
         throw Failure(.unavailable, "systemctl \(arguments.joined(separator: " ")): \(message)")
     }
 
-    /// Returns whether the beacon's unit runs or starts.
+    /// Returns whether the beacon's systemd unit is active.
     static func isActive(_ name: String) throws -> Bool {
         try problem(["systemctl", "is-active", "--quiet", "pharos@\(name)"]) == nil
     }
 
-    /// Returns whether systemd has the beacon's unit.
+    /// Returns whether systemd has a unit for the beacon.
     static func hasUnit(_ name: String) throws -> Bool {
         try problem(["systemctl", "cat", "pharos@\(name)"]) == nil
     }
 
-    /// Returns the status of the beacon if it is running, also without systemd.
+    /// Returns the status of the beacon if it is running, even if it was started without systemd; otherwise `nil`.
     func running(_ name: String) -> InstanceStatus? {
         (try? StatusFile.all(in: runtimeDir))?.status.instances.first { $0.name == name && $0.state != .off }
     }
 
-    /// Returns `nil` if the program succeeds, otherwise its message.
+    /// Runs a program. Returns `nil` if it succeeds, otherwise its error message.
     private static func problem(_ command: [String]) throws -> String? {
         switch try ProcessPool.run([command], parallel: 1, timeoutSeconds: 90, outputLimit: 1 << 16).first {
         case .ended(_, let errors, let code):
@@ -113,9 +114,9 @@ struct InstalledOptions: ParsableArguments {
         transform: OptionValue.duration)
     var waitS = 10_000_000
 
-    /// Waits until the beacon sends this profile, and shows its status.
+    /// Waits until the beacon sends this profile, and then shows the beacon's status.
     ///
-    /// - Throws: A ``Failure`` with exit code 75 if it is not on the air in time.
+    /// - Throws: A ``Failure`` with exit status 75 if the profile is not on the air in time.
     func showWhenOnAir(_ name: String, _ profile: [UInt8]) throws {
         let hash = Fingerprint.text(of: profile)
         let deadline = MonotonicClock.nanoseconds() + UInt64(waitS) * 1000
@@ -140,7 +141,7 @@ struct InstalledOptions: ParsableArguments {
     }
 }
 
-/// `install FILE`: from a file to a beacon that starts at every boot.
+/// `install FILE`: installs a profile as a beacon that starts at every boot.
 struct Install: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Install a profile on this machine, and put it on the air at every boot.",
@@ -191,7 +192,7 @@ struct Install: ParsableCommand {
         do {
             try InstalledProfiles.systemctl("enable", "--now", "pharos@\(name)")
         } catch {
-            // Restores the earlier profile, so that the command can be repeated.
+            // Restore the earlier profile, so that the command can be repeated.
             if let earlier { try? options.profiles.write(earlier, to: name) } else { try? Files.remove(place) }
             throw error
         }
@@ -252,7 +253,7 @@ struct SetCommand: ParsableCommand {
     }
 }
 
-/// `remove NAME`: takes a beacon off the air for good.
+/// `remove NAME`: takes a beacon off the air, and removes its profile.
 struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Take a beacon off the air, and remove its profile from this machine.",

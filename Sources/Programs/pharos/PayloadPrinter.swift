@@ -19,19 +19,21 @@ struct PayloadPrinter {
     let lint: Bool
     let explain: Bool
     let opener: TelemetryOpener?
-    /// The type of packet that is assumed for payloads without a packet; `nil` to derive it from their length.
+    /// The type of packet that is assumed for payloads that come without their packet; `nil` to derive it from their
+    /// length.
     let container: AdvertisingContainer?
 
-    /// Prints a payload that comes without a packet, and returns whether it breaks no rule.
+    /// Prints a payload that comes without its packet. Returns true if it breaks no rule of the specification.
     ///
-    /// - Parameter sender: The sender of the payload, if known.
+    /// - Parameter sender: The sender of the payload; `nil` if it is not known.
     func print(_ data: AdvertisingData, sender: DeviceAddress?) -> Bool {
         print(
             PayloadDescription(
                 data, in: container ?? AdvertisingContainer(count: data.octets.count), opener: opener(for: sender)))
     }
 
-    /// Prints a payload of a packet with its origin, and returns whether it breaks no rule.
+    /// Prints a payload of a captured packet, with facts about the packet. Returns true if it breaks no rule of the
+    /// specification.
     func print(_ payload: CapturedPayload) -> Bool {
         if !json { Terminal.show(payload.headline + "\n") }
         return print(
@@ -54,28 +56,29 @@ struct PayloadPrinter {
     }
 }
 
-/// Prints the advertising data in a capture: data of reports, and data that a host has set.
+/// Prints the advertising data in a capture: received data in reports, and data to send in HCI commands.
 struct CapturePrinter {
     private let printer: PayloadPrinter
     private let name: String
 
-    /// - Parameter name: The name of the file, for errors.
+    /// - Parameter name: The name of the file, for error messages.
     init(_ printer: PayloadPrinter, name: String) {
         self.printer = printer
         self.name = name
     }
 
-    /// Prints the capture, and returns whether no payload breaks a rule.
+    /// Prints the payloads of the capture. Returns true if no payload breaks a rule of the specification.
     ///
-    /// - Parameter start: The part of `pieces` that is already read.
-    /// - Throws: if the capture cannot be read to its end. All payloads before that place are printed.
+    /// - Parameter start: The part of `pieces` that has already been read.
+    /// - Throws: An error if the capture cannot be read to its end, after all payloads before the fault have been
+    ///   printed.
     func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var tally = CaptureTally()
         var isClean = true
         var reader = CaptureReader()
         var piece = start
         do {
-            // The reader of the output may have closed it.
+            // Stop if the reader of standard output has closed it.
             while !Terminal.outputIsGone {
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
                 while let record = try reader.next(), !Terminal.outputIsGone {
@@ -98,38 +101,39 @@ struct CapturePrinter {
     }
 }
 
-/// Prints the payloads and packets of a text, each as soon as it is read.
+/// Prints the payloads and packets in a text, each as soon as it has been read.
 struct LinePrinter {
     private let printer: PayloadPrinter
     private let name: String?
     private let sender: DeviceAddress?
     private var text = PastedText()
     private var tally = CaptureTally()
-    /// False once a payload breaks a rule.
+    /// False if a payload has broken a rule of the specification.
     private var isClean = true
     private var payloads = 0
     private var packets = 0
     /// The number of invalid lines.
     private var faults = 0
-    /// The number of invalid lines that are reported one by one. A file of another kind has only invalid lines.
+    /// The largest number of invalid lines that are reported one by one. Further lines are only counted, because a file
+    /// of another kind has only invalid lines.
     private static let reportedFaultLimit = 20
 
     /// - Parameters:
-    ///   - name: The name of the file, for errors; `nil` for a text of the command line.
-    ///   - sender: The sender of payloads without their packet, if known.
+    ///   - name: The name of the file, for error messages; `nil` for a text on the command line.
+    ///   - sender: The sender of payloads that come without their packet; `nil` if it is not known.
     init(_ printer: PayloadPrinter, name: String?, sender: DeviceAddress?) {
         self.printer = printer
         self.name = name
         self.sender = sender
     }
 
-    /// Prints the contents of the input, and returns whether no payload breaks a rule.
+    /// Prints the payloads of the input. Returns true if no payload breaks a rule of the specification.
     ///
-    /// - Parameter start: The part of `pieces` that is already read.
-    /// - Throws: at the end, if a line is invalid. All valid lines are printed.
+    /// - Parameter start: The part of `pieces` that has already been read.
+    /// - Throws: An error at the end if a line was invalid. All valid lines are printed.
     mutating func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var piece = start
-        // The reader of the output may have closed it.
+        // Stop if the reader of standard output has closed it.
         while !Terminal.outputIsGone {
             take(piece)
             if piece.isEmpty { break }
@@ -138,16 +142,16 @@ struct LinePrinter {
         return try finish()
     }
 
-    /// Prints the contents of `text`, and returns whether no payload breaks a rule.
+    /// Prints the payloads of `text`. Returns true if no payload breaks a rule of the specification.
     ///
-    /// - Throws: if a line is invalid. All valid lines are printed.
+    /// - Throws: An error if a line was invalid. All valid lines are printed.
     mutating func print(_ text: String) throws -> Bool {
         take(Array(text.utf8))
         take([])
         return try finish()
     }
 
-    /// Takes a piece of the text; an empty one is the end.
+    /// Prints the payloads that are complete after this piece of the text. An empty piece is the end of the text.
     private mutating func take(_ piece: [UInt8]) {
         if piece.isEmpty { text.finish() } else { text.push(piece) }
         while let entry = text.next(), !Terminal.outputIsGone {
@@ -183,7 +187,7 @@ struct LinePrinter {
             let more = faults - Self.reportedFaultLimit
             Terminal.writeMessage("\(place)\(NumberFormat.count(more, "more line")) could not be decoded")
         }
-        // Each fault has been reported.
+        // The failure has no message, because each fault has already been reported.
         if faults > 0 { throw Failure(.dataFormat) }
         guard payloads > 0 || packets > 0 || Terminal.outputIsGone else {
             let reason = name == nil ? "there are no bytes" : "it is empty"

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import CommandSupport
 
-/// The root command.
+/// The root command of the program `pharos`.
 @main
 struct Pharos: ParsableCommand {
     static let configuration = CommandConfiguration(

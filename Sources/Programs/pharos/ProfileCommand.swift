@@ -38,7 +38,7 @@ struct ProfileCheck: ParsableCommand {
             }
         }
         show(reports)
-        // The file may be for another machine, which has the keys.
+        // A missing key is only a warning, because the profile may be for another machine, which has the key.
         for problem in reports.flatMap(\.keyProblems) { Terminal.writeMessage("warning: \(problem)") }
         guard unreadable.isEmpty else { throw Failure(.noInput, unreadable) }
         if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
@@ -79,7 +79,7 @@ struct ProfileSchema: ParsableCommand {
     }
 }
 
-/// `profile init`: writes a first profile, from options or from answers on the terminal.
+/// `profile init`: writes a new profile, from options or from answers on the terminal.
 struct ProfileInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a beacon profile to start from.",
@@ -150,7 +150,7 @@ struct ProfileInit: ParsableCommand {
             throw Failure(.usage, "an eddystone-url needs a web address: --url https://example.org")
         }
         let path = file ?? name + ".json"
-        // A local name that is too long is a problem of the profile.
+        // Check the whole profile: for example, the local name may be too long.
         let report = ProfileReport(Array(profile.text.utf8), file: path)
         guard report.profile != nil else { throw report.refusal }
         try write(profile, to: path)
@@ -186,14 +186,15 @@ struct ProfileInit: ParsableCommand {
         + FrameKind.allCases.enumerated().map { "\($0.offset + 1) \($0.element.rawValue)" }.joined(separator: ", ")
         + "\nFrame to send, by number or name"
 
-    /// Asks until the answer is valid. An empty line chooses the default.
+    /// Asks on the terminal until the answer is valid. An empty line means the default.
     private func ask<Value>(
         _ question: String, default preset: String?, _ read: (String) throws -> Value
     ) throws -> Value {
         while true {
             Terminal.writeError(question + (preset.map { " [\($0)]" } ?? "") + ": ")
             guard let line = readLine() else { throw Failure(.usage, "the input ended early; no file was written") }
-            // Blanks inside an answer are part of it: a URL without them would be another URL.
+            // Remove spaces only at both ends. Spaces inside an answer stay, because a URL without them would be a
+            // different URL.
             let answer = String(line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
             do {
                 if answer.isEmpty, preset == nil { continue }
@@ -204,7 +205,8 @@ struct ProfileInit: ParsableCommand {
         }
     }
 
-    /// A frame by its number in the list, its name, or the name's second part, as in `pharos encode url`.
+    /// Returns a kind of frame by its number in the list, by its name, or by its name without `eddystone-`, as in
+    /// `pharos encode url`.
     private static func frame(_ text: String) throws -> FrameKind {
         let all = FrameKind.allCases
         if let number = Int(text), all.indices.contains(number - 1) { return all[number - 1] }

@@ -95,7 +95,7 @@ struct RadioOptions: ParsableArguments {
         return advertisement
     }
 
-    /// Throws for data that the PDU cannot hold, and for what the specification forbids for extended advertisements.
+    /// Throws an error if the PDU cannot hold the data, or if the specification forbids the extended advertisement.
     private func check(_ advertisement: Advertisement) throws {
         guard let octets = try? advertisement.payloadOctetCount() else { return }
         if let fault = advertisement.extendedFault(octets: octets) { throw ValidationError("--phy: \(fault).") }
@@ -112,7 +112,7 @@ struct RadioOptions: ParsableArguments {
 }
 
 extension AdvertisingData {
-    /// Throws for data that a legacy PDU cannot hold.
+    /// Throws an error if a legacy PDU cannot hold this number of bytes.
     static func checkLegacy(_ octets: Int) throws {
         guard octets > legacyLimit else { return }
         throw ValidationError(

@@ -3,7 +3,7 @@ internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
 
-/// `run PROFILE`: the service.
+/// `run PROFILE`: runs the service of a beacon.
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Keep a profile on the air as a service.",

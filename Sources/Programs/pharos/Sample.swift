@@ -4,7 +4,7 @@ internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
 
-/// `pharos sample`: the files of the directory `profiles`, which are embedded in the program.
+/// `pharos sample`: prints or writes files of the repository's directory `profiles`, which are embedded in the program.
 struct SampleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample", abstract: "Print a sample file, or write it to a file.",
@@ -63,25 +63,26 @@ struct SampleCommand: ParsableCommand {
     }
 }
 
-/// A file of the directory `profiles`.
+/// An embedded file of the directory `profiles`.
 struct Sample: Sendable {
-    /// The file's path in `profiles`, without `.json`.
+    /// The path of the file in `profiles`, without `.json`.
     let name: String
     let summary: String
     private let contents: [UInt8]
 
-    /// The path of the file below the samples' directory.
+    /// The path of the file in `profiles`.
     var fileName: String { isJSON ? name + ".json" : name }
 
     private var isJSON: Bool { ![".csv", ".geojson", ".png"].contains { name.hasSuffix($0) } }
 
-    /// The subdirectory of the file, if it has one.
+    /// The subdirectory of the file; `nil` if it is directly in `profiles`.
     var folder: String? {
         let parts = name.split(separator: "/")
         return parts.count > 1 ? String(parts[0]) : nil
     }
 
-    /// The file. `$schema` names the schema where the package installs it.
+    /// The contents of the file. In JSON files, the path in `$schema` is replaced by the path at which the package
+    /// installs the schema.
     var octets: [UInt8] {
         guard isJSON else { return contents }
         let text = String(decoding: contents, as: UTF8.self)

@@ -53,7 +53,7 @@ struct Status: ParsableCommand {
         do throws(SystemError) {
             return try StatusFile.all(in: runtimeDir)
         } catch {
-            // The package creates it. Without it, nothing has run on this machine.
+            // The package creates the default directory. If it is missing, no beacon has run on this machine.
             if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory {
                 return (BoxStatus(), [])
             }

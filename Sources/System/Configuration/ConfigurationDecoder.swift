@@ -2,24 +2,25 @@ internal import BluetoothTypes
 
 /// Reads values from a JSON tree, and collects their problems. The decoders of all file formats use it.
 ///
-/// A reader returns `nil` for a missing value, and reports a problem and returns `nil` for a wrong one.
+/// Each function that reads a value returns `nil` if the value is missing. If the value is wrong, it reports a problem
+/// and returns `nil`.
 package struct ConfigurationDecoder {
     /// The version of all file formats of this package.
     package static let version = 1
-    /// The largest number of characters in a name for files and units.
+    /// The largest number of characters in a name, which is used for files and systemd units.
     package static let nameLimit = 64
 
     /// The listed problems: at most ``JSONDocument/problemLimit`` errors and as many warnings.
     private var found: [FileProblem] = []
-    /// The numbers of problems, including those that are not listed.
+    /// The number of problems of each severity, including those that are not listed.
     private var counts: [FileProblem.Severity: Int] = [:]
-    /// The position of the last problem in the file.
+    /// The last position in the file at which there is a problem.
     private var end = JSONPosition(line: 1, column: 1)
 
     package init() {}
 
-    /// The problems in the order in which they were found. After ``JSONDocument/problemLimit`` errors, or as many warnings,
-    /// the last problem gives the number of those that are not listed.
+    /// The problems in the order in which they were found. If there are more than ``JSONDocument/problemLimit`` errors
+    /// or warnings, an additional last problem states how many are not listed.
     package var problems: [FileProblem] {
         let missing = counts.values.reduce(0, +) - found.count
         guard missing > 0 else { return found }
@@ -30,7 +31,7 @@ package struct ConfigurationDecoder {
         ]
     }
 
-    /// True if no more errors are listed, so that the caller can stop.
+    /// True if no further error would be listed, so that the caller can stop.
     package var isFull: Bool { counts[.error, default: 0] >= JSONDocument.problemLimit }
 
     private mutating func add(_ problem: FileProblem) {
@@ -43,7 +44,7 @@ package struct ConfigurationDecoder {
         add(FileProblem(message, at: node.position, path: node.path))
     }
 
-    /// Reports an error about a key, not about its value.
+    /// Reports an error about the key of a member, not about its value.
     package mutating func error(_ message: String, at member: JSONMember) {
         var problem = FileProblem(message, at: member.keyPosition, path: member.value.path)
         problem.isAboutKey = true
@@ -54,9 +55,10 @@ package struct ConfigurationDecoder {
         add(FileProblem(message, at: node.position, path: node.path, severity: .warning))
     }
 
-    /// Reads an object, and reports all keys except `keys`.
+    /// Returns the node if it is an object, and reports all keys of the object that are not in `keys`.
     ///
-    /// - Parameter hint: Returns an advice for an unknown key; `nil` suggests the nearest key.
+    /// - Parameter hint: Returns advice for an unknown key; if it returns `nil`, the message suggests the most similar
+    ///   key.
     package mutating func object(
         _ node: JSONNode?, keys: [String], hint: (String) -> String? = { _ in nil }
     ) -> JSONNode? {
@@ -98,7 +100,7 @@ package struct ConfigurationDecoder {
         return nil
     }
 
-    /// Reads a list with a number of elements in `count`.
+    /// Returns the elements of a list. Their number must be in `count`.
     package mutating func list(
         _ node: JSONNode?, of what: String, count: ClosedRange<Int> = 1...Int.max
     ) -> [JSONNode]? {
@@ -265,7 +267,7 @@ package struct ConfigurationDecoder {
             at: node)
     }
 
-    /// Reads a name for files and units.
+    /// Reads a name that can be used for files and systemd units.
     package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
         let isGood = name.utf8.allSatisfy { $0.isASCIILetterOrDigit || "._-".utf8.contains($0) }
@@ -284,12 +286,12 @@ package struct ConfigurationDecoder {
     }
 }
 
-/// Values of several kinds of files.
+/// Reads values that occur in several kinds of files.
 extension ConfigurationDecoder {
-    /// The default for the largest number of characters in a label.
+    /// The largest number of characters in a label, if the format sets no other limit.
     package static let labelLimit = 100
 
-    /// Reads a number in thousandths. Further decimals are rounded.
+    /// Reads a number, and returns it in thousandths; `range` is also in thousandths. Further decimals are rounded.
     package mutating func thousandths(_ node: JSONNode?, in range: ClosedRange<Int>, unit: String) -> Int? {
         guard let node, let number = self.number(node) else { return nil }
         guard let value = number.thousandths, !number.isLess(thanThousandths: range.lowerBound),
@@ -316,12 +318,13 @@ extension ConfigurationDecoder {
         return value
     }
 
-    /// The smallest number that is percent. Numbers between 1 and this one are refused: 2 may mean 2 % or nothing.
+    /// The smallest number that is read as percent. Numbers between 1 and this number are refused, because 2 may mean 2
+    /// % or be a mistake.
     package static let leastPercent = 10.0
 
-    /// Reads a share of one such as 0.95, or percent such as 95.
+    /// Reads a share as a fraction of one, such as 0.95, or in percent, such as 95. Returns the fraction.
     ///
-    /// - Parameter range: The range of the share.
+    /// - Parameter range: The range of the share as a fraction of one.
     package mutating func share(_ node: JSONNode?, in range: ClosedRange<Double>) -> Double? {
         guard let node, let number = number(node) else { return nil }
         guard let value = Double(number.text), value > 1, value <= 100 else { return real(node, in: range) }
@@ -343,7 +346,7 @@ extension ConfigurationDecoder {
         return path
     }
 
-    /// Reads a text for people.
+    /// Reads a text that is shown to people, such as a title.
     ///
     /// - Parameter limit: The largest number of characters.
     package mutating func label(

@@ -10,7 +10,7 @@ public struct FileProblem: Error, Hashable, Sendable {
 
     /// The kind of a problem.
     public enum Kind: Hashable, Sendable {
-        /// The file, or one that it names, cannot be read.
+        /// The file, or a file that it names, cannot be read.
         case missing
         /// The text does not follow the grammar of its format: it is not JSON, CSV or UTF-8.
         case malformed
@@ -30,7 +30,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     /// True if the problem is about the key of the value at ``path``, not about the value.
     public var isAboutKey = false
 
-    /// Creates a problem. The parameters set the properties of the same names.
+    /// Creates a problem at a position, by default an error about a value that is not allowed.
     public init(
         _ message: String, at position: JSONPosition, path: JSONPath = .root, severity: Severity = .error,
         kind: Kind = .invalid, in file: String? = nil
@@ -44,12 +44,12 @@ public struct FileProblem: Error, Hashable, Sendable {
     }
 
     public var isError: Bool { severity == .error }
-    /// The line, from 1.
+    /// The line of the problem, from 1.
     public var line: Int { position.line }
-    /// The column in Unicode scalars, from 1.
+    /// The column of the problem in Unicode scalars, from 1.
     public var column: Int { position.column }
 
-    /// The largest number of characters of a path in a message.
+    /// The largest width of a path in a message, in columns.
     private static let pathLimit = 200
 
     /// Returns the problem with the path of its file.
@@ -60,8 +60,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     }
 
     /// Returns the problem in the style of compilers:
-    /// `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`. A warning has `warning: ` after
-    /// the position.
+    /// `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`. A warning has `warning: `
+    /// after the position.
     public func text(file: String) -> String { TerminalText.line("\(file):\(place)") }
 
     private var place: String {
@@ -81,7 +81,8 @@ public struct FileProblem: Error, Hashable, Sendable {
         }.map(\.element)
     }
 
-    /// The problem as an object of `problems` in the output of `--json`. It has the key `file` only if the file is known.
+    /// The problem as an object of `problems` in the output of `--json`. It has the key `file` only if the file is
+    /// known.
     public var json: JSONValue {
         .record(
             (file.map { [("file", .string($0))] } ?? []) + [
@@ -97,18 +98,18 @@ extension FileProblem: CustomStringConvertible {
 }
 
 extension Sequence where Element == FileProblem {
-    /// The worst kind of the errors: missing, then malformed, then invalid; `nil` without errors.
+    /// The most serious kind among the errors, in the order missing, malformed, invalid; `nil` if there are no errors.
     public var refusal: FileProblem.Kind? {
         let kinds = Set(filter(\.isError).map(\.kind))
         return [.missing, .malformed, .invalid].first(where: kinds.contains)
     }
 }
 
-/// Finds the word that was probably meant by a mistyped one.
+/// Finds the known word that a mistyped word probably means.
 package enum NearestWord {
-    /// Returns the word of `words` with at most one typing error, otherwise the shortest one that begins with `word`,
-    /// otherwise the word with the fewest typing errors, otherwise the shortest one that contains `word`; `nil` if no word
-    /// is similar.
+    /// Returns the word of `words` that differs from `word` by at most one typing error; otherwise the shortest word
+    /// that begins with `word`; otherwise the word with the fewest typing errors; otherwise the shortest word that
+    /// contains `word`; `nil` if no word is similar.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
@@ -123,7 +124,8 @@ package enum NearestWord {
         return words.filter { $0.lowercased().contains(given) }.min { $0.utf8.count < $1.utf8.count }
     }
 
-    /// Returns the number of bytes to insert, remove, replace or swap with their neighbour (optimal string alignment).
+    /// Returns the smallest number of changes that turn `left` into `right`: a byte is inserted, removed or replaced,
+    /// or two neighbouring bytes are swapped (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         var beforeLast: [Int] = []
@@ -154,7 +156,8 @@ package enum ProblemText {
     }
 }
 
-/// The kinds of JSON files, which are distinguished by their keys, for the message about a file of the wrong kind.
+/// The kinds of JSON files, which are recognised by their keys. A message about a file of the wrong kind names the
+/// kind.
 public enum FileKind: Hashable, Sendable {
     case beaconProfile
     case fleet
@@ -211,7 +214,7 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// The command for such a file.
+    /// The command that uses a file of this kind.
     public var command: String {
         switch self {
         case .beaconProfile: "pharos profile check"
@@ -228,7 +231,8 @@ public enum FileKind: Hashable, Sendable {
 }
 
 extension ConfigurationDecoder {
-    /// Returns whether `root` may be a file of the kind `expected`. If not, reports a single error with the kind that it is.
+    /// Returns true if `root` may be a file of the kind `expected`. Otherwise reports a single error, which names the
+    /// kind of the file.
     package mutating func expect(_ expected: FileKind, _ root: JSONNode) -> Bool {
         guard let found = FileKind(root), found != expected else { return true }
         let command =

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// A time in whole seconds, as configurations and reports write it: `2026-03-01T12:00:00Z` (RFC 3339).
+/// A time in whole seconds, as configuration files and reports contain it: `2026-03-01T12:00:00Z` (RFC 3339).
 public struct RFC3339Time: Hashable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let secondsSince1970: Int
@@ -10,8 +10,8 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         self.secondsSince1970 = min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// Parses a date, `T`, a time with seconds, and `Z` or an offset from UTC. Fractions of a second are cut off. Returns `nil`
-    /// for other texts and for dates that do not exist.
+    /// Parses a date, `T`, a time with seconds, and `Z` or an offset from UTC. Fractions of a second are cut off.
+    /// Returns `nil` for other texts and for dates that do not exist.
     public init?(_ text: String) {
         let octets = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int? {
@@ -53,7 +53,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         self.init(secondsSince1970: days * 86_400 + hour * 3600 + minute * 60 + second - offset)
     }
 
-    /// The seconds since 1970 in the years 0...9999.
+    /// The range of the seconds since 1970 in the years 0...9999.
     private static let range = -62_167_219_200...253_402_300_799
 
     private static func days(in month: Int, of year: Int) -> Int {
@@ -61,9 +61,10 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Returns the days since 1970-01-01. Counts in years that begin in March, so that the leap day is the last one.
+    /// Returns the days since 1970-01-01. It counts in years that begin in March, so that a leap day is the last day of
+    /// its year.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        // 400 years later, so that no division has a negative operand.
+        // 400 years are added, so that no division has a negative operand. The result subtracts their 146,097 days.
         let year = (month > 2 ? year : year - 1) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468 - 146_097
@@ -76,7 +77,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
 extension RFC3339Time: CustomStringConvertible {
     /// The time in UTC: `2026-03-01T12:00:00Z`.
     public var description: String {
-        // Days and seconds from 0000-03-01, 400 years earlier, so that nothing is negative.
+        // Days and seconds are counted from 1 March of the year -400, so that no number is negative.
         let total = secondsSince1970 + (719_468 + 146_097) * 86_400
         let (days, second) = (total / 86_400, total % 86_400)
         let (era, dayOfEra) = (days / 146_097, days % 146_097)
@@ -93,12 +94,12 @@ extension RFC3339Time: CustomStringConvertible {
 
     /// Returns a time as text with milliseconds: `2026-03-01T12:00:00.250Z`.
     ///
-    /// - Parameter time: Milliseconds since 1970.
+    /// - Parameter time: The time in milliseconds since 1970.
     public static func text(milliseconds time: Int) -> String { text(time, digits: 3, unitsPerSecond: 1000) }
 
     /// Returns a time as text with microseconds: `2026-03-01T12:00:00.250000Z`.
     ///
-    /// - Parameter time: Microseconds since 1970.
+    /// - Parameter time: The time in microseconds since 1970.
     public static func text(microseconds time: Int) -> String { text(time, digits: 6, unitsPerSecond: 1_000_000) }
 
     private static func text(_ time: Int, digits: Int, unitsPerSecond: Int) -> String {

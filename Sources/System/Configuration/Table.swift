@@ -1,6 +1,6 @@
 /// A text table with aligned columns.
 public struct Table: Sendable {
-    /// The side of its column to which a cell is moved.
+    /// The side of a column at which its cells are aligned.
     public enum Alignment: Sendable {
         case left
         case right

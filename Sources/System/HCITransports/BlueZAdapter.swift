@@ -3,7 +3,7 @@ internal import CBlueZ
 internal import Glibc
 internal import LinuxHost
 
-/// An adapter hciN as the kernel describes it. The controller receives no commands for it.
+/// The description of an adapter hciN in the kernel. Reading it sends no command to the controller.
 public struct BlueZAdapter: Hashable, Sendable {
     /// The number N of hciN.
     public let index: UInt16
@@ -11,25 +11,25 @@ public struct BlueZAdapter: Hashable, Sendable {
     public let isUp: Bool
     /// True if the controller supports LE (LMP feature bit 38).
     public let supportsLE: Bool
-    /// True if the kernel is still reading the controller's address and features, because it was just plugged in. A
-    /// controller without a public address keeps the address zero, but has features afterwards.
+    /// True if the kernel is still reading the controller's address and features, because the adapter was just plugged
+    /// in. A controller without a public address keeps an address of zeros, but then has features.
     public let isBeingSetUp: Bool
 
-    /// The number of packets that were lost between the controller and the kernel since the adapter was plugged in, because
+    /// The number of packets from the controller that the kernel has lost since the adapter was plugged in, because
     /// their bytes were damaged or they were too long.
     public let receiveErrors: Int
 
     public var name: String { "hci\(index)" }
 
-    /// Returns every adapter of the kernel in the order of their numbers; empty if the kernel has no Bluetooth.
+    /// Returns every adapter of the kernel in the order of the numbers N; empty if the kernel has no Bluetooth.
     public static func all() -> [BlueZAdapter] {
         (0..<UInt16(HCI_MAX_DEV)).compactMap { index in try? BlueZAdapter(index: index) }
     }
 
-    /// True if the kernel has Bluetooth sockets.
+    /// True if the kernel supports Bluetooth sockets.
     public static var kernelHasBluetooth: Bool { (try? controlSocket("hci")) != nil }
 
-    /// Reads the description of hci`index` from the kernel.
+    /// Reads the description of the adapter with the number `index` from the kernel.
     public init(index: UInt16) throws(TransportError) {
         var info = hci_dev_info()
         guard unsafe hci_devinfo(Int32(index), &info) >= 0 else {
@@ -46,7 +46,7 @@ public struct BlueZAdapter: Hashable, Sendable {
         isBeingSetUp = isUnknown && octets.allSatisfy { $0 == 0 }
     }
 
-    /// Powers the adapter on. Returns whether it was off.
+    /// Powers the adapter on. Returns true if it was off.
     public static func bringUp(_ index: UInt16) throws(TransportError) -> Bool {
         let name = "hci\(index)"
         let socket = try controlSocket(name)
@@ -73,7 +73,8 @@ public struct BlueZAdapter: Hashable, Sendable {
         all().first { $0.address == address }
     }
 
-    /// Returns a Bluetooth socket on a channel of the kernel, bound to the adapter `index` or to none.
+    /// Returns a Bluetooth socket on a channel of the kernel, bound to the adapter `index`, or to no adapter for
+    /// HCI_DEV_NONE.
     static func boundSocket(
         _ index: UInt16, _ channel: UInt16, _ name: String
     ) throws(TransportError) -> Descriptor {

@@ -4,32 +4,33 @@ public import HCI
 public import LinuxHost
 internal import SystemPackage
 
-/// A Bluetooth socket to an adapter hciN: next to the kernel's Bluetooth stack (raw channel), or instead of it (user
-/// channel).
+/// A Bluetooth socket to an adapter hciN. A raw channel shares the adapter with the kernel's Bluetooth stack. A user
+/// channel removes the adapter from the kernel's Bluetooth stack.
 ///
-/// Each read returns one packet that begins with its H4 type byte.
+/// Each read from the socket returns one packet, which begins with its H4 type byte.
 public final class BlueZChannel: HCIChannel {
     private let commands: PacketSocket
-    /// The socket for advertising reports of a raw channel that listens. It is separate from the socket for commands, so that
-    /// neither can fill the buffer of the other.
+    /// The socket for advertising reports of a raw channel that listens. It is separate from the socket for commands,
+    /// so that neither can fill the buffer of the other.
     private let reports: PacketSocket?
     private let waiter: ChannelWaiter
     private let name: String
     public private(set) var receivedAt = HCIInstant.distantPast
     /// The number of the adapter of a raw channel; `nil` for a user channel.
     private let rawIndex: UInt16?
-    /// The time of the next check in ``checkPower()``.
+    /// The time from which on ``checkPower()`` checks a channel that listens again.
     private var nextLook = HCIInstant.distantPast
-    /// The time between two checks of a channel that listens, in microseconds. Its ``receive(until:)`` is called after each
-    /// report.
+    /// The shortest time between two checks of a channel that listens, in microseconds. ``receive(until:)`` of such a
+    /// channel is called after each report, so a check in each call would be too expensive.
     private static let lookSpacing = 200_000
 
     /// Opens the raw channel of an adapter that is up.
     ///
-    /// Commands to the radio need CAP_NET_RAW. It is checked here, because the kernel reports it only with the first command.
+    /// Commands to the radio need CAP_NET_RAW. This initialiser checks for it, because the kernel would only refuse the
+    /// first command.
     ///
-    /// - Parameter isListening: Whether the channel is for advertising reports. Then they get a socket of their own with a
-    ///   large buffer and with the time at which the kernel received them.
+    /// - Parameter isListening: True if the channel is for advertising reports. The reports then get their own socket
+    ///   with a large buffer, and ``receivedAt`` is the time at which the kernel received a report.
     public init(
         raw index: UInt16, isListening: Bool = false, interruption: SignalDescriptor? = nil
     ) throws(TransportError) {
@@ -60,7 +61,8 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
-    /// Opens the user channel of an adapter that is down. No other program can use the adapter until the channel is closed.
+    /// Opens the user channel of an adapter that is down. No other program can use the adapter until the channel is
+    /// closed.
     public init(user index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
         name = "hci\(index):user"
         rawIndex = nil
@@ -74,7 +76,7 @@ public final class BlueZChannel: HCIChannel {
         waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
     }
 
-    /// The descriptor to poll for reading; for a channel that listens, the one for the answers to commands.
+    /// The descriptor to poll for reading. For a raw channel that listens, it receives only the answers to commands.
     var descriptor: Descriptor { commands.descriptor }
 
     /// All descriptors of the channel, to poll for reading.
@@ -86,7 +88,7 @@ public final class BlueZChannel: HCIChannel {
 
     public var now: HCIInstant { waiter.now }
 
-    /// Writes the packet with one call.
+    /// Writes the packet with one system call.
     ///
     /// - Throws: `HCIChannelError.gone` if the adapter was unplugged or powered off.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
@@ -97,7 +99,8 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
-    /// Waits for the next packet. Messages that are not HCI packets are ignored.
+    /// Waits for the next packet until `deadline`, and returns `nil` at the deadline. Messages that are not HCI packets
+    /// are ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while let place = try waiter.first(until: deadline) {
             let octets: [UInt8]
@@ -116,8 +119,8 @@ public final class BlueZChannel: HCIChannel {
         return nil
     }
 
-    /// Checks whether the adapter was powered off. A raw socket receives nothing in this case, and a beacon whose payload never
-    /// changes sends nothing that would fail.
+    /// Throws an error if the adapter was powered off. In this case a raw socket simply receives nothing, and a beacon
+    /// whose payload never changes sends no command that would fail.
     private func checkPower() throws(HCIChannelError) {
         guard let rawIndex else { return }
         if reports != nil {
@@ -129,11 +132,11 @@ public final class BlueZChannel: HCIChannel {
         throw .gone("\(name): the adapter was powered down")
     }
 
-    /// Refuses an adapter whose user channel another program holds. The kernel would still pass commands on, which
-    /// disturbs both programs. It reports EBUSY only for other requests, so this makes a request for a connection's
-    /// description.
+    /// Refuses an adapter whose user channel another program holds. The kernel would still pass on commands of this
+    /// program, which would disturb both programs. It reports EBUSY only for other requests, so this function requests
+    /// the description of a connection.
     private func refuseTakenAdapter() throws(TransportError) {
-        // struct hci_conn_info_req with space for its answer: an address, then the type of the link.
+        // The struct hci_conn_info_req with space for the answer: first an address, then the type of the link.
         var request = [UInt8](repeating: 0, count: 64)
         request[6] = UInt8(ACL_LINK)
         let isTaken = unsafe request.withUnsafeMutableBytes { buffer in
@@ -143,11 +146,11 @@ public final class BlueZChannel: HCIChannel {
         if isTaken { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
     }
 
-    /// Sets the filter of a raw socket, which receives nothing at first. Only these events pass, so that data packets do not
-    /// wake the process.
+    /// Sets the filter of a raw socket. Without a filter, the socket receives nothing. Only these events pass the
+    /// filter, so that data packets do not wake the process.
     ///
-    /// - Parameter withCommands: `true` to receive the commands of the kernel and of other programs too, so that the
-    ///   answers to them can be distinguished from the answers to our own.
+    /// - Parameter withCommands: True to receive also the commands that the kernel and other programs send, so that
+    ///   their answers can be distinguished from the answers to the commands of this program.
     private func receiveOnly(
         _ events: [Int32], withCommands: Bool, on socket: PacketSocket
     ) throws(TransportError) {
@@ -162,8 +165,8 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
-    /// Refuses a socket that may not receive advertising reports. The kernel silently removes them from the filter for root in
-    /// a user namespace, which has the capability only in this namespace.
+    /// Refuses a socket that may not receive advertising reports. If this process is root only in a user namespace, the
+    /// kernel silently removes the reports from the filter.
     private func refuseWithoutReports(_ socket: PacketSocket) throws(TransportError) {
         var filter = hci_filter()
         var size = socklen_t(MemoryLayout<hci_filter>.size)

@@ -2,12 +2,12 @@ public import HCI
 public import LinuxHost
 internal import SystemPackage
 
-/// HCI with H4 framing over a stream: a UART, TCP, a unix socket, or one end of a socket pair.
+/// A channel for HCI packets with H4 framing over a stream: a UART, TCP, a unix socket, or one end of a socket pair.
 public final class H4Channel: HCIChannel {
     let stream: Descriptor
-    /// Reads ``stream`` for a channel that listens.
+    /// The reader of ``stream`` on a separate thread, for a channel that listens; otherwise `nil`.
     private let stamped: StampedStream?
-    /// The time at which the last bytes of the last packet arrived.
+    /// The time at which the last bytes of the most recent packet arrived.
     public private(set) var receivedAt = HCIInstant.distantPast
     private let waiter: ChannelWaiter
     private let name: String
@@ -22,8 +22,8 @@ public final class H4Channel: HCIChannel {
         waiter = ChannelWaiter(stream, interruption: interruption)
     }
 
-    /// Takes over a connected, nonblocking `stream` for advertising reports: ``receivedAt`` is the time at which a packet
-    /// arrived, even if it is taken much later.
+    /// Takes over a connected, nonblocking `stream` for advertising reports. ``receivedAt`` is then the time at which a
+    /// packet arrived, even if ``receive(until:)`` returns the packet much later.
     public init(
         listeningTo stream: Descriptor, name: String, interruption: SignalDescriptor? = nil
     ) throws(SystemError) {
@@ -50,9 +50,9 @@ public final class H4Channel: HCIChannel {
         }
     }
 
-    /// Returns the next packet.
+    /// Waits for the next packet until `deadline`, and returns `nil` at the deadline.
     ///
-    /// - Throws: `HCIChannelError.framing` if the bytes are not H4. All later calls throw it too.
+    /// - Throws: `HCIChannelError.framing` if the bytes are not H4. All later calls throw this error as well.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
             do throws(H4Error) {
@@ -74,7 +74,7 @@ public final class H4Channel: HCIChannel {
         }
     }
 
-    /// Returns the next bytes, none at the end of the stream; `nil` if there are none yet.
+    /// Returns the next bytes; an empty array at the end of the stream, `nil` if no bytes have arrived yet.
     private func read() throws(SystemError) -> [UInt8]? {
         if let stamped {
             guard let piece = try stamped.take() else { return nil }
@@ -86,7 +86,7 @@ public final class H4Channel: HCIChannel {
         return Array(buffer[..<count])
     }
 
-    /// Discards all received bytes. A UART may still have bytes of an earlier connection.
+    /// Discards all received bytes. A UART may still contain bytes of an earlier connection.
     public func flushInput() {
         while let octets = try? read(), !octets.isEmpty {}
         framer = H4Framer()
@@ -117,18 +117,18 @@ final class ChannelWaiter {
 
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
-    /// The longest time to wait after the first signal, 0.8 s in nanoseconds. The program should end within a second, even if
-    /// the controller does not answer.
+    /// The longest time to wait after the first signal: 0.8 s, in nanoseconds. A program should end within a second
+    /// after the signal, even if the controller does not answer.
     private static let shutdownTimeout: UInt64 = 800_000_000
 
-    /// Waits as ``first(until:)`` does; returns whether a descriptor is readable.
+    /// Waits as ``first(until:)`` does. Returns true if a descriptor is readable.
     func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool { try first(until: deadline) != nil }
 
-    /// Returns the index of the first descriptor that is readable before `deadline`, or before the end of ``shutdownTimeout``
-    /// after a signal; `nil` if there is none.
+    /// Waits for the descriptors until `deadline`, but after a signal at most for ``shutdownTimeout``. Returns the
+    /// index of the first descriptor that is readable; `nil` if none is.
     ///
-    /// - Throws: `interrupted` once for each signal. Afterwards the caller can still use the channel, for example to turn the
-    ///   beacon off.
+    /// - Throws: `interrupted` once for each signal. Afterwards the caller can still use the channel, for example to
+    ///   turn the beacon off.
     func first(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
         let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.shutdownTimeout) }
         let deadline = end.map { min(deadline, $0) } ?? deadline

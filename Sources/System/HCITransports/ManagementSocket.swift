@@ -3,14 +3,17 @@ internal import Glibc
 public import HCI
 public import LinuxHost
 
-/// The Bluetooth management socket of the kernel, which is for all adapters.
+/// The Bluetooth management socket of the kernel, which serves all adapters.
 ///
-/// Every user may read, and receives most events. Commands that change something need CAP_NET_ADMIN.
+/// Every user may send commands that only read, and receives most events. Commands that change something need
+/// CAP_NET_ADMIN.
 public final class ManagementSocket: ManagementChannel {
     /// The descriptor to poll for reading.
     public let descriptor: Descriptor
     private let waiter: ChannelWaiter
 
+    /// Opens the socket.
+    ///
     /// - Parameter name: The adapter as the user named it, for error messages.
     public init(_ name: String = "mgmt", interruption: SignalDescriptor? = nil) throws(TransportError) {
         descriptor = try BlueZAdapter.boundSocket(UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_CONTROL), name)
@@ -28,7 +31,8 @@ public final class ManagementSocket: ManagementChannel {
         }
     }
 
-    /// Returns the next message. Messages with a wrong length are ignored.
+    /// Waits for the next message until `deadline`, and returns `nil` at the deadline. Messages with a wrong length are
+    /// ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }
@@ -39,7 +43,8 @@ public final class ManagementSocket: ManagementChannel {
     }
 }
 
-/// The monitor channel of the kernel: every packet of every adapter, and the programs that have Bluetooth sockets.
+/// The monitor channel of the kernel. It reports every packet of every adapter, and the programs that have Bluetooth
+/// sockets.
 ///
 /// It needs CAP_NET_RAW.
 public final class MonitorSocket {
@@ -49,7 +54,7 @@ public final class MonitorSocket {
 
     /// Opens the channel. The kernel first sends messages about all existing adapters and sockets.
     ///
-    /// - Throws: ``TransportError`` without CAP_NET_RAW, and in a kernel without Bluetooth.
+    /// - Throws: ``TransportError`` if this process lacks CAP_NET_RAW, or if the kernel has no Bluetooth.
     public init() throws(TransportError) {
         guard Privileges.has(.netRaw) else {
             throw TransportError.notPermitted(.netRaw, "the monitor channel", "observing other programs")
@@ -61,7 +66,8 @@ public final class MonitorSocket {
 
     public var now: HCIInstant { waiter.now }
 
-    /// Returns the next message. Messages with a wrong length are ignored.
+    /// Waits for the next message until `deadline`, and returns `nil` at the deadline. Messages with a wrong length are
+    /// ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }
@@ -75,14 +81,15 @@ public final class MonitorSocket {
     public static var openSockets: MonitoredSockets {
         var sockets = MonitoredSockets()
         guard let monitor = try? MonitorSocket() else { return sockets }
-        // The kernel has already sent the messages about all of them.
+        // When the channel is open, the kernel has already sent the messages about all existing sockets.
         while let packet = try? monitor.receive(until: monitor.now) { sockets.receive(packet) }
         return sockets
     }
 }
 
 extension Descriptor {
-    /// Reads a message of a Bluetooth socket. Messages above 8192 bytes are cut, and then ignored because of their length.
+    /// Reads a message from a Bluetooth socket. A message above 8192 bytes is truncated, and the caller ignores it
+    /// because its length is wrong.
     fileprivate func message(_ end: String) throws(HCIChannelError) -> [UInt8] {
         let octets: [UInt8]
         do throws(SystemError) {

@@ -4,28 +4,29 @@ public import LinuxHost
 internal import SystemPackage
 internal import VirtualController
 
-/// An adapter that was opened by its name. It remembers the changes that ``close()`` must undo.
+/// An adapter that was opened by its name. ``close()`` undoes the changes that opening made.
 public final class OpenAdapter {
     public let name: AdapterName
     public let channel: any HCIChannel
-    /// The descriptor of the channel to poll for reading.
+    /// The channel's descriptor, to poll for reading.
     public let descriptor: Descriptor
     /// True if no other program uses the controller, so that it may be reset.
     public let isExclusive: Bool
-    /// The number of an hciN that was down and was brought up here; `nil` after it was put down.
+    /// The number N of an hciN that was down and that this object has brought up; `nil` after it was put down again,
+    /// and in all other cases.
     public private(set) var raisedIndex: UInt16?
-    /// The address of the adapter that was brought up. Another adapter may get its number later.
+    /// The address of the adapter that this object has brought up. Later, another adapter may have the same number N.
     public private(set) var raisedAddress: DeviceAddress?
-    /// The air of a virtual controller that has no other client.
+    /// The simulated air of a virtual adapter, if this object has created it.
     private let ownAir: VirtualAirServer?
 
     /// Opens the adapter `name`. An hciN that is down is brought up first.
     ///
     /// - Parameters:
-    ///   - isListening: Whether the channel is for advertising reports; see
+    ///   - isListening: True if the channel is for advertising reports; see
     ///     ``BlueZChannel/init(raw:isListening:interruption:)``.
-    ///   - interruption: A signal from it ends waiting with `HCIChannelError.interrupted`.
-    ///   - air: The air for a `virtual` controller; `nil` creates one.
+    ///   - interruption: Receives signals. A signal ends waiting with `HCIChannelError.interrupted`.
+    ///   - air: The simulated air for a `virtual` adapter; `nil` creates a new air.
     public init(
         _ name: AdapterName, isListening: Bool = false, interruption: SignalDescriptor? = nil,
         air: VirtualAirServer? = nil
@@ -75,17 +76,18 @@ public final class OpenAdapter {
         }
     }
 
-    /// All descriptors of the channel to poll for reading. A raw channel that listens has two.
+    /// All descriptors of the channel, to poll for reading. A raw channel that listens has two descriptors, other
+    /// channels have one.
     public var descriptors: [Descriptor] { (channel as? BlueZChannel)?.descriptors ?? [descriptor] }
 
-    /// The number of packets that the kernel has dropped since the adapter was opened, because they were not read in time;
-    /// `nil` if it is unknown.
+    /// The number of packets that the kernel has dropped since the adapter was opened, because they were not read in
+    /// time; `nil` if it is unknown.
     public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }
 
-    /// Brings the adapter up. This is needed even if it is up: the kernel powers an adapter that was just plugged in off again
-    /// after two seconds, unless a program brings it up.
+    /// Brings the adapter up. This is necessary even if the adapter is up: when an adapter was just plugged in, the
+    /// kernel powers it off again after two seconds, unless a program has brought it up.
     ///
-    /// - Returns: Whether ``close()`` must put the adapter down.
+    /// - Returns: True if the adapter was down, so that ``close()`` must put it down.
     private static func raise(_ index: UInt16) throws(TransportError) -> Bool {
         let adapter = try BlueZAdapter(index: index)
         do throws(TransportError) {
@@ -97,7 +99,7 @@ public final class OpenAdapter {
         }
     }
 
-    /// Puts the adapter down if it was brought up here. Call it after the last command.
+    /// Puts the adapter down if opening has brought it up. Call this after the last command.
     public func close() throws(TransportError) {
         guard let index = raisedIndex else { return }
         raisedIndex = nil

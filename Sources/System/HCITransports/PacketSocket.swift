@@ -3,11 +3,11 @@ internal import Glibc
 internal import HCI
 internal import LinuxHost
 
-/// A Bluetooth socket whose reads return one packet each, with the size of its buffer, the number of lost packets, and the
-/// time of each packet.
+/// A Bluetooth socket. Each read returns one packet and the time at which the kernel received it. The type can set the
+/// size of the receive buffer, and counts lost packets.
 struct PacketSocket {
     let descriptor: Descriptor
-    /// The number of packets that were lost before this object was created.
+    /// The kernel's count of lost packets when this value was created.
     private let lostBefore: Int64
 
     init(_ descriptor: Descriptor) {
@@ -19,7 +19,8 @@ struct PacketSocket {
     /// counts 768 bytes for each report.
     static let listeningBufferSize: Int32 = 4 << 20
 
-    /// Sets the size of the receive buffer in bytes. Without CAP_NET_ADMIN the limit of the system applies.
+    /// Sets the size of the receive buffer in bytes. Without CAP_NET_ADMIN, the size is limited by the system's
+    /// maximum.
     func setBufferSize(_ size: Int32) {
         var octets = size
         let length = socklen_t(MemoryLayout<Int32>.size)
@@ -29,23 +30,24 @@ struct PacketSocket {
 
     /// Makes the kernel record the time of each packet.
     ///
-    /// - Parameter isRaw: Whether the socket is a raw channel, which has an option of its own for this.
+    /// - Parameter isRaw: True for a raw channel, which has its own socket option for this.
     func recordTimes(isRaw: Bool) {
         var one: Int32 = 1
         let (level, option) = isRaw ? (SOL_HCI, HCI_TIME_STAMP) : (SOL_SOCKET, SO_TIMESTAMP)
         _ = unsafe setsockopt(descriptor.number, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The number of packets that the kernel has dropped since this object was created, because they were not read in time;
-    /// `nil` if it is unknown.
+    /// The number of packets that the kernel has dropped since this object was created, because they were not read in
+    /// time; `nil` if it is unknown.
     var lost: Int? {
         let lost = pharos_lost_packets(descriptor.number)
         guard lost >= 0, lostBefore >= 0 else { return nil }
-        // The kernel counts in 32 bits.
+        // The kernel's counter has 32 bits, and may wrap around.
         return Int(UInt32(truncatingIfNeeded: lost) &- UInt32(truncatingIfNeeded: lostBefore))
     }
 
-    /// The longest time that a packet can have waited, 10 s in microseconds. A longer time means that the clock was set.
+    /// The longest time that a packet can have waited in the buffer: 10 s in microseconds. If the difference is longer,
+    /// the clock was set.
     private static let longestWait: Int64 = 10_000_000
 
     /// Returns the next packet, empty at the end of the stream, and its time.

@@ -3,9 +3,9 @@ internal import LinuxHost
 internal import Synchronization
 internal import SystemPackage
 
-/// Reads a stream in a thread of its own, and notes when each piece arrived.
+/// Reads a stream on its own thread, and records when each piece arrived.
 ///
-/// A program that waits for its disk reads the stream late. Without the thread, all bytes that arrive in the meantime
+/// A program that waits for its disk reads the stream late. Without the thread, all bytes that arrived in the meantime
 /// would get the same time.
 final class StampedStream: Sendable {
     /// Bytes that arrived together.
@@ -14,13 +14,14 @@ final class StampedStream: Sendable {
         let receivedAt: HCIInstant
     }
 
-    /// Readable while ``take()`` has something to return.
+    /// The descriptor to poll. It is readable while ``take()`` has a piece, or the end of the stream, to return.
     let ready: Descriptor
     private let shared: Shared
-    /// Closed with this object, which ends the thread.
+    /// The end of a pipe that is closed when this object is released. This ends the thread.
     private let stop: Descriptor
 
-    /// The state that the thread uses. It does not keep the stream's owner alive.
+    /// The state that this object and the thread share. It does not refer to this object, so the thread does not keep
+    /// this object alive.
     private final class Shared: Sendable {
         let stream: Descriptor
         let wake: Descriptor
@@ -34,17 +35,20 @@ final class StampedStream: Sendable {
 
     private struct State {
         var pieces: [Piece] = []
+        /// The index of the next piece to take.
         var next = 0
+        /// The number of bytes in the pieces that are not taken yet.
         var octetCount = 0
-        /// The end of the stream; `nil` while it continues.
+        /// The reason why the stream has ended: success at its end, or an error; `nil` while it continues.
         var end: Result<Void, SystemError>?
     }
 
-    /// The largest number of bytes that wait to be taken. Above it, the stream is not read until some of them are
-    /// taken.
+    /// The number of waiting bytes above which the stream is not read, until some bytes are taken.
     private static let limit = 8 << 20
 
-    /// - Parameter stream: A nonblocking stream, of which nothing else reads.
+    /// Starts the thread that reads `stream`.
+    ///
+    /// - Parameter stream: A nonblocking stream, which only this object may read.
     init(_ stream: Descriptor) throws(SystemError) {
         let (ready, wake) = try Descriptor.pipe()
         let (stopped, stop) = try Descriptor.pipe()
@@ -90,7 +94,7 @@ final class StampedStream: Sendable {
 
     /// Returns the oldest piece; `nil` if none has arrived. At the end of the stream it returns a piece without bytes.
     ///
-    /// - Throws: The error that has ended the stream, after all pieces were taken.
+    /// - Throws: The error that has ended the stream, after all pieces are taken.
     func take() throws(SystemError) -> Piece? {
         var end: Result<Void, SystemError>?
         let piece = shared.state.withLock { state -> Piece? in

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import LinuxHost
 internal import SystemPackage
 
-/// The reason why an adapter cannot be used. The message says what to do.
+/// The reason why an adapter cannot be used. The description says what to do.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of reasons.
     public enum Reason: Hashable, Sendable {
@@ -39,7 +39,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// Returns the error for the C library's errno after a call on a Bluetooth socket of `adapter`.
+    /// Returns the error for a failed call on a Bluetooth socket of `adapter`; `number` is the C library's errno.
     static func bluetooth(_ call: String, _ number: Int32, _ adapter: String) -> TransportError {
         let device = adapter.prefix { $0 != ":" }
         let isUserChannel = adapter.hasSuffix(":user")
@@ -110,6 +110,6 @@ extension TransportError {
 extension Errno {
     /// ERFKILL: a radio is switched off by rfkill.
     static let blockedByRFKill = Errno(rawValue: 132)
-    /// EBADFD: a file descriptor is in a state in which it cannot do this.
+    /// EBADFD: the file descriptor is in a state in which the operation is not possible.
     static let badDescriptorState = Errno(rawValue: 77)
 }

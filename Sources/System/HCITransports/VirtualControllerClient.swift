@@ -3,29 +3,33 @@ internal import LinuxHost
 internal import SystemPackage
 internal import VirtualController
 
-/// A host of a virtual controller: its stream, and the packets that it has not read yet.
+/// A program (host) that is connected to a virtual controller: its stream, and the packets that are still to be written
+/// to the stream.
 final class VirtualControllerClient {
     let stream: Descriptor
     var controller: VirtualController?
-    /// True if the host has closed the stream or sends bytes that are not H4.
+    /// True if the host has closed the stream or has sent bytes that are not H4.
     private(set) var isFinished = false
     private let isPacketOriented: Bool
     private var framer = H4Framer()
     private var outgoing = PacketBacklog()
+    /// The largest number of reads in one call of ``readAvailable()``.
     private static let readsInATurn = 16
 
-    /// - Parameter isPacketOriented: Whether each read and each write is a whole packet, as /dev/vhci requires.
+    /// Serves the host at the other end of `stream`.
+    ///
+    /// - Parameter isPacketOriented: True if each read and each write must be a whole packet, as for /dev/vhci.
     init(_ stream: Descriptor, isPacketOriented: Bool) {
         self.stream = stream
         self.isPacketOriented = isPacketOriented
     }
 
-    /// The event to wait for. No commands are read from a host while its backlog is full.
+    /// The events of the stream to wait for. While the backlog is full, no commands are read from the host.
     var interest: Poller.Interest {
         Poller.Interest(stream, outgoing.isFull ? .write : outgoing.isEmpty ? .read : .readAndWrite)
     }
 
-    /// Reads commands of the host, but not so many that other hosts wait long.
+    /// Reads available commands of the host. The number of reads is limited, so that other hosts do not wait long.
     func readAvailable() {
         for _ in 0..<Self.readsInATurn where !isFinished && !outgoing.isFull {
             let octets: [UInt8]
@@ -54,7 +58,7 @@ final class VirtualControllerClient {
         answerPackets()
     }
 
-    /// Passes received packets to the controller while the backlog has space for their answers.
+    /// Passes received packets to the controller while the backlog has room for the answers.
     private func answerPackets() {
         do throws(H4Error) {
             while !outgoing.isFull, let packet = try framer.next() { controller?.receive(packet) }
@@ -75,7 +79,7 @@ final class VirtualControllerClient {
             let octets = outgoing.head(isPacketOriented: isPacketOriented)
             do throws(SystemError) {
                 outgoing.removeFirst(try stream.write(octets))
-                // Packets that were read earlier can be answered now.
+                // Packets that were read while the backlog was full can be answered now.
                 if wasFull && !outgoing.isFull { answerPackets() }
             } catch {
                 switch error.errno {
@@ -89,23 +93,23 @@ final class VirtualControllerClient {
     }
 }
 
-/// Packets that a host has not read yet, first in, first out.
+/// The queue of packets to a host, which are still to be written to its stream.
 ///
-/// Its memory is limited. Advertising reports are dropped when the backlog is long, as a controller drops them. Answers to
-/// commands are never dropped. Instead, no commands are read from the host while the backlog is full.
+/// The memory of the queue is limited. Advertising reports are dropped while the queue is long, as a controller drops
+/// them. Answers to commands are never dropped; instead, no commands are read from the host while the queue is full.
 struct PacketBacklog {
-    /// The packets, each after its H4 type byte. One array, because an array for each answer of seven bytes would take
-    /// eight times the memory.
+    /// The packets, each with its H4 type byte in front. They are in one array, because a separate array for each
+    /// answer of seven bytes would take eight times the memory.
     private var octets: [UInt8] = []
-    /// The number of bytes that are written already.
+    /// The number of bytes at the start of `octets` that are already written to the stream.
     private var written = 0
 
     private var size: Int { octets.count - written }
 
-    /// The size from which on reports are dropped, in bytes.
+    /// The size of the queue from which on reports are dropped, in bytes.
     static let reportLimit = 1 << 20
-    /// The size from which on no commands are read, in bytes. It is above ``reportLimit``, so that reports alone never stop
-    /// commands.
+    /// The size of the queue from which on no commands are read, in bytes. It is above ``reportLimit``, so that reports
+    /// alone never prevent the reading of commands.
     static let limit = (2 << 20) - (1 << 16)
 
     var isEmpty: Bool { size == 0 }
@@ -118,13 +122,14 @@ struct PacketBacklog {
         octets += packet.h4
     }
 
-    /// Returns the first packet if `isPacketOriented`, otherwise up to 1024 bytes; empty if there is no packet.
+    /// Returns the next bytes to write: the first packet if `isPacketOriented`, otherwise up to 1024 bytes; empty if
+    /// the queue is empty.
     func head(isPacketOriented: Bool) -> [UInt8] {
         let rest = octets[written...]
         return Array(rest.prefix(isPacketOriented ? Self.lengthOfFirstPacket(rest) : 1024))
     }
 
-    /// Removes the first `count` bytes.
+    /// Removes the first `count` bytes, which are written.
     mutating func removeFirst(_ count: Int) {
         written += count
         if written == octets.count || written > octets.count / 2 {
@@ -133,8 +138,8 @@ struct PacketBacklog {
         }
     }
 
-    /// The length of the first packet with its type byte. A virtual controller sends only events, whose third byte is the
-    /// length of their parameters.
+    /// Returns the length of the first packet with its type byte. A virtual controller sends only events, in which the
+    /// byte after the type and the event code is the length of the parameters.
     private static func lengthOfFirstPacket(_ octets: ArraySlice<UInt8>) -> Int {
         octets.count > 2 ? 3 + Int(octets[octets.startIndex + 2]) : octets.count
     }

@@ -5,9 +5,9 @@ internal import Synchronization
 internal import SystemPackage
 public import VirtualController
 
-/// The configuration of a virtual air.
+/// The configuration of a simulated air, over which virtual controllers receive each other.
 public struct VirtualAirConfiguration: Hashable, Sendable {
-    /// The model of all its controllers.
+    /// The model of all controllers on the air.
     public var model: VirtualControllerModel
     public var air: VirtualAir.Parameters
 
@@ -18,34 +18,35 @@ public struct VirtualAirConfiguration: Hashable, Sendable {
     }
 }
 
-/// Serves virtual controllers in real time. Each connection gets a new controller on the same air.
+/// Serves virtual controllers in real time. Each connection gets a new controller, and all controllers are on the same
+/// simulated air.
 ///
-/// One thread owns the air and all streams.
+/// Use it only on one thread, which then owns the air and all streams.
 public final class VirtualControllerServer {
     private let configuration: VirtualAirConfiguration
     private let air: VirtualAir
     private var listeners: [Descriptor] = []
     private var clients: [VirtualControllerClient] = []
-    /// The number of controllers that were ever created, which gives the next address.
+    /// The number of controllers that were created so far. It determines the address of the next controller.
     private var born = 0
-    /// The time of the monotonic clock before which no connection is accepted, in nanoseconds.
+    /// The time of ``MonotonicClock`` before which no connection is accepted, in nanoseconds.
     private var acceptsAgainAt: UInt64 = 0
     /// The pause after a failed accept, 0.1 s in nanoseconds.
     private static let pauseAfterFailure: UInt64 = 100_000_000
-    /// The longest step of the air's clock: 50 ms, in microseconds.
+    /// The longest step of the air's clock, counted from the next event: 50 ms, in microseconds.
     private static let longestAdvance = 50_000
     var mailbox: VirtualAirServer.Mailbox?
     private var resident: (any AirResident)?
 
-    /// Creates a server without hosts. Its air starts now.
+    /// Creates a server without hosts. The time of its air starts now.
     public init(_ configuration: VirtualAirConfiguration) {
         self.configuration = configuration
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    /// Adds beacons that need no stream to the air.
+    /// Adds beacons to the air that run in this process and need no stream.
     ///
-    /// - Parameter make: Attaches the controllers to the air, on this thread.
+    /// - Parameter make: Attaches the controllers of the beacons to the air. It is called on this thread.
     func admitResident(_ make: (VirtualAir) throws -> any AirResident) throws { resident = try make(air) }
 
     /// Accepts connections from a listening socket.
@@ -58,10 +59,11 @@ public final class VirtualControllerServer {
         admit(stream, isPacketOriented: false)
     }
 
-    /// Serves the kernel through /dev/vhci: it gets an adapter hciN with a virtual controller (drivers/bluetooth/hci_vhci.c).
+    /// Serves the kernel through /dev/vhci: the kernel gets an adapter hciN with a virtual controller
+    /// (drivers/bluetooth/hci_vhci.c).
     public func serveKernel() throws(SystemError) {
         let vhci = try Descriptor.open("/dev/vhci", .device)
-        // A vendor packet with opcode 0 creates a primary controller.
+        // A vendor packet (type 0xFF) with opcode 0 makes the kernel create a primary controller.
         _ = try vhci.write([0xFF, 0x00])
         admit(vhci, isPacketOriented: true)
     }
@@ -93,18 +95,19 @@ public final class VirtualControllerServer {
         }
     }
 
-    /// Advances the air to the present, but at most by ``longestAdvance``. On a machine that is too slow for all events on the
-    /// air, commands of the hosts are handled in between. The rest of the advance follows at once.
+    /// Advances the air to the present time, but at most by ``longestAdvance`` after its next event. If the machine is
+    /// too slow to simulate all events in real time, commands of the hosts are handled between such steps. The next
+    /// step follows at once.
     private func advanceAir() {
         let present = HCIInstant(nanoseconds: MonotonicClock.nanoseconds())
-        // The time until the next event costs nothing, so it does not count.
+        // Time without events needs no computation, so the limit counts from the next event.
         let limit = air.nextEvent.map { max($0, air.now).advanced(byMicroseconds: Self.longestAdvance) }
         air.advance(to: min(present, limit ?? present))
         if let resident, let due = resident.nextWakeUp, due <= air.now { resident.wake(at: air.now) }
     }
 
-    /// Accepts a connection. After a failure there is a pause: if no descriptor is free, the listener would be readable again
-    /// at once.
+    /// Accepts a connection. After a failure, no connection is accepted for a short time: if no descriptor is free, the
+    /// listener would be readable again at once.
     private func accept(_ listener: Descriptor) {
         do throws(SystemError) {
             serve(stream: try StreamSocket.accept(listener))
@@ -127,8 +130,8 @@ public final class VirtualControllerServer {
         clients.removeAll { $0.isFinished }
     }
 
-    /// Returns a unique address. The first 256 are from the block 00-00-5E-00-53, which RFC 7042 reserves for examples; all
-    /// others are locally administered.
+    /// Returns the address of the controller with this number, from 1. The first 256 addresses are from the block
+    /// 00-00-5E-00-53, which RFC 7042 reserves for examples; all other addresses are locally administered.
     private static func address(of number: Int) -> DeviceAddress {
         var octets = FixedOctets<6>()
         octets[2] = 0x5E
@@ -144,21 +147,22 @@ public final class VirtualControllerServer {
     }
 }
 
-/// Hosts of virtual controllers that live on the thread of their air, such as the beacons of a rehearsal.
+/// Hosts of virtual controllers that run on the thread of the air and need no stream, such as the beacons of a
+/// rehearsal.
 public protocol AirResident: AnyObject {
-    /// The time at which ``wake(at:)`` must be called; `nil` for never.
+    /// The time at which ``wake(at:)`` must be called next; `nil` if it need not be called.
     var nextWakeUp: HCIInstant? { get }
     /// Does the work that is due.
     func wake(at now: HCIInstant)
 }
 
-/// A virtual air in real time on a thread of its own, for controllers within this program.
+/// A simulated air in real time, on its own thread, for virtual controllers within this program.
 ///
-/// Each ``connect()`` creates a new controller on the same air. Closing its descriptor removes it.
+/// Each ``connect()`` creates a new controller on this air. Closing the returned descriptor removes the controller.
 public final class VirtualAirServer: Sendable {
     private let mailbox: Mailbox
 
-    /// Starts the thread.
+    /// Starts the thread of the air.
     ///
     /// - Throws: EMFILE or EAGAIN if the system has no more descriptors or threads, among others.
     public init(_ configuration: VirtualAirConfiguration) throws(SystemError) {
@@ -167,12 +171,12 @@ public final class VirtualAirServer: Sendable {
         try BackgroundThread.start {
             let server = VirtualControllerServer(configuration)
             server.mailbox = mailbox
-            // After an error the streams of the clients end.
+            // If the server fails, it ends and the streams of the clients are closed.
             try? server.run()
         }
     }
 
-    /// Starts the thread with beacons on the air.
+    /// Starts the thread of the air, with beacons on the air.
     ///
     /// - Parameter resident: Attaches the beacons to the air. It is called on the thread of the air.
     /// - Throws: The errors of ``init(_:)`` and of `resident`.
@@ -186,7 +190,7 @@ public final class VirtualAirServer: Sendable {
             server.mailbox = mailbox
             let result = Result { try server.admitResident(resident) }
             start.change { $0 = result }
-            // After an error the streams of the clients end.
+            // If the server fails, it ends and the streams of the clients are closed.
             if case .success = result { try? server.run() }
         }
         self.mailbox = mailbox
@@ -202,7 +206,7 @@ public final class VirtualAirServer: Sendable {
         return ours
     }
 
-    /// Passes streams to the server's thread, and wakes it up.
+    /// Passes new streams to the server's thread, and wakes the thread up.
     final class Mailbox: Sendable {
         private struct Contents {
             var streams: [Descriptor] = []
@@ -212,7 +216,7 @@ public final class VirtualAirServer: Sendable {
         private let contents = Mutex(Contents())
         /// A byte that is written here makes ``wakeUp`` readable.
         private let wakeUpEnd: Descriptor
-        /// Readable when the mailbox contains streams or was closed.
+        /// The descriptor for the server's thread. It is readable when the mailbox contains streams or was closed.
         let wakeUp: Descriptor
 
         init() throws(SystemError) {
@@ -224,7 +228,7 @@ public final class VirtualAirServer: Sendable {
             do throws(SystemError) {
                 _ = try wakeUpEnd.write([0])
             } catch {
-                // A full stream wakes the thread, too.
+                // The stream is full of unread bytes, which wake the thread as well.
                 guard error.errno == .wouldBlock else { throw error }
             }
         }
@@ -234,7 +238,7 @@ public final class VirtualAirServer: Sendable {
             _ = try? wakeUpEnd.write([0])
         }
 
-        /// Returns the streams since the last call; `nil` after the mailbox was closed.
+        /// Returns the streams that were added since the last call; `nil` if the mailbox was closed.
         func empty() -> [Descriptor]? {
             _ = try? wakeUp.read(upTo: 64)
             return contents.withLock { contents in
@@ -248,7 +252,7 @@ public final class VirtualAirServer: Sendable {
 /// The address at which virtual controllers are served: `unix:PATH`, `tcp:HOST:PORT` or `vhci`.
 public enum ListenAddress: Hashable, Sendable {
     case unix(path: String)
-    /// A TCP port; 0 chooses a free one.
+    /// A host and a TCP port; port 0 chooses a free port.
     case tcp(host: String, port: UInt16)
     /// An adapter hciN of the kernel, through its module hci_vhci.
     case kernel
@@ -266,11 +270,11 @@ public enum ListenAddress: Hashable, Sendable {
         }
     }
 
-    /// Splits HOST:PORT; returns `nil` unless both are given.
+    /// Splits HOST:PORT; returns `nil` if the host or the port is missing or invalid.
     private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]
-        // UInt16 would accept a sign, too.
+        // UInt16.init would accept a plus sign as well.
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
@@ -279,7 +283,7 @@ public enum ListenAddress: Hashable, Sendable {
     }
 }
 
-/// An invalid address.
+/// The error for an invalid ``ListenAddress``.
 public struct ListenAddressError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The valid forms.
     public var description: String { "use unix:PATH, tcp:HOST:PORT or vhci" }

@@ -1,9 +1,9 @@
-/// A lock on an adapter, for sending or for listening. On each machine, one process can send with an adapter and one can
-/// listen: two beacons on one controller would change each other's settings.
+/// A lock on an adapter, for sending or for listening. One process can send with an adapter at a time, and one can
+/// listen. Two sending processes would change each other's settings of the controller.
 ///
-/// The lock is a ``FileLock`` `adapter-KEY.lock` or `listener-KEY.lock`, which only the directory's owner and root can
-/// take. The key is that of the ``LockedAdapter``: the address of an adapter of the kernel, for example. Every user can
-/// read the holder in `adapter-KEY.holder`.
+/// The lock is a ``FileLock`` named `adapter-KEY.lock` or `listener-KEY.lock`. Only the owner of the directory and root
+/// can take it. KEY identifies the ``LockedAdapter``, for example by the address of an adapter of the kernel. Every
+/// user can read the holder in `adapter-KEY.holder` or `listener-KEY.holder`.
 public final class AdapterLock: Sendable {
     /// The use of an adapter.
     public enum Role: String, CaseIterable, Hashable, Sendable {
@@ -14,10 +14,11 @@ public final class AdapterLock: Sendable {
     public let adapter: LockedAdapter
     private let lock: FileLock
 
-    /// Takes an adapter for `instance`.
+    /// Locks an adapter for `instance`.
     ///
-    /// - Parameter directory: The directory of this machine's locks: /run/pharos.
-    /// - Throws: `held` if another process, or this one, has the adapter in this role.
+    /// - Parameter directory: The directory of this machine's locks, /run/pharos.
+    /// - Throws: ``AdapterLockError/held(_:_:by:)`` if another process, or this one, has locked the adapter in this
+    ///   role.
     public init(
         _ adapter: LockedAdapter, _ role: Role = .send, for instance: String, in directory: String
     ) throws(AdapterLockError) {
@@ -32,15 +33,15 @@ public final class AdapterLock: Sendable {
         self.adapter = adapter
     }
 
-    /// Returns the holder of an adapter in this role; its purpose is the name of the instance or the command. `nil` if the
-    /// adapter is free. Every user may call this, and it does not affect
-    /// the holder.
+    /// Returns the process that has locked the adapter in this role; `nil` if the adapter is free. The holder's purpose
+    /// is the name of its instance or command. Every user may call this, and it does not affect the holder.
     public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> FileLock.Holder?
     {
         FileLock.holder(of: path(of: adapter, role, in: directory))
     }
 
-    /// Returns the holders that send with an adapter of this machine, in the order of their locks' names.
+    /// Returns the processes that have locked an adapter of this machine for sending, in the order of the names of
+    /// their locks.
     public static func holders(in directory: String) -> [FileLock.Holder] {
         Files.names(in: directory).filter { $0.hasPrefix(Role.send.rawValue) && $0.hasSuffix(suffix) }.compactMap {
             FileLock.holder(of: "\(directory)/\($0)")
@@ -56,9 +57,9 @@ public final class AdapterLock: Sendable {
 
 /// The reason why an adapter cannot be locked.
 public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another instance has the adapter in this role; its name is `nil` if it cannot be read.
+    /// Another process has locked the adapter in this role. The holder is `nil` if it cannot be read.
     case held(LockedAdapter, AdapterLock.Role, by: FileLock.Holder?)
-    /// The file of the lock cannot be created or locked.
+    /// The lock file cannot be created or locked.
     case system(SystemError)
 
     public var description: String {
@@ -77,21 +78,21 @@ public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A lock on the name of an instance on this machine: two instances of one name would overwrite each other's status,
-/// metrics and state.
+/// A lock on the name of an instance on this machine. Two instances with the same name would overwrite each other's
+/// status, metrics and state.
 ///
-/// The lock is a ``FileLock`` `instance-NAME.lock`. Every user can read its holder in `instance-NAME.holder`.
+/// The lock is a ``FileLock`` named `instance-NAME.lock`. Every user can read its holder in `instance-NAME.holder`.
 public final class InstanceLock: Sendable {
     /// The name of the instance from its profile.
     public let name: String
     private let lock: FileLock
 
-    /// Takes the name.
+    /// Takes the lock on `name`.
     ///
     /// - Parameters:
     ///   - name: The name of a profile, which is a single component of a path.
-    ///   - directory: The directory of this machine's locks: /run/pharos.
-    /// - Throws: `held` if another process, or this one, has the name.
+    ///   - directory: The directory of this machine's locks, /run/pharos.
+    /// - Throws: ``InstanceLockError/held(_:process:)`` if another process, or this one, has locked the name.
     public init(_ name: String, in directory: String) throws(InstanceLockError) {
         do throws(FileLockError) {
             lock = try FileLock(Self.path(of: name, in: directory), purpose: name, isPublic: true)
@@ -116,7 +117,7 @@ public final class InstanceLock: Sendable {
 public enum InstanceLockError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process runs under this name; its id is `nil` if it cannot be read.
     case held(String, process: Int32?)
-    /// The file of the lock cannot be created or locked.
+    /// The lock file cannot be created or locked.
     case system(SystemError)
 
     /// A sentence with the problem and what to do.

@@ -51,19 +51,23 @@ extension WallClock {
 
     /// Returns the quality of the clock from the kernel (adjtimex(2)) and from the file that systemd-timesyncd touches.
     ///
-    /// - Parameter root: The root of the file system. Tests use another one.
+    /// - Parameter root: The path of the root directory, empty for `/`. Tests use another directory.
     public static func synchronization(root: String = "") -> Synchronization {
         synchronization(kernel: pharos_clock_is_unsynchronised(), root: root)
     }
 
-    /// - Parameter kernel: 0 for a synchronised clock, 1 for another one, -1 if the system call is forbidden.
+    /// Returns the quality of the clock for a given answer of the kernel.
+    ///
+    /// - Parameter kernel: The answer of the kernel: 0 if the clock is synchronised, 1 if it is not, -1 if the system
+    ///   call is forbidden.
     static func synchronization(kernel: Int32, root: String) -> Synchronization {
         if kernel == 0 || timesyncdIsDone(root) { return .synchronized }
         return kernel < 0 ? .unknown : .unsynchronized
     }
 
-    /// timesyncd touches its file after each answer of its server, at least every 35 minutes. If the time of the file
-    /// is more than a day before or after now, another program has set the clock since.
+    /// True if systemd-timesyncd has synchronised the clock. It touches its file after each answer of its server, at
+    /// least every 35 minutes. If the time of the file is more than a day before or after now, another program has set
+    /// the clock since then.
     private static func timesyncdIsDone(_ root: String) -> Bool {
         guard let touched = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
         return abs(Int(microseconds() / 1_000_000) - touched) < 86_400
@@ -87,7 +91,7 @@ public struct SuspendDetector: Hashable, Sendable {
 
         /// Reads both clocks.
         public static func now() -> Reading {
-            // A delay between the two calls looks like sleep; the threshold is much longer.
+            // A delay between the two calls looks like sleep, but `threshold` is much longer than such a delay.
             let monotonic = MonotonicClock.nanoseconds()
             return Reading(monotonic: monotonic, boot: BootClock.nanoseconds())
         }
@@ -103,7 +107,8 @@ public struct SuspendDetector: Hashable, Sendable {
         last = reading
     }
 
-    /// Returns how long the machine has slept since the previous reading, in nanoseconds; `nil` if it has not.
+    /// Returns how long the machine has slept between the previous reading and this one, in nanoseconds; `nil` if it
+    /// has not slept.
     public mutating func sleep(until reading: Reading) -> UInt64? {
         let (before, after) = (Self.offset(last), Self.offset(reading))
         last = reading
@@ -116,7 +121,8 @@ public struct SuspendDetector: Hashable, Sendable {
     }
 }
 
-/// Measures by how much the wall clock was set, by comparing it with ``BootClock``. Slow corrections do not count.
+/// Detects that the wall clock was set, and measures by how much, by comparing it with ``BootClock``. Slow corrections
+/// of the clock are not detected.
 public struct WallClockSteps: Hashable, Sendable {
     /// The times of both clocks at one moment.
     public struct Reading: Hashable, Sendable {
@@ -136,7 +142,7 @@ public struct WallClockSteps: Hashable, Sendable {
             Reading(wall: WallClock.microseconds(), boot: BootClock.nanoseconds())
         }
 
-        /// The time at which the machine started by the wall clock, in microseconds since 1970.
+        /// The start time of the machine according to the wall clock, in microseconds since 1970.
         public var start: Int64 { wall - Int64(clamping: boot / 1000) }
     }
 
@@ -149,8 +155,8 @@ public struct WallClockSteps: Hashable, Sendable {
     /// Measures steps from `reading` on.
     public init(_ reading: Reading) { last = reading }
 
-    /// Returns by how much the clock was set since the previous reading, in microseconds and negative if it was set back;
-    /// `nil` if it was not set.
+    /// Returns by how much the wall clock was set between the previous reading and this one, in microseconds, negative
+    /// if it was set back; `nil` if it was not set.
     public mutating func step(until reading: Reading) -> Int64? {
         let step = reading.start - last.start
         last = reading
@@ -169,7 +175,7 @@ public final class ClockChangeDescriptor: Sendable {
         try arm()
     }
 
-    /// Returns whether the clock was set or the machine woke since the last call.
+    /// Returns true if the clock was set or the machine woke from sleep since the last call.
     public func take() throws(SystemError) -> Bool {
         do throws(SystemError) {
             _ = try descriptor.read(upTo: 8)

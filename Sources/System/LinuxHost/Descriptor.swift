@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SystemPackage
 
-/// An open file descriptor that is closed with its last reference.
+/// An open file descriptor that is closed when its last reference is released.
 ///
 /// This is a class and not a noncopyable struct because servers keep descriptors in arrays.
 public final class Descriptor: Sendable {
@@ -23,8 +23,8 @@ public final class Descriptor: Sendable {
 
     /// Opens a regular file for reading.
     ///
-    /// - Throws: EINVAL, EISDIR or ELOOP for any other kind of file. A named pipe is refused too, because opening it would
-    ///   wait for a writer.
+    /// - Throws: EINVAL, EISDIR or ELOOP for any other kind of file. A named pipe is refused too, because opening it
+    ///   would wait for a writer.
     public static func openRegular(_ path: String) throws(SystemError) -> Descriptor {
         let descriptor = try open(path, .readOnly, [.nonBlocking, .noControllingTerminal])
         if let refusal = try descriptor.status(path).refusalOfOtherKinds("read", path) { throw refusal }
@@ -40,14 +40,14 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// The purpose of an open file.
+    /// The purpose for which a file is opened.
     public enum OpenMode: Sendable {
         /// To read a file of any kind. Opening a named pipe waits for its writer; see ``Descriptor/openRegular(_:)``.
         case read
         /// To use an existing device. It does not become the controlling terminal, and reads and writes do not wait.
         case device
-        /// To write a file, which is created if it is missing and emptied if it exists. Opening a named pipe that has no
-        /// reader fails at once (ENXIO).
+        /// To write a file, which is created if it is missing and emptied if it exists. Opening a named pipe that has
+        /// no reader fails at once (ENXIO).
         case replace
     }
 
@@ -61,22 +61,23 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Makes a pipe: an end to read from and an end to write to.
+    /// Creates a pipe. Returns `output`, the end to read from, and `input`, the end to write to.
     public static func pipe() throws(SystemError) -> (output: Descriptor, input: Descriptor) {
         let ends = try systemCall("pipe") { try FileDescriptor.pipe(options: .closeOnExec) }
         return (Descriptor(ends.readEnd), Descriptor(ends.writeEnd))
     }
 
-    /// Opens /dev/null for each of the standard streams that this process was started without, so that no socket or file
-    /// gets the number 0, 1 or 2 and receives output that is meant for the user.
+    /// Opens /dev/null for each standard stream that was closed when this process started. Otherwise a socket or file
+    /// could get the number 0, 1 or 2 and receive output that is meant for the user.
     ///
-    /// Each is opened in the wrong direction: reading standard input and writing to the other two still fails.
+    /// Each stream is opened in the wrong direction, so that reading standard input and writing to the other two
+    /// streams still fail.
     public static func fillStandardStreams() throws(SystemError) {
         let streams: [(FileDescriptor, FileDescriptor.AccessMode)] = [
             (.standardInput, .writeOnly), (.standardOutput, .readOnly), (.standardError, .readOnly),
         ]
         for (stream, mode) in streams where fcntl(stream.rawValue, F_GETFD) < 0 {
-            // The system gives the lowest free number, which is the missing one.
+            // The system assigns the lowest free number, which is that of the missing stream.
             _ = try systemCall("open", "/dev/null") { try FileDescriptor.open(FilePath("/dev/null"), mode) }
         }
     }
@@ -90,8 +91,8 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Fills the start of `buffer` without allocating memory; returns the number of bytes read, 0 at the end of the
-    /// stream.
+    /// Reads into the start of `buffer` without allocating memory. Returns the number of bytes read; 0 at the end of
+    /// the stream.
     public func read(into buffer: inout [UInt8]) throws(SystemError) -> Int {
         try systemCall("read") {
             try unsafe buffer.withUnsafeMutableBytes { try unsafe file.read(into: $0) }
@@ -109,10 +110,10 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Writes all of `octets`. When a nonblocking stream accepts no more, this waits at most `timeoutMilliseconds` for
-    /// each part.
+    /// Writes all of `octets`. If a nonblocking stream accepts no more bytes, this waits until it does, each time at
+    /// most `timeoutMilliseconds`.
     ///
-    /// - Throws: ETIMEDOUT when that time is over.
+    /// - Throws: ETIMEDOUT if the stream accepts nothing in this time.
     public func writeAll(_ octets: [UInt8], timeoutMilliseconds: Int = 2000) throws(SystemError) {
         var done = 0
         while done < octets.count {
@@ -136,7 +137,7 @@ public final class Descriptor: Sendable {
         try retryingInterrupts("chmod", subject) { fchmod(number, permissions.rawValue) }
     }
 
-    /// Waits until the file is on the disk.
+    /// Waits until the contents of the file are on the disk.
     func synchronize(_ subject: String) throws(SystemError) {
         try retryingInterrupts("fsync", subject) { fsync(number) }
     }
@@ -147,7 +148,7 @@ public final class Descriptor: Sendable {
         try retryingInterrupts("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     }
 
-    /// Keeps the descriptor out of programs that this one starts.
+    /// Closes the descriptor in programs that this program starts.
     func setCloseOnExec() throws(SystemError) {
         try retryingInterrupts("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
     }
@@ -161,7 +162,7 @@ extension FileDescriptor.OpenOptions {
 extension FilePermissions {
     /// 0644: all users may read the file, and its owner may write to it.
     static let newFile: Self = [.ownerReadWrite, .groupRead, .otherRead]
-    /// All permissions of users other than the owner.
+    /// All permissions of the group and of other users.
     static let exceptOwner: Self = [.groupReadWriteExecute, .otherReadWriteExecute]
 }
 
@@ -174,7 +175,7 @@ extension Stat {
 
     var identity: Identity { Identity(device: deviceID, inode: inode) }
 
-    /// True if the file belongs to the user of this process or to root, who can change every file.
+    /// True if the file belongs to the user of this process, or to root, which can change every file.
     var isOursOrRoots: Bool { userID.rawValue == geteuid() || userID.rawValue == 0 }
 
     /// True if only the owner may read or write the file.
@@ -183,13 +184,13 @@ extension Stat {
     /// True if users other than the owner may write to the file.
     var isWritableByOthers: Bool { !permissions.isDisjoint(with: [.groupWrite, .otherWrite]) }
 
-    /// For a directory: whether another user can remove or replace the files of this user in it. The sticky bit prevents
-    /// that, but does not prevent adding files.
+    /// For a directory: true if another user can remove or replace the files of this user in it. The sticky bit
+    /// prevents this, but does not prevent adding files.
     var othersMayReplaceFiles: Bool {
         !isOursOrRoots || (isWritableByOthers && !permissions.contains(.saveText))
     }
 
-    /// Returns the error for a file that should be a regular one; `nil` for a regular file.
+    /// Returns the error for a file that is not regular; `nil` for a regular file.
     func refusalOfOtherKinds(_ call: String, _ path: String) -> SystemError? {
         switch type {
         case .regular: nil

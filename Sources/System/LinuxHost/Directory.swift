@@ -2,18 +2,18 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// An open directory. All operations work in this directory, even if its path leads to another one by now.
+/// An open directory. All operations use this directory, even if its path leads to another directory in the meantime.
 ///
-/// Names are single components of a path. No operation follows a symbolic link.
+/// The names that are passed to its functions are single components of a path. No operation follows a symbolic link.
 final class Directory: Sendable {
     /// The path that the directory was opened with, for messages; empty for the working directory.
     let path: FilePath
     private let descriptor: Descriptor
 
-    /// Opens the directory at `path` for finding files in it, which needs the right to search it only. An empty path is
-    /// the working directory.
+    /// Opens the directory at `path` to use files in it. This needs only the right to search the directory. An empty
+    /// path means the working directory.
     ///
-    /// - Parameter base: The directory at which a relative path begins; `nil` is the working directory.
+    /// - Parameter base: The directory to which a relative path refers; `nil` for the working directory.
     /// - Throws: ENOENT and ENOTDIR among others.
     convenience init(_ path: FilePath, from base: Directory? = nil) throws(SystemError) {
         let start = base?.descriptor.number ?? PHAROS_AT_FDCWD
@@ -34,7 +34,7 @@ final class Directory: Sendable {
         self.path = named
     }
 
-    /// The path of a file in the directory, for messages.
+    /// Returns the path of a file in the directory, for messages.
     func place(_ name: String) -> String { path.appending(name).string }
 
     /// Returns the status of the directory itself.
@@ -50,7 +50,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// Returns true if `name` is a name of the open file.
+    /// Returns true if the file with this name in the directory is the open file.
     func has(_ file: Descriptor, at name: String) -> Bool {
         guard let there = try? status(of: name), let open = try? file.status() else { return false }
         return there.identity == open.identity
@@ -118,23 +118,24 @@ final class Directory: Sendable {
         try retryingInterrupts("unlink", place(name)) { unsafe unlinkat(descriptor.number, name, 0) }
     }
 
-    /// Removes a directory and the files in it. A directory that contains directories stays.
+    /// Removes a directory and the files in it. A directory that contains other directories is not removed.
     func removeDirectory(_ name: String) {
         guard let inner = try? Directory(name, in: self) else { return }
         for file in inner.names { try? inner.remove(file) }
         _ = unsafe unlinkat(descriptor.number, name, PHAROS_AT_REMOVEDIR)
     }
 
-    /// Renames a file within the directory. A file that has the other name is removed.
+    /// Renames a file within the directory. An existing file with the new name is replaced.
     func rename(_ name: String, to other: String) throws(SystemError) {
         try retryingInterrupts("rename", place(other)) {
             unsafe renameat(descriptor.number, name, descriptor.number, other)
         }
     }
 
-    /// Renames a file to a name that no file has (otherwise EEXIST), or exchanges two names, in one step.
+    /// Renames a file to an unused name, or exchanges two names, in one step.
     ///
-    /// - Throws: EINVAL or ENOSYS on file systems that cannot do it.
+    /// - Throws: EEXIST if the name for `toFreeName` is in use; EINVAL or ENOSYS on file systems that do not support
+    ///   this.
     func rename(_ name: String, to other: String, _ kind: RenameKind) throws(SystemError) {
         try retryingInterrupts("rename", place(other)) {
             unsafe pharos_rename(descriptor.number, name, other, kind.rawValue)
@@ -147,39 +148,42 @@ final class Directory: Sendable {
         case exchanging = 2
     }
 
-    /// Gives a file a second name in `directory`.
+    /// Gives a file a second name (hard link) in `directory`.
     ///
-    /// - Throws: EEXIST if the name is taken.
+    /// - Throws: EEXIST if the second name is in use.
     func link(_ name: String, to other: String, in directory: Directory) throws(SystemError) {
         try retryingInterrupts("link", directory.place(other)) {
             unsafe linkat(descriptor.number, name, directory.descriptor.number, other, 0)
         }
     }
 
-    /// Sets the permission bits; the umask has no effect. Only for a directory that was opened for reading.
+    /// Sets the permission bits of the directory; the umask has no effect. The directory must have been opened for
+    /// reading.
     func setPermissions(_ permissions: FilePermissions) throws(SystemError) {
         try descriptor.setPermissions(permissions, path.string)
     }
 
-    /// Waits until the names in the directory are on the disk. Network file systems that cannot do this are ignored.
+    /// Waits until the names in the directory are on the disk. Errors are ignored, because some network file systems
+    /// cannot do this.
     func synchronize() {
         guard let open = try? Descriptor(owning: openForReading()) else { return }
         try? open.synchronize(path.string)
     }
 
-    /// Waits until the whole file system is on the disk. Only for a directory that was opened for reading.
+    /// Waits until the whole file system of the directory is on the disk. The directory must have been opened for
+    /// reading.
     func synchronizeFileSystem() throws(SystemError) {
         try retryingInterrupts("syncfs", path.string) { syncfs(descriptor.number) }
     }
 
-    /// Takes the lock of flock(2) on the directory; returns `false` if another process has it. Only for a directory that
-    /// was opened for reading.
+    /// Takes the lock of flock(2) on the directory; returns `false` if another process has it. The directory must have
+    /// been opened for reading.
     func tryLock() -> Bool { descriptor.tryFlock() }
 }
 
 extension Descriptor {
     /// Takes the exclusive lock of flock(2) until this descriptor is closed; returns `false` if another process has it.
-    /// On a file system without such locks every process gets it.
+    /// On a file system without such locks, every process gets the lock.
     func tryFlock() -> Bool {
         do throws(SystemError) {
             try retryingInterrupts("flock") { flock(number, LOCK_EX | LOCK_NB) }
@@ -190,8 +194,8 @@ extension Descriptor {
     }
 }
 
-/// A directory for files that another program reads. It has an unpredictable name, only this user may enter it, and it is
-/// removed with its files at the end of this value's life.
+/// A temporary directory for files that another program reads. It has an unpredictable name, and only this user may
+/// enter it. At the end of this value's life, it is removed with its files.
 public struct TemporaryDirectory: ~Copyable {
     /// The absolute path, without a slash at the end.
     public let path: String

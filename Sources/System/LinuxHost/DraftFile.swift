@@ -3,15 +3,18 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// The place of a file: the open directory that contains it, and its name there.
+/// The location of a file: the open directory that contains it, and the name of the file in the directory.
 ///
-/// A symbolic link at the path is followed, so that it stays a link, but only if this user or root has made it.
+/// A symbolic link at the path is followed, so that the link itself is never replaced. Links of users other than this
+/// user and root are refused.
 struct FilePlace {
     let directory: Directory
     let name: String
-    /// The status of the file that has this name now, which is no symbolic link; `nil` if there is none.
+    /// The status of the existing file with this name, which is not a symbolic link; `nil` if there is no such file.
     let status: Stat?
 
+    /// Finds the location of the file at `path`. The file need not exist.
+    ///
     /// - Throws: ENOENT if the directory is missing; EISDIR for a path that does not end with a name; ELOOP for a
     ///   symbolic link of another user, and for links that lead to each other.
     init(_ path: String) throws(SystemError) {
@@ -23,7 +26,7 @@ struct FilePlace {
         } catch {
             throw error.about(path)
         }
-        // The kernel follows 40 links, too.
+        // The kernel also follows at most 40 links.
         for _ in 0..<40 {
             guard let last = next.lastComponent, last.kind == .regular else {
                 throw SystemError("open", path, errno: .isDirectory)
@@ -48,8 +51,12 @@ struct FilePlace {
     /// The path of the file, for messages.
     var path: String { directory.place(name) }
 
-    /// - Throws: EPERM if another user has put this file, or the file `opened` that had its name before, into a
-    ///   directory that others may write to. The owner of the directory and root are trusted.
+    /// Refuses a file that another user has put into a directory to which others may write. The owner of the directory
+    /// and root are trusted.
+    ///
+    /// - Parameter opened: The status of the opened file; `nil` for ``status``. Another file may have got the name in
+    ///   the meantime.
+    /// - Throws: EPERM for such a file.
     func refuseForeign(_ opened: Stat? = nil) throws(SystemError) {
         guard let status = opened ?? status, !status.isOursOrRoots else { return }
         let around = try directory.status()
@@ -59,6 +66,8 @@ struct FilePlace {
             reason: "user \(status.userID.rawValue) has put this file there; remove it, or choose another name")
     }
 
+    /// Refuses a location that is not safe for a key.
+    ///
     /// - Throws: EPERM if another user could replace a key that is stored here.
     func refuseUnlessSafeForSecrets() throws(SystemError) {
         let around = try directory.status()
@@ -74,16 +83,18 @@ struct FilePlace {
     }
 }
 
-/// A file that is written under an unpredictable name, `.NAME.RANDOM.pharos-draft`, until it gets its final name in one
-/// step. Before that only its owner may open it. A draft that gets no final name is removed.
+/// A file that is written under an unpredictable temporary name, `.NAME.RANDOM.pharos-draft`, and then gets its final
+/// name in one step. Until then only its owner may open it. A draft that gets no final name is removed.
 ///
-/// A draft is locked while it is written. A draft without a lock was left by a killed process.
+/// A draft is locked while it is written. A draft without a lock remains from a process that was killed.
 final class DraftFile {
     let file: Descriptor
     let directory: Directory
     /// The temporary name; `nil` after the draft has its final name.
     private var draftName: String?
 
+    /// Creates the draft of the file `name`, and first removes abandoned drafts from `directory`.
+    ///
     /// - Throws: ENOSPC, EROFS, and EACCES if this user may not write to the directory, among others.
     init(of name: String, in directory: Directory) throws(SystemError) {
         Leftovers.remove(in: directory)
@@ -108,7 +119,7 @@ final class DraftFile {
 
     deinit { discard() }
 
-    /// Gives the draft its final name, and removes the file that had this name.
+    /// Gives the draft its final name, and replaces the file that had this name.
     func rename(to name: String) throws(SystemError) {
         guard let draftName else { return }
         try directory.rename(draftName, to: name)
@@ -137,14 +148,14 @@ enum DraftName {
     private static let suffix = ".pharos-draft"
     private static let randomDigits = 16
 
-    /// Returns a name with 64 random bits.
+    /// Returns a temporary name for the draft of the file `name`, with 64 random bits.
     static func random(for name: String) -> String {
         let chance = NumberFormat.padded(UInt64.random(in: 0...UInt64.max), to: randomDigits, radix: 16)
-        // A name has at most 255 bytes.
+        // A file name has at most 255 bytes.
         return ".\(String(decoding: name.utf8.prefix(200), as: Unicode.ASCII.self)).\(chance)\(suffix)"
     }
 
-    /// Returns whether a name is that of a draft.
+    /// Returns true if a name has the form of a draft's temporary name.
     static func matches(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(suffix) else { return false }
         let start = name.dropLast(suffix.count)
@@ -154,7 +165,7 @@ enum DraftName {
     }
 }
 
-/// Removes drafts that killed processes have left.
+/// Removes drafts of processes that were killed.
 enum Leftovers {
     /// The directories that this process has searched already.
     private static let seen = Mutex<Set<Place>>([])
@@ -164,7 +175,8 @@ enum Leftovers {
         let identity: Stat.Identity
     }
 
-    /// Removes the drafts of this user in `directory` that no process has locked. Searches each directory once.
+    /// Removes the drafts of this user in `directory` that no process has locked. Each directory is searched only once
+    /// in the life of the process.
     static func remove(in directory: Directory) {
         guard let status = try? directory.status() else { return }
         let place = Place(path: directory.path, identity: status.identity)
@@ -189,10 +201,12 @@ enum Leftovers {
 }
 
 extension Files {
-    /// Replaces the file at `path` as ``replace(_:with:mode:keepsRights:isDurable:)`` does, without having all contents in
-    /// memory. The new file keeps the mode, owner and group of an existing one; a new file has mode 0644.
+    /// Replaces the file at `path` as ``replace(_:with:mode:keepsRights:isDurable:)`` does, but does not need all
+    /// contents in memory. The new file keeps the mode, owner and group of an existing file; otherwise it has mode
+    /// 0644.
     ///
-    /// - Parameter contents: Passes the pieces of the contents in order. If it throws, the old file stays.
+    /// - Parameter contents: Passes the pieces of the contents to its argument in order. If it throws, the old file
+    ///   stays.
     public static func replace(
         _ path: String,
         inPieces contents: ((_ piece: [UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Void
@@ -204,16 +218,17 @@ extension Files {
     }
 }
 
-/// The next contents of a file, written piece by piece. Nothing is written while the pieces are equal to the existing
-/// contents. From the first difference on they are written to a draft, which ``commit()`` puts into the place of the file.
+/// Writes new contents of a file piece by piece, and replaces the file only if they differ. Nothing is written while
+/// the pieces are equal to the existing contents. From the first difference on, the contents are written to a draft,
+/// which ``commit()`` renames to the name of the file.
 public final class FileDraft {
-    /// The place of the draft.
+    /// Where the draft is created.
     private enum Target {
-        /// In the directory of the file, whose name it gets in the end.
+        /// In the directory of the file. In the end the draft gets the name of the file.
         case beside(FilePlace)
-        /// In a directory that is replaced as a whole. The function creates the file.
+        /// In a new directory that will replace the old directory. The function creates the file.
         case inNewDirectory(() throws(SystemError) -> Descriptor)
-        /// Nowhere: the contents are only compared.
+        /// There is no draft: the contents are only compared (dry run).
         case none
     }
 
@@ -221,23 +236,25 @@ public final class FileDraft {
     private let path: String
     /// The existing file; `nil` if there is none.
     private let old: Descriptor?
-    /// The draft, after the first difference.
+    /// The open draft; `nil` before the first difference.
     private var new: Descriptor?
-    /// True if the contents differ from those of the file.
+    /// True if the new contents differ from the existing ones, as far as they are known.
     public private(set) var isChanged = false
-    /// The draft in the directory of the file.
+    /// The draft for the target `beside`; `nil` before the first difference and for other targets.
     private var draft: DraftFile?
-    /// The number of bytes that are equal to the existing contents.
+    /// The number of bytes at the start that are equal to the existing contents.
     private var same = 0
     /// The bytes that were not compared or written yet.
     private var pending: [UInt8] = []
-    /// The number of bytes from which on they are compared or written.
+    /// The number of pending bytes at which they are compared or written.
     private static let pieceSize = 1 << 18
 
+    /// Starts the new contents of the file at `path`.
+    ///
     /// - Parameters:
-    ///   - path: The path of the file, which may be missing. If it is a symbolic link, the file that it leads to gets the
-    ///     new contents; a link of another user is refused.
-    ///   - isDryRun: Whether to compare the contents only, and to write none.
+    ///   - path: The path of the file, which need not exist. If it is a symbolic link, the file to which the link leads
+    ///     gets the new contents; a link of another user is refused.
+    ///   - isDryRun: True to compare the contents only, and to write nothing.
     /// - Throws: EINVAL or EISDIR if `path` exists and is not a regular file.
     public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
         let place = try FilePlace(path)
@@ -247,7 +264,8 @@ public final class FileDraft {
         old = try? place.directory.openRegular(place.name)
     }
 
-    /// Creates the draft of a file in a directory that is replaced as a whole.
+    /// Creates the draft of a file in a directory that is replaced as a whole. `current` is the old directory, and
+    /// `make` creates the file in the new directory.
     init(
         _ name: String, path: String, in current: Directory?, isDryRun: Bool,
         make: @escaping () throws(SystemError) -> Descriptor
@@ -263,7 +281,7 @@ public final class FileDraft {
         if pending.count >= Self.pieceSize { try flush() }
     }
 
-    /// Ends the contents. If they differ from those of the file, the draft is complete and on the disk now.
+    /// Ends the contents. If they differ from those of the file, the complete draft is on the disk when this returns.
     public func finish() throws(SystemError) {
         try flush()
         if !isChanged {
@@ -303,7 +321,7 @@ public final class FileDraft {
         return true
     }
 
-    /// Creates the draft, and copies the equal start of the existing contents.
+    /// Creates the draft, and copies the equal bytes at the start of the existing contents to it.
     private func begin() throws(SystemError) {
         isChanged = true
         let made: Descriptor
@@ -337,7 +355,7 @@ public final class FileDraft {
         }
     }
 
-    /// Replaces the file if the contents differ. Otherwise removes the drafts that killed processes have left next to it.
+    /// Replaces the file if the contents differ. Otherwise removes abandoned drafts from the directory of the file.
     public func commit() throws(SystemError) {
         guard isChanged else {
             if case .beside(let place) = target { Leftovers.remove(in: place.directory) }
@@ -349,7 +367,7 @@ public final class FileDraft {
         draft = nil
     }
 
-    /// Removes the draft.
+    /// Removes the draft. The existing file stays.
     public func discard() {
         new = nil
         draft = nil

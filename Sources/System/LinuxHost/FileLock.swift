@@ -3,21 +3,23 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// A lock that one process at a time can hold: a file that is locked while this object lives, and that names its holder.
+/// A lock that only one process can hold at a time: a locked file that names the process. The lock is held while this
+/// object lives.
 ///
-/// To change a fleet, take the lock, *then* read the files, write and replace them, and release the lock. Files that were
-/// read before the lock was taken may be out of date.
+/// To change files that several processes change, take the lock, *then* read the files, replace them, and release the
+/// lock. Files that were read before the lock was taken may be out of date.
 ///
 ///     let lock = try FileLock("/fleets/.berlin.lock", purpose: "pharos fleet generate", waiting: .seconds(10))
 ///     defer { lock.release() }
 ///
-/// - The kernel releases the lock when the process ends (fcntl(2), F_OFD_SETLK). The lock excludes other threads of this
-///   process too, and is not inherited by programs that this one starts.
-/// - Only users who may replace files in the directory can take the lock: the mode of the file follows the mode of the
-///   directory (0600 if only the owner may write there), and root gives the file to the owner of the directory. A file that
-///   other users can open is replaced, so that an older lock on it has no effect.
-/// - A symbolic link, a file that is not regular, a file with several names and a file of another user are refused.
-/// - The file is removed on release. A file that a killed process has left has no effect.
+/// - The kernel releases the lock when the process ends (fcntl(2), F_OFD_SETLK). The lock excludes other threads of
+///   this process too, and is not inherited by programs that this one starts.
+/// - Only users who may replace files in the directory can take the lock: the permissions of the lock file follow those
+///   of the directory (0600 if only the owner may write to the directory), and root gives the lock file to the owner of
+///   the directory. A lock file that other users can open is replaced, so that a lock on the old file has no effect.
+/// - A symbolic link, a file that is not regular, a file with several names (hard links) and a file of another user are
+///   refused.
+/// - The file is removed on release. A file that remains after its process was killed has no effect.
 public final class FileLock: Sendable {
     /// The process that holds a lock.
     public struct Holder: Hashable, Sendable {
@@ -37,21 +39,21 @@ public final class FileLock: Sendable {
     public let path: String
     private let directory: Directory
     private let name: String
-    /// The path of the copy that every user may read; `nil` if there is none.
+    /// The path of the file with the holder that every user may read; `nil` if there is none.
     private let record: String?
     private let file: Mutex<Descriptor?>
 
     /// Takes the lock.
     ///
     /// - Parameters:
-    ///   - path: The path of the file, in an existing directory that this user may write to. It must not be the file that is
-    ///     changed, because that one gets replaced.
-    ///   - purpose: The action of this process, such as the command, for the message of a process that finds the lock
-    ///     taken.
-    ///   - limit: The longest time to wait for another holder. It is checked every 20 ms.
-    ///   - isPublic: Whether to name the holder also in a file that every user may read: the path with `.holder` instead of
-    ///     `.lock`. Other users need it for ``holder(of:)``.
-    /// - Throws: ``FileLockError/held(_:by:)`` if another process, or this one, still has the lock after that time.
+    ///   - path: The path of the lock file, in an existing directory that this user may write to. It must not be a file
+    ///     that is changed under the lock, because such a file is replaced.
+    ///   - purpose: The action of this process, such as the name of a command. Another process that cannot take the
+    ///     lock prints it.
+    ///   - limit: The longest time to wait until another process releases the lock. The lock is tried every 20 ms.
+    ///   - isPublic: True to write the holder also to a file that every user may read: the path with `.holder` instead
+    ///     of `.lock`. Other users need it for ``holder(of:)``.
+    /// - Throws: ``FileLockError/held(_:by:)`` if another process, or this one, still holds the lock after that time.
     public init(
         _ path: String, purpose: String, waiting limit: Duration = .zero, isPublic: Bool = false
     ) throws(FileLockError) {
@@ -66,31 +68,33 @@ public final class FileLock: Sendable {
             guard error.errno == .wouldBlock else { throw .system(error.about(path)) }
             throw .held(path, by: Self.waitForHolder(of: path))
         }
-        // The properties are set last, because a complete object removes its file when it ends.
+        // The properties are set last: once they are set, `deinit` removes the lock file, even if this initialiser
+        // throws.
         self.path = path
         self.directory = directory
         self.name = name
         record = isPublic ? Self.record(of: path) : nil
         self.file = Mutex(file)
-        // Without the record other users cannot see the holder, but the lock works.
+        // If the record cannot be written, the lock still works, but other users cannot see its holder.
         if let record { try? Files.replace(record, with: Self.text(line), isDurable: false) }
     }
 
     deinit { release() }
 
-    /// Releases the lock before the end of this object's life. A second call has no effect.
+    /// Releases the lock before this object's life ends. A second call has no effect.
     public func release() {
         file.withLock { held in
             guard held != nil else { return }
             if let record { try? Files.remove(record) }
-            // The file is still locked, so a process that waits for it finds it removed, and makes a new one.
+            // The file is removed while it is locked. A process that gets the lock on it afterwards notices that it was
+            // removed, and creates a new file.
             try? directory.remove(name)
             held = nil
         }
     }
 
-    /// Returns the holder of the lock at `path`; `nil` if it is free, or if this user may not open the file and the lock is
-    /// not public. Does not wait, and does not affect the holder.
+    /// Returns the holder of the lock at `path`; `nil` if the lock is free, or if it is not public and this user may
+    /// not open the file. It does not wait, and does not affect the holder.
     public static func holder(of path: String) -> Holder? {
         let (around, name) = Files.split(path)
         guard let directory = try? Directory(around) else { return nil }
@@ -122,7 +126,9 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// - Throws: EAGAIN if another process has the lock.
+    /// Tries once to take the lock.
+    ///
+    /// - Throws: EAGAIN if another process holds the lock.
     private static func attempt(
         _ name: String, in directory: Directory, _ path: String, _ purpose: String
     ) throws(SystemError) -> Descriptor {
@@ -131,7 +137,8 @@ public final class FileLock: Sendable {
             do throws(SystemError) {
                 file = try directory.open(name, O_RDWR | O_CREAT)
             } catch {
-                // For a lock of another user, only the public record shows whether it is held.
+                // This user may not open the lock file of another user. Only the public record shows whether the lock
+                // is held.
                 guard error.errno == .permissionDenied, holder(of: path) != nil else { throw error }
                 throw SystemError("open", path, errno: .wouldBlock)
             }
@@ -142,8 +149,8 @@ public final class FileLock: Sendable {
             do throws(SystemError) {
                 try file.lock(path)
             } catch {
-                // If other users could open the file, one of them may have locked it. The lock is accepted only if the
-                // file names a running process.
+                // Other users may open this file, so one of them may have locked it to block this process. The lock
+                // counts only if the file names a running process.
                 guard error.errno == .wouldBlock || error.errno == .permissionDenied else { throw error }
                 guard isOpenToOthers, contents(of: file)?.identity.isRunning != true else {
                     throw SystemError("fcntl", path, errno: .wouldBlock)
@@ -151,7 +158,7 @@ public final class FileLock: Sendable {
                 try? directory.remove(name)
                 continue
             }
-            // The previous holder may have removed the file.
+            // The previous holder may have removed the file between opening and locking.
             guard directory.has(file, at: name) else { continue }
             if isOpenToOthers {
                 try directory.remove(name)
@@ -185,7 +192,7 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// Returns the permissions of a lock: users who may replace files in the directory may open it.
+    /// Returns the permissions of a lock file: users who may replace files in the directory may open it.
     private static func permissions(in directory: Stat) -> FilePermissions {
         guard !directory.permissions.contains(.saveText) else { return .ownerReadWrite }
         var result: FilePermissions = .ownerReadWrite
@@ -206,7 +213,8 @@ public final class FileLock: Sendable {
         (path.hasSuffix(".lock") ? String(path.dropLast(5)) : path) + ".holder"
     }
 
-    /// Returns the process id, the purpose, and the start time, because another process may get the same id later.
+    /// Returns the contents of the lock file: process id, purpose and start time. The start time distinguishes this
+    /// process from a later process with the same id.
     private static func text(_ purpose: String) -> [UInt8] {
         let process = ProcessIdentity.current
         return Array("\(process.id)\n\(purpose)\n\(process.startTicks.map { "\($0)\n" } ?? "")".utf8)
@@ -220,7 +228,8 @@ public final class FileLock: Sendable {
         return (Holder(process: process, purpose: String(lines[1])), identity)
     }
 
-    /// Waits up to 0.1 s for the name of the holder, which is written just after the lock is taken.
+    /// Returns the holder of a lock. It waits up to 0.1 s, because the holder writes its name just after it has taken
+    /// the lock.
     private static func waitForHolder(of path: String) -> Holder? {
         for _ in 0..<20 {
             if let holder = holder(of: path), ProcessIdentity(id: holder.process, startTicks: nil).isRunning {
@@ -234,7 +243,7 @@ public final class FileLock: Sendable {
 
 /// The reason why a lock cannot be taken.
 public enum FileLockError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another process has the lock at this path; the holder is `nil` if it cannot be read.
+    /// Another process holds the lock at this path. The holder is `nil` if it cannot be read.
     case held(String, by: FileLock.Holder?)
     /// The file cannot be created or locked.
     case system(SystemError)
@@ -253,13 +262,13 @@ public enum FileLockError: Error, Hashable, Sendable, CustomStringConvertible {
 extension Descriptor {
     /// Locks the whole file until this descriptor is closed.
     ///
-    /// - Throws: EAGAIN if another open file has the lock.
+    /// - Throws: EAGAIN if another open file description has a lock on the file.
     func lock(_ subject: String) throws(SystemError) {
         var request = Self.wholeFile
         try retryingInterrupts("fcntl", subject) { unsafe fcntl(number, PHAROS_OFD_SETLK, &request) }
     }
 
-    /// True if another open file has a lock on this file. Takes no lock.
+    /// True if another open file description has a lock on the file. This takes no lock.
     var isLockedByOthers: Bool {
         var request = Self.wholeFile
         let result = unsafe fcntl(number, PHAROS_OFD_GETLK, &request)
@@ -271,15 +280,16 @@ extension Descriptor {
     }
 }
 
-/// A lock on an existing file that this user may read, held while this object lives (flock(2)). The file is not changed.
+/// A lock on an existing file that this user may read, held while this object lives (flock(2)). The file is not
+/// changed.
 ///
-/// An editor that replaces the file by a new one leaves the lock on the old one.
+/// If an editor replaces the file with a new file, the lock stays on the old file.
 public final class OpenFileLock: Sendable {
     private let file: Descriptor
 
     /// Takes the lock on the regular file at `path`. Does not wait.
     ///
-    /// - Throws: EAGAIN if another process, or this one, has the lock.
+    /// - Throws: EAGAIN if another process, or this one, holds the lock.
     public init(_ path: String) throws(SystemError) {
         file = try Descriptor.openRegular(path)
         try retryingInterrupts("flock", path) { pharos_lock_file(file.number) }

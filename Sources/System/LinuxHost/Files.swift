@@ -7,16 +7,17 @@ public enum Files {
     /// Returns the contents of a regular file, which includes files of /proc and /sys.
     ///
     /// - Parameter limit: The largest size in bytes, which protects the memory of small machines.
-    /// - Throws: EFBIG if the file is larger than `limit`, EISDIR for a directory, EINVAL for a named pipe, a socket or a
-    ///   device. It never waits for the writer of a pipe.
+    /// - Throws: EFBIG if the file is larger than `limit`, EISDIR for a directory, EINVAL for a named pipe, a socket or
+    ///   a device. It never waits for the writer of a pipe.
     public static func read(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
         try read(Descriptor.openRegular(path), path, limit: limit).octets
     }
 
-    /// Returns the contents of a file that the user named on the command line: a regular file, standard input for `-`, or a
-    /// stream such as `/dev/stdin` and the shell's `<(command)`, which is read to its end.
+    /// Returns the contents of a file that the user named on the command line: a regular file, standard input for `-`,
+    /// or a stream such as `/dev/stdin` and the shell's `<(command)`, which is read to its end.
     ///
-    /// Do not use it for a file that the program finds by itself: with a named pipe in its place, the program would hang.
+    /// Do not use this for a file that the program finds by itself: if a named pipe has its name, the program would
+    /// wait forever.
     ///
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: EFBIG if the contents are larger than `limit`.
@@ -25,10 +26,10 @@ public enum Files {
         return try read(file, path, limit: limit).octets
     }
 
-    /// Returns the name for messages of a file that the user named on the command line: `standard input` for `-`.
+    /// Returns the name, for messages, of a file that the user named on the command line: `standard input` for `-`.
     public static func inputName(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Returns the directory of a path with a slash at its end; empty for the working directory.
+    /// Returns the directory part of a path, including its last slash; empty for the working directory.
     public static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
@@ -37,15 +38,15 @@ public enum Files {
     public struct Secret: Sendable {
         /// The file's contents.
         public let octets: [UInt8]
-        /// The reason why the file is not secret or not trustworthy; `nil` if there is none.
+        /// The reason why the contents may not be secret or may not be trusted; `nil` if there is no reason.
         public let weakness: Weakness?
 
         /// A reason why a file is not safe for a key.
         public enum Weakness: Hashable, Sendable {
-            /// Other users may read or write it.
+            /// Other users may read or write the file.
             case openToOthers
-            /// The file belongs to the user with this id, not to this user or root, and is in a directory where users other
-            /// than root may create files. The owner knows the key.
+            /// The file belongs to the user with this id, who knows the key and is neither this user nor root. The
+            /// directory is not one in which only root may create files.
             case belongs(toUser: UInt32)
 
             /// Returns a sentence with the problem and what to do.
@@ -62,7 +63,7 @@ public enum Files {
         }
     }
 
-    /// Returns the contents of a regular file that should be secret, and checks whether it is.
+    /// Returns the contents of a regular file that should be secret, and checks who can read it or has created it.
     ///
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: The errors of ``read(_:limit:)``.
@@ -74,7 +75,8 @@ public enum Files {
     private static func weakness(of status: Stat, _ path: String) -> Secret.Weakness? {
         if !status.isPrivate { return .openToOthers }
         if status.isOursOrRoots { return nil }
-        // Only root can have put a file into such a directory. The key of a service belongs to the user of the service.
+        // Only root can have put a file into such a directory: root gives the key of a service to the user of the
+        // service.
         if let around = try? Directory(split(path).directory).status(), around.userID.rawValue == 0,
             !around.isWritableByOthers
         {
@@ -92,7 +94,7 @@ public enum Files {
         if size > limit { throw SystemError("read", path, errno: .fileTooLarge) }
         var octets: [UInt8] = []
         octets.reserveCapacity(max(0, size))
-        // Pipes and files of /proc have more bytes than their size.
+        // Pipes and files of /proc have more bytes than the size in their status.
         let step = size > 0 ? min(size + 1, 1 << 18) : 1 << 18
         while true {
             let part: [UInt8]
@@ -107,19 +109,20 @@ public enum Files {
         }
     }
 
-    /// Returns the first line of a small text file, such as a file of /proc or /sys, without the line feed; `nil` if the file
-    /// cannot be read.
+    /// Returns the first line of a small text file, such as a file of /proc or /sys, without the line feed; `nil` if
+    /// the file cannot be read.
     public static func firstLine(_ path: String) -> String? {
         guard let octets = try? read(path, limit: 1 << 16) else { return nil }
         return String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
-    /// Returns true if a file of any kind is at `path`. Symbolic links are followed here and in the following
-    /// functions.
+    /// Returns true if a file of any kind is at `path`. Symbolic links are followed, also by the functions after this
+    /// one, except ``isSymbolicLink(_:)``.
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
-    /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. A user can set
-    /// any time, so a time is limited to 30,000 years from 1970, and differences of times have no overflow.
+    /// Returns the time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. The
+    /// time is limited to about 35,000 years from 1970: a user can set any time, and differences of times must not
+    /// overflow.
     public static func modificationTime(_ path: String) -> Int? {
         (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
     }
@@ -130,7 +133,8 @@ public enum Files {
         return unsafe access(path, X_OK) == 0
     }
 
-    /// The size of the regular file at `path` in bytes; nil if there is none, and for other kinds such as pipes.
+    /// Returns the size of the regular file at `path` in bytes; `nil` if there is no file, and for other kinds such as
+    /// pipes.
     public static func size(_ path: String) -> Int? {
         guard let status = try? Stat(FilePath(path)), status.type == .regular else { return nil }
         return Int(status.size)
@@ -139,7 +143,7 @@ public enum Files {
     /// Returns true if a directory is at `path`.
     public static func isDirectory(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.type == .directory }
 
-    /// Returns true if a symbolic link is at `path`, even one that leads nowhere.
+    /// Returns true if a symbolic link is at `path`, even if the file to which it leads is missing.
     public static func isSymbolicLink(_ path: String) -> Bool {
         (try? Stat(FilePath(path), followTargetSymlink: false))?.type == .symbolicLink
     }
@@ -154,15 +158,15 @@ public enum Files {
     /// Returns true if only the owner may read or write the file at `path`; `false` if there is no such file.
     public static func isPrivate(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.isPrivate ?? false }
 
-    /// Returns the names in a directory, sorted; an empty list if it cannot be read.
+    /// Returns the names of the files in a directory, sorted; an empty list if the directory cannot be read.
     public static func names(in directory: String) -> [String] {
         guard let stream = unsafe opendir(directory) else { return [] }
         return unsafe names(stream)
     }
 
-    /// Returns the names in a directory, sorted.
+    /// Returns the names of the files in a directory, sorted.
     ///
-    /// - Throws: if it cannot be read.
+    /// - Throws: The error of opendir(3) if the directory cannot be read.
     public static func listing(_ directory: String) throws(SystemError) -> [String] {
         guard let stream = unsafe opendir(directory) else {
             throw SystemError("opendir", directory, errno: Errno(rawValue: errno))
@@ -170,7 +174,7 @@ public enum Files {
         return unsafe names(stream)
     }
 
-    /// Returns the names in an open directory, sorted, and closes it.
+    /// Returns the names of the files in an open directory, sorted, and closes the directory.
     static func names(_ stream: OpaquePointer) -> [String] {
         defer { unsafe closedir(stream) }
         var result: [String] = []
@@ -189,10 +193,11 @@ public final class OutputFile: Sendable {
     private let descriptor: Descriptor
     private let path: String
 
-    /// Creates the file at `path`, or empties an existing one. A symbolic link is followed if this user or root made it.
+    /// Creates the file at `path`, or empties an existing one. A symbolic link is followed if this user or root made
+    /// it.
     ///
-    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that others
-    ///   may write to.
+    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that
+    ///   others may write to.
     public init(replacing path: String) throws(SystemError) {
         self.path = path
         let place = try FilePlace(path)
@@ -200,7 +205,7 @@ public final class OutputFile: Sendable {
             try place.refuseForeign()
             descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT, mode: 0o644)
             let status = try descriptor.status()
-            // Another file may have got the name since it was looked at.
+            // Another file may have got this name since its status was read.
             try place.refuseForeign(status)
             guard status.type == .regular else { return }
             try systemCall("truncate") { try descriptor.file.resize(to: 0) }
@@ -209,11 +214,11 @@ public final class OutputFile: Sendable {
         }
     }
 
-    /// Opens the file at `path` for writing at its end, or creates it. A symbolic link is followed if this user or root made
-    /// it.
+    /// Opens the file at `path` for writing at its end, or creates it. A symbolic link is followed if this user or root
+    /// made it.
     ///
-    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that others
-    ///   may write to.
+    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that
+    ///   others may write to.
     public init(appendingTo path: String) throws(SystemError) {
         self.path = path
         let place = try FilePlace(path)
@@ -242,19 +247,21 @@ public final class OutputFile: Sendable {
 }
 
 extension Files {
-    /// Replaces the file at `path` with a new one in one step. After a loss of power, with a full disk, and when the process
-    /// is killed, the file is the old one or the new one. If two processes write at the same time, the file is that of one
-    /// of them.
+    /// Replaces the file at `path` with a new file in one step. After a loss of power, on a full disk, and if the
+    /// process is killed, the path has either the complete old or the complete new file. If two processes write at the
+    /// same time, one of their files remains.
     ///
-    /// The bytes are first written to a draft in the same directory, which has an unpredictable name. If a call fails, the
-    /// draft is removed and the old file stays. If the process is killed, the next one that writes to the directory removes
-    /// the draft. If `path` is a symbolic link, the file that it leads to is replaced; a link of another user is refused.
+    /// The bytes are first written to a draft in the same directory, which has an unpredictable name. If a call fails,
+    /// the draft is removed and the old file stays. If the process is killed, the next process that writes to the
+    /// directory removes the draft. If `path` is a symbolic link, the file to which it leads is replaced; a link of
+    /// another user is refused.
     ///
     /// - Parameters:
     ///   - mode: The permission bits of the new file. The umask has no effect.
-    ///   - keepsRights: Whether the new file gets the mode of an existing one, and its owner and group if this process may
-    ///     set them.
-    ///   - isDurable: Whether to wait until the file is on the disk. Not needed in a directory in memory, such as /run.
+    ///   - keepsRights: True to give the new file the mode of an existing file, and its owner and group if this process
+    ///     may set them.
+    ///   - isDurable: True to wait until the file is on the disk. This is not needed in a directory in memory, such as
+    ///     /run.
     /// - Throws: ENOSPC and EROFS among others; EINVAL or EISDIR if `path` exists and is not a regular file.
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, keepsRights: Bool = false, isDurable: Bool = true
@@ -264,14 +271,14 @@ extension Files {
         }
     }
 
-    /// Replaces a file that pharos finds or makes by itself, such as a state, as
-    /// ``replace(_:with:mode:keepsRights:isDurable:)`` does, but never a file that is something else.
+    /// Replaces a file that Pharos itself names, such as a state file, as
+    /// ``replace(_:with:mode:keepsRights:isDurable:)`` does. An existing file with other contents is refused.
     ///
     /// - Parameters:
-    ///   - mode: The permission bits. A file that its group may read gets the group of the directory, if this process may
-    ///     set it.
-    ///   - isOwn: Whether an existing file that begins with this text, at most 512 bytes, may be replaced. An empty file
-    ///     always is.
+    ///   - mode: The permission bits. If the group may only read the file, the file gets the group of the directory, if
+    ///     this process may set it.
+    ///   - isOwn: Returns true if an existing file may be replaced that begins with this text of at most 512 bytes. An
+    ///     empty file is always replaced.
     /// - Throws: EEXIST if `isOwn` returns `false`.
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, isDurable: Bool = true,
@@ -294,8 +301,8 @@ extension Files {
         }
     }
 
-    /// Replaces the file of a key as ``replace(_:with:mode:keepsRights:isDurable:)`` does. Only its owner may read it (mode
-    /// 0600), at any time.
+    /// Replaces the file of a key as ``replace(_:with:mode:keepsRights:isDurable:)`` does. At every moment, only its
+    /// owner may read it (mode 0600).
     ///
     /// - Throws: EPERM if other users may replace files in the directory, or if the directory belongs to another user.
     public static func replaceSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
@@ -327,7 +334,7 @@ extension Files {
         } catch {
             throw error.about(path)
         }
-        // The file is replaced now, so a directory that cannot be synchronised is no error.
+        // The file is already replaced, so an error of synchronising its directory is ignored.
         if isDurable { place.directory.synchronize() }
     }
 
@@ -340,7 +347,7 @@ extension Files {
         }
     }
 
-    /// Splits a path into its directory, empty for the working directory, and the name in it.
+    /// Splits a path into its directory, which is empty for the working directory, and the name of the file in it.
     static func split(_ path: String) -> (directory: FilePath, name: String) {
         let path = FilePath(path)
         return (path.removingLastComponent(), path.lastComponent?.string ?? "")
@@ -348,7 +355,8 @@ extension Files {
 }
 
 extension Files {
-    /// Creates a file at `path` in one step: other processes see the complete file or none. An existing file is not changed.
+    /// Creates a file at `path` in one step: other processes see the complete file or none. An existing file is not
+    /// changed.
     ///
     /// - Parameter mode: The permission bits. Until the file is complete, only its owner may read it.
     /// - Throws: EEXIST if there is a file or a symbolic link at `path`.
@@ -372,11 +380,11 @@ extension Files {
         try create(path, with: octets, mode: 0o600)
     }
 
-    /// Makes sure that a regular file that can be trusted is at `path`: creates an empty one that only this user may open if
-    /// there is none. A symbolic link is followed if this user or root made it.
+    /// Makes sure that a trusted regular file is at `path`. If there is no file, it creates an empty file that only
+    /// this user may open. A symbolic link is followed if this user or root made it.
     ///
-    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path` is not
-    ///   a regular file; ENOENT if the directory is missing.
+    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path`
+    ///   is not a regular file; ENOENT if the directory is missing.
     public static func createIfMissing(_ path: String) throws(SystemError) {
         let place = try FilePlace(path)
         do throws(SystemError) {
@@ -396,10 +404,10 @@ extension Files {
         }
     }
 
-    /// Checks that the file at `path`, if there is one, is a regular file that can be trusted.
+    /// Checks that the file at `path`, if it exists, is a trusted regular file.
     ///
-    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path` is not
-    ///   a regular file.
+    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path`
+    ///   is not a regular file.
     public static func refuseForeign(_ path: String) throws(SystemError) {
         let place = try FilePlace(path)
         try place.refuseForeign()
@@ -436,10 +444,11 @@ extension Files {
 }
 
 extension Files {
-    /// Replaces an existing file as ``replace(_:with:mode:keepsRights:isDurable:)`` does, and keeps its owner, group and mode.
+    /// Replaces an existing file as ``replace(_:with:mode:keepsRights:isDurable:)`` does, but always keeps its owner,
+    /// group and mode.
     ///
-    /// - Throws: EPERM, without changing the file, if this process may not set its owner; ENOENT if there is no such file;
-    ///   the errors of replacing.
+    /// - Throws: EPERM, without changing the file, if this process may not set its owner; ENOENT if there is no such
+    ///   file; the errors of replacing.
     public static func rewrite(_ path: String, with octets: [UInt8]) throws(SystemError) {
         let before = try Descriptor.open(path, .read).status(path)
         guard geteuid() == 0 || before.userID.rawValue == geteuid() else {
@@ -458,11 +467,11 @@ extension Files {
 
 /// The directory of files that survive a restart.
 public enum StateDirectory {
-    /// The directory without an option and outside a service of systemd.
+    /// The directory that is used without an option and outside a systemd service.
     public static let usual = "/var/lib/pharos"
 
-    /// Returns the directory that `--state-dir` names; without the option, that of systemd's StateDirectory=; without both,
-    /// ``usual``.
+    /// Returns the value of the option `--state-dir`; without the option, the directory of systemd's StateDirectory=;
+    /// without both, ``usual``.
     public static func path(_ option: String?) -> String {
         option ?? Terminal.environment("STATE_DIRECTORY") ?? usual
     }

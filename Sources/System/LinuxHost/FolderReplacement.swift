@@ -2,16 +2,16 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// Replaces a directory in one step: other processes see the old directory or the new one, and a process that is killed
-/// leaves the old one complete.
+/// Replaces a directory in one step: other processes see either the old or the new directory. If this process is
+/// killed, the complete old directory remains.
 ///
-/// The new directory is written in the parent of the old one, under an unpredictable name, and only its owner may enter it.
-/// Files that do not change are hard links to the old files. If no file changes, no directory is made. In the end the two
-/// exchange their names (renameat2(2), RENAME_EXCHANGE).
+/// The new directory is written next to the old directory, under an unpredictable name, and only its owner may enter
+/// it. Unchanged files become hard links to the old files. If no file changes, no directory is made. In the end the two
+/// directories exchange their names (renameat2(2), RENAME_EXCHANGE).
 ///
 /// If two processes replace a directory at the same time, the second commit is refused (EAGAIN).
 public final class FolderReplacement {
-    /// The path of the directory, with symbolic links at its end resolved.
+    /// The path of the directory. If the given path is a symbolic link, this is the path to which it leads.
     public let path: String
     private let parent: Directory
     private let name: String
@@ -19,18 +19,18 @@ public final class FolderReplacement {
     private let current: Directory?
     private let currentStatus: Stat?
     private let isDryRun: Bool
-    /// The new directory and its temporary name; `nil` until a file differs.
+    /// The new directory and its temporary name; `nil` until the first file differs.
     private var next: (directory: Directory, name: String)?
     /// The names of the unchanged files.
     private var kept: [String] = []
     /// The number of new and changed files.
     public private(set) var written = 0
-    /// The new and changed files.
+    /// The names of the new and changed files.
     private var changed: Set<String> = []
-    /// The names in the old directory.
+    /// The names of the files in the old directory.
     public let names: Set<String>
 
-    /// The numbers of files of a replacement.
+    /// The numbers of written, unchanged and removed files.
     public struct Outcome: Hashable, Sendable {
         /// The number of new and changed files.
         public var written = 0
@@ -40,10 +40,12 @@ public final class FolderReplacement {
         public var removed = 0
     }
 
+    /// Starts to replace the directory at `path`.
+    ///
     /// - Parameters:
-    ///   - path: The path of the directory, which may be missing. If it is a symbolic link, the directory that it leads to
-    ///     is replaced; a link of another user is refused.
-    ///   - isDryRun: Whether to compare the files only, and to write none.
+    ///   - path: The path of the directory, which need not exist. If it is a symbolic link, the directory to which the
+    ///     link leads is replaced; a link of another user is refused.
+    ///   - isDryRun: True to compare the files only, and to write nothing.
     /// - Throws: ENOTDIR if `path` is not a directory; ENOENT if its parent is missing.
     public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
         self.isDryRun = isDryRun
@@ -61,14 +63,14 @@ public final class FolderReplacement {
 
     deinit { discard() }
 
-    /// Returns a path that ends with the name of the directory, also for `.` and for paths that end with `..`.
+    /// Returns a path that ends with the name of the directory, even if `path` is `.` or ends with `..`.
     private static func named(_ path: FilePath) throws(SystemError) -> String {
         if path.lastComponent?.kind == .regular { return path.string }
         guard let whole = Files.resolved(path.string) else { throw SystemError("open", path.string, errno: errno) }
         return whole
     }
 
-    /// Writes a file of the new directory.
+    /// Puts a file with these contents into the new directory.
     public func put(_ name: String, _ octets: [UInt8]) throws(SystemError) {
         if names.contains(name), holds(name, octets) {
             kept.append(name)
@@ -85,14 +87,15 @@ public final class FolderReplacement {
         changed.insert(name)
     }
 
-    /// Returns a file of the new directory that is written piece by piece. Pass it to ``finish(_:_:)`` at its end.
+    /// Returns the draft of a file in the new directory, for contents that are written piece by piece. After the last
+    /// piece, pass it to ``finish(_:_:)``.
     public func draft(_ name: String) -> FileDraft {
         FileDraft(name, path: "\(path)/\(name)", in: current, isDryRun: isDryRun) {
             [self] () throws(SystemError) in try make(name)
         }
     }
 
-    /// Ends a file that was written piece by piece.
+    /// Completes a file that was written piece by piece.
     public func finish(_ draft: FileDraft, _ name: String) throws(SystemError) {
         try draft.finish()
         if draft.isChanged {
@@ -106,7 +109,7 @@ public final class FolderReplacement {
     /// True if the new directory differs from the old one.
     public var isChanged: Bool { written > 0 || kept.count != names.count || current == nil }
 
-    /// Puts the new directory into the place of the old one. Files that were not written again are removed.
+    /// Replaces the old directory with the new one. Old files that were neither put nor finished are removed.
     ///
     /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
     public func commit() throws(SystemError) -> Outcome {
@@ -133,7 +136,7 @@ public final class FolderReplacement {
         return outcome
     }
 
-    /// Removes the new directory.
+    /// Removes the new directory. The old directory stays.
     public func discard() {
         guard let next else { return }
         self.next = nil
@@ -166,7 +169,7 @@ public final class FolderReplacement {
                 parent.removeDirectory(draftName)
                 throw error.about(path)
             }
-            // Another process may have removed the directory before it was locked.
+            // Another process may have removed the directory between its creation and the lock.
             guard directory.tryLock(), try parent.status(of: draftName)?.identity == directory.status().identity
             else {
                 parent.removeDirectory(draftName)
@@ -187,7 +190,7 @@ public final class FolderReplacement {
             guard [.notPermitted, .tooManyLinks, .notSupportedOnSocket, .improperLink].contains(error.errno) else {
                 throw error.about("\(path)/\(name)")
             }
-            // The file system has no hard links.
+            // The file system has no hard links, so the file is copied.
             let octets = try Files.read(current.openRegular(name), "\(path)/\(name)", limit: 1 << 30).octets
             try next.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(octets)
         }
@@ -214,8 +217,8 @@ public final class FolderReplacement {
         } catch {
             guard [.invalidArgument, .noFunction, .notSupportedOnSocket].contains(error.errno) else { throw error }
         }
-        // The file system cannot exchange names, so for a moment there is no directory of this name. The old one is locked,
-        // so that no process removes it as a draft.
+        // The file system cannot exchange names, so for a moment there is no directory with this name. The old
+        // directory is locked, so that no process removes it as an abandoned draft.
         _ = current?.tryLock()
         let old = DraftName.random(for: name)
         try parent.rename(name, to: old)
@@ -238,8 +241,8 @@ public final class FolderReplacement {
 
 /// The umask of this process.
 enum ProcessMask {
-    /// Returns `all` without the bits of the umask, which is read from /proc; 022 if it cannot be read. Calling umask(2)
-    /// would change the mask of the other threads for a moment.
+    /// Returns `all` without the bits of the umask, which is read from /proc; 022 if it cannot be read. Calling
+    /// umask(2) would change the mask of the other threads for a moment.
     static func permissions(_ all: UInt32) -> FilePermissions { FilePermissions(rawValue: all & ~bits) }
 
     private static var bits: UInt32 {

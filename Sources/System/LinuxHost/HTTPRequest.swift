@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// A request of HTTP/1.1 (RFC 9112), as far as a browser needs it to load a page and to save a file.
+/// A request of HTTP/1.1 (RFC 9112). It supports only what a browser needs to load a page and to save a file.
 public struct HTTPRequest: Hashable, Sendable {
     /// The method, such as `GET`.
     public let method: String
@@ -22,18 +22,19 @@ public struct HTTPRequest: Hashable, Sendable {
     }
 }
 
-/// A reason for which a request is not read.
+/// The reason why a request cannot be read.
 public enum HTTPFault: Error, Hashable, Sendable {
     /// The bytes do not follow the grammar.
     case malformed
     /// The request line and the fields are longer than ``HTTPRequestReader/headLimit``.
     case headTooLong
-    /// The body is longer than the limit, which is given in bytes.
+    /// The body is longer than `limit` bytes.
     case bodyTooLong(limit: Int)
-    /// The body has a transfer coding, such as `chunked`; browsers send the length of a text instead.
+    /// The body has a transfer coding, such as `chunked`, which is not supported. Browsers send the length of a text
+    /// instead.
     case coded
 
-    /// The status code for the answer.
+    /// The HTTP status code of the answer to the request.
     public var status: Int {
         switch self {
         case .malformed: 400
@@ -43,7 +44,7 @@ public enum HTTPFault: Error, Hashable, Sendable {
         }
     }
 
-    /// A sentence for the answer.
+    /// A sentence for the body of the answer.
     public var text: String {
         switch self {
         case .malformed: "the request is not HTTP/1.1"
@@ -56,19 +57,22 @@ public enum HTTPFault: Error, Hashable, Sendable {
 
 /// Reads one request from bytes that arrive in pieces.
 public struct HTTPRequestReader: Sendable {
-    /// The longest request line with all fields, in bytes.
+    /// The largest size of the request line and all fields together, in bytes.
     public static let headLimit = 16 << 10
 
     private let bodyLimit: Int
     private var octets: [UInt8] = []
     private var head: (request: HTTPRequest, length: Int)?
 
-    /// - Parameter bodyLimit: The longest body in bytes.
+    /// Creates a reader for one request.
+    ///
+    /// - Parameter bodyLimit: The largest size of a body in bytes.
     public init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
     /// Takes the next bytes.
     ///
-    /// - Returns: The request when it is complete, without any bytes that follow it; `nil` before.
+    /// - Returns: The request as soon as it is complete, without any bytes that follow it; `nil` while bytes are
+    ///   missing.
     public mutating func take(_ piece: [UInt8]) throws(HTTPFault) -> HTTPRequest? {
         octets += piece
         if head == nil {
@@ -87,7 +91,8 @@ public struct HTTPRequestReader: Sendable {
         return request
     }
 
-    /// The number of bytes up to and including the empty line.
+    /// Returns the number of bytes up to and including the empty line after the fields; `nil` if there is no empty line
+    /// yet.
     private static func end(of octets: [UInt8]) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
         let last = min(octets.count, headLimit + mark.count) - mark.count
@@ -99,7 +104,8 @@ public struct HTTPRequestReader: Sendable {
     }
 
     private static func request(_ head: ArraySlice<UInt8>) throws(HTTPFault) -> HTTPRequest {
-        // Visible characters, spaces and tabs; the values that matter here are all in ASCII.
+        // Only visible ASCII characters, spaces, tabs and line ends are accepted: all values that are used here are in
+        // ASCII.
         guard head.allSatisfy({ (0x20..<0x7F).contains($0) || [0x09, 0x0A, 0x0D].contains($0) }) else {
             throw .malformed
         }
@@ -145,7 +151,7 @@ public struct HTTPAnswer: Hashable, Sendable {
     public var type: String
     public var body: [UInt8]
 
-    /// Creates an answer. The parameters set the properties of the same names.
+    /// Creates an answer with a status code, the media type of its body, and the body.
     public init(_ status: Int, type: String, _ body: [UInt8]) {
         (self.status, self.type, self.body) = (status, type, body)
     }
@@ -155,8 +161,8 @@ public struct HTTPAnswer: Hashable, Sendable {
         self.init(status, type: "text/plain; charset=utf-8", Array((sentence + "\n").utf8))
     }
 
-    /// The answer as it is sent. Its fields end the connection, and forbid browsers to store the answer, to show it in a
-    /// frame, and to guess its type.
+    /// The bytes of the answer. Its fields close the connection, and forbid browsers to store the answer, to show it in
+    /// a frame, and to guess its media type.
     var octets: [UInt8] {
         let head = [
             "HTTP/1.1 \(status) \(Self.reason(status))", "Content-Type: \(type)", "Content-Length: \(body.count)",
@@ -167,7 +173,7 @@ public struct HTTPAnswer: Hashable, Sendable {
         return Array(head.joined(separator: "\r\n").utf8) + body
     }
 
-    /// The reason phrase of a status code (RFC 9110, 15).
+    /// Returns the reason phrase of a status code (RFC 9110, 15).
     private static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"

@@ -2,21 +2,21 @@ public import BluetoothTypes
 internal import Glibc
 internal import SystemPackage
 
-/// The controller that an ``AdapterLock`` is for. It is the same for all names of one controller.
+/// The controller that an ``AdapterLock`` locks. Different names of one controller give equal values.
 public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
-    /// Distinguishes the controller in the name of the lock's file.
+    /// The part of the lock file's name that distinguishes the controller.
     let key: String
     /// The controller in messages: its address, or the adapter as the user named it.
     public let description: String
 
-    /// An adapter of the kernel, whose address distinguishes it.
+    /// An adapter of the kernel. Its address distinguishes it.
     public init(_ address: DeviceAddress) {
         key = "\(address)"
         description = key
     }
 
-    /// The controller at a serial line, which the number of its device distinguishes. A symbolic link to the device
-    /// leads to the same number.
+    /// The controller at a serial line. The number of the serial device distinguishes it, so a symbolic link to the
+    /// device gives the same controller.
     ///
     /// - Parameter name: The adapter as the user named it.
     /// - Returns: `nil` if there is no device at `path`.
@@ -26,13 +26,13 @@ public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
         description = name
     }
 
-    /// The controller with `address` behind a socket. A server may create a controller for each connection, so the
-    /// address belongs to the key; and two servers may have controllers of one address, so the socket does too.
+    /// The controller with `address` behind a socket. The address and the socket together distinguish it: a server may
+    /// create a controller for each connection, and two servers may have controllers with the same address.
     ///
     /// - Parameters:
     ///   - socket: The connected socket.
     ///   - path: The path of a unix socket, which may be a symbolic link; `nil` for TCP.
-    ///   - address: All zero if the controller has none.
+    ///   - address: The address of the controller; all zero if it has none.
     ///   - name: The adapter as the user named it.
     public init(_ address: DeviceAddress, behind socket: Descriptor, at path: String?, named name: String) {
         let place =
@@ -48,8 +48,9 @@ public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StreamSocket {
-    /// Returns the address and the port of the other end of a TCP connection, such as `7f000001-9001`: the address in
-    /// hexadecimal, or `loopback` for every address of this machine's loopback; `nil` if it is not connected with TCP.
+    /// Returns the address and the port of the other end of a TCP connection, such as `c0a80105-9001`: the address in
+    /// hexadecimal, or `loopback` for every loopback address of this machine; `nil` if the socket is not a TCP
+    /// connection.
     static func peer(of socket: Descriptor) -> String? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

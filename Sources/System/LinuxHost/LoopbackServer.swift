@@ -4,9 +4,9 @@ internal import SystemPackage
 
 /// Serves one page to the browser of this machine's user, over HTTP on the loopback address.
 ///
-/// Other programs and other users of the machine can reach the address too, and so can each page in the browser. So each
-/// request must have the secret token in its path; its Host must be a loopback name, which stops pages that make their own
-/// name lead to this machine (DNS rebinding); and its Origin, if there is one, must be the page itself.
+/// Other programs, other users of the machine and every page in the browser can reach this address, too. So each
+/// request must have the secret token in its path. Its Host must be a loopback name, which stops foreign pages that let
+/// their own host name lead to this machine (DNS rebinding). Its Origin, if present, must be this server.
 public final class LoopbackServer {
     /// The address of the page with its token: `http://127.0.0.1:41234/4f…/`.
     public var address: String { "http://127.0.0.1:\(port)/\(token)/" }
@@ -17,35 +17,35 @@ public final class LoopbackServer {
     private let bodyLimit: Int
     private var connections: [Connection] = []
 
-    /// Browsers open a few connections in advance, and leave them unused.
+    /// The largest number of open connections. Browsers open some connections in advance and leave them unused.
     private static let connectionLimit = 32
     /// The time in nanoseconds after which a connection without progress is closed: 20 s.
     private static let idleLimit: UInt64 = 20_000_000_000
-    /// The time for the last answer to reach the browser: 1 s in nanoseconds.
+    /// The longest time to wait after the last reply until its answer is written: 1 s in nanoseconds.
     private static let shutdownTimeout: UInt64 = 1_000_000_000
 
     /// Starts to listen.
     ///
     /// - Parameters:
     ///   - port: The TCP port; 0 for a free one.
-    ///   - bodyLimit: The longest body of a request in bytes.
+    ///   - bodyLimit: The largest size of a request's body in bytes.
     public init(port: UInt16 = 0, bodyLimit: Int) throws(SystemError) {
         (listener, self.port) = try StreamSocket.listen(host: "127.0.0.1", port: port)
         token = Hexadecimal.text(Privileges.randomOctets(16))
         self.bodyLimit = bodyLimit
     }
 
-    /// The answer to a request, and whether it is the last one.
+    /// The answer to a request, and whether the server ends after it.
     public enum Reply: Sendable {
         case answer(HTTPAnswer)
         /// The server ends after this answer.
         case last(HTTPAnswer)
     }
 
-    /// Answers requests, one at a time, until a signal is received or a reply is the last one.
+    /// Answers requests, one at a time, until a signal is received or after a reply that is `last`.
     ///
-    /// - Parameter reply: Returns the reply to a request that passed all checks. The token is removed from its path, which
-    ///   begins with a slash.
+    /// - Parameter reply: Returns the reply to a request that passed all checks. The path of this request does not
+    ///   contain the token; it begins with a slash.
     public func run(until stop: SignalDescriptor, _ reply: (HTTPRequest) -> Reply) throws(SystemError) {
         var end = UInt64.max
         while true {
@@ -78,7 +78,7 @@ public final class LoopbackServer {
         }
     }
 
-    /// The answer to a request that does not come from the page; `nil` for a good one.
+    /// Returns the answer that refuses a request which does not come from the page; `nil` for an acceptable request.
     func refusal(of request: HTTPRequest) -> HTTPAnswer? {
         let hosts = ["127.0.0.1", "localhost"].flatMap { port == 80 ? [$0, "\($0):80"] : ["\($0):\(port)"] }
         guard let host = request[field: "host"], hosts.contains(host.lowercased()) else {
@@ -93,7 +93,7 @@ public final class LoopbackServer {
         return nil
     }
 
-    /// Compares in a time that does not depend on the position of the first difference.
+    /// Compares two texts in a time that does not depend on the position of the first difference.
     private static func isEqual(_ left: Substring, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
@@ -106,7 +106,7 @@ public final class LoopbackServer {
 }
 
 extension LoopbackServer {
-    /// One connection: a request, its answer, and the end.
+    /// A connection for one request and its answer.
     private final class Connection {
         private let stream: Descriptor
         private var reader: HTTPRequestReader
@@ -119,14 +119,15 @@ extension LoopbackServer {
         private enum Phase {
             case reading
             case writing
-            /// The rest of a refused request is read, so that the browser reads the answer before the connection ends.
+            /// The answer is written. Bytes that still arrive are read and ignored, so that the browser reads the
+            /// answer before the connection ends.
             case draining
             case finished
         }
 
-        /// Reads and writes are done in pieces of this many bytes.
+        /// The largest number of bytes in one read or write.
         private static let piece = 1 << 18
-        /// The time for draining, 5 s in nanoseconds.
+        /// The longest time in the phase `draining`: 5 s in nanoseconds.
         private static let drainLimit: UInt64 = 5_000_000_000
 
         init(_ stream: Descriptor, bodyLimit: Int, idleLimit: UInt64) {
@@ -144,9 +145,9 @@ extension LoopbackServer {
             phase = .writing
         }
 
-        /// Reads or writes what is possible now.
+        /// Reads or writes as many bytes as possible without waiting.
         ///
-        /// - Returns: The request when it is complete, or its fault; `nil` otherwise.
+        /// - Returns: The request as soon as it is complete, or its fault; `nil` in all other cases.
         func proceed(idleLimit: UInt64) -> Result<HTTPRequest, HTTPFault>? {
             do throws(SystemError) {
                 switch phase {

@@ -2,20 +2,23 @@ internal import Glibc
 
 /// Computes numbered pieces of work on several threads, and returns them in order to one thread.
 ///
-/// The result does not depend on the number of threads. A thread that is further ahead than the window waits, and so does
-/// the caller of ``next()`` until its piece is ready.
+/// The result does not depend on the number of threads. A thread waits while its next piece is not within the window,
+/// which begins at the next piece to be returned. The caller of ``next()`` waits until the next piece is ready.
 ///
 /// ```swift
 /// let work = try OrderedWork(pieces: batches, window: 16) { batch in simulation.batch(batch) }
 /// while let tally = work.next() { merge(tally) }
 /// ```
 ///
-/// Use ``next(milliseconds:)`` to check something else in between, such as a signal. The threads end after the last piece,
-/// after ``stop()``, and with the last reference to this object.
+/// Use ``next(milliseconds:)`` to check something else while waiting, such as a signal. The threads end after the last
+/// piece, after ``stop()``, and when the last reference to this object is released.
 public final class OrderedWork<Piece: Sendable>: Sendable {
     private struct State {
+        /// The number of the next piece that a thread computes.
         var upcoming = 0
+        /// The number of the next piece to be returned.
         var taken = 0
+        /// The pieces that were computed and not returned yet, by their numbers.
         var made: [Int: Piece] = [:]
         var isStopped = false
     }
@@ -36,10 +39,10 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - pieces: The number of pieces; `Int.max` for no limit until ``stop()``.
-    ///   - window: The number of pieces that may be computed ahead of the next one to be returned, at least 1.
+    ///   - window: The number of pieces that may be computed before the next piece is returned, at least 1.
     ///   - threads: The number of threads; `nil` for one per processor.
-    ///   - make: Computes the piece with this number, from 0. Called on the threads.
-    /// - Throws: EAGAIN if the system gives no more threads.
+    ///   - make: Computes the piece with a number, which counts from 0. The threads call it.
+    /// - Throws: EAGAIN if the system allows no more threads.
     public init(
         pieces: Int, window: Int, threads: Int? = nil, make: @escaping @Sendable (Int) -> Piece
     ) throws(SystemError) {
@@ -55,7 +58,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
 
     private static func work(_ state: Monitor<State>, _ pieces: Int, _ window: Int, _ make: (Int) -> Piece) {
         while true {
-            // The inner nil means that no piece is left for this thread.
+            // The outer nil lets the thread wait. The inner nil means that there is no piece left to compute.
             let turn: Int?? = state.wait { state in
                 if state.isStopped || state.upcoming >= pieces { return .some(nil) }
                 guard state.upcoming - state.taken < window else { return nil }
@@ -74,7 +77,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         return piece
     }
 
-    /// Waits for the next piece for a limited time.
+    /// Waits at most `milliseconds` for the next piece.
     public func next(milliseconds: Int) -> Outcome { next(within: milliseconds) }
 
     private func next(within milliseconds: Int?) -> Outcome {
@@ -86,21 +89,23 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         } ?? .late
     }
 
-    /// Starts no further pieces, and ends all waiting. May be called from the threads.
+    /// Starts no further pieces, and ends all waiting. The threads may call this, too.
     public func stop() { state.change { $0.isStopped = true } }
 }
 
-/// A value that several threads share, and whose changes they can wait for: a mutex with a condition
+/// A value that several threads share, and for whose changes they can wait: a mutex with a condition variable
 /// (pthread_cond_wait(3)).
 ///
-/// Use it only on the main thread and on threads of ``BackgroundThread``: waiting blocks the thread, which must not happen
-/// in Swift's cooperative pool.
+/// Use it only on the main thread and on threads of ``BackgroundThread``: waiting blocks the thread, which must not
+/// happen in Swift's cooperative pool.
 @safe public final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     /// Accessed only while the mutex is held.
     private var state: State
 
+    /// Creates a shared value.
+    ///
     /// - Parameter state: The first value.
     public init(_ state: sending State) {
         self.state = state
@@ -109,7 +114,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // The wall clock may be set while a thread waits.
+        // Waiting uses the monotonic clock, because the wall clock may be set while a thread waits.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -142,7 +147,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
             if let result = find(&state) {
-                // Other threads may wait for the change that find has made.
+                // Other threads may wait for a change that `find` has made.
                 unsafe pthread_cond_broadcast(condition)
                 return result
             }
@@ -156,7 +161,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     }
 }
 
-/// Runs work that waits in the kernel, which must not happen in Swift's cooperative pool.
+/// Runs work that waits in system calls. Such work must not run in Swift's cooperative thread pool.
 public enum BackgroundThread {
     private final class Job {
         let body: @Sendable () -> Void

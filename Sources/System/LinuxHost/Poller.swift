@@ -5,7 +5,7 @@ internal import SystemPackage
 
 /// Waits for several descriptors at once: poll(2).
 public enum Poller {
-    /// A descriptor and the event to wait for. Errors and hang-ups always count as ready.
+    /// A descriptor and the event to wait for. A descriptor with an error or a hang-up counts as ready.
     public struct Interest {
         let descriptor: Descriptor
         let events: Int16
@@ -29,7 +29,7 @@ public enum Poller {
         case readAndWrite
     }
 
-    /// Waits until one of `interests` is ready, or until `milliseconds` are over (no limit if negative).
+    /// Waits until one of `interests` is ready, but at most `milliseconds`; a negative time means no limit.
     ///
     /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], milliseconds: Int) throws(SystemError) -> [Bool] {
@@ -38,8 +38,8 @@ public enum Poller {
         return (0..<list.count).map { list.isReady($0) }
     }
 
-    /// Waits until one of `interests` is ready, or until a moment of ``MonotonicClock`` in nanoseconds. Never returns too
-    /// early.
+    /// Waits until one of `interests` is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds. Never
+    /// returns before either.
     ///
     /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], until deadline: UInt64) throws(SystemError) -> [Bool] {
@@ -65,8 +65,8 @@ public struct PollList {
     /// The number of descriptors.
     public var count: Int { list.count }
 
-    /// Waits until one of the descriptors is ready, or until a moment of ``MonotonicClock`` in nanoseconds. Never returns
-    /// too early. Errors and hang-ups count as ready.
+    /// Waits until one of the descriptors is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds.
+    /// Never returns before either. A descriptor with an error or a hang-up counts as ready.
     public mutating func wait(until deadline: UInt64) throws(SystemError) {
         let now = MonotonicClock.nanoseconds()
         let left = deadline > now ? deadline - now : 0
@@ -82,7 +82,7 @@ public struct PollList {
     public func isReady(_ position: Int) -> Bool { list[position].revents != 0 }
 }
 
-/// Receives signals through a descriptor (signalfd(2)) instead of interrupts.
+/// Receives signals through a descriptor that can be polled (signalfd(2)), instead of a signal handler.
 public final class SignalDescriptor: Sendable {
     /// The descriptor to poll for reading. When it is readable, call ``take()``.
     public let descriptor: Descriptor
@@ -90,11 +90,12 @@ public final class SignalDescriptor: Sendable {
     /// True if ``firstTaken`` has a value.
     private let isTaken = Atomic(false)
 
-    /// The time of the first signal in nanoseconds of ``MonotonicClock``; `nil` if there was none. It is kept after
-    /// ``take()``, so that all parts of the program see that it should end.
+    /// The time of the first signal that ``take()`` returned, in nanoseconds of ``MonotonicClock``; `nil` if there was
+    /// none. It does not change afterwards, so that all parts of the program see that the program should end.
     public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTaken.withLock { $0 } : nil }
 
-    /// Blocks `signals` in this thread and in the threads that it starts from now on, and receives them here.
+    /// Blocks `signals` in this thread and in the threads that it starts afterwards, and receives the signals through
+    /// this object.
     public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
         var set = sigset_t()
         unsafe sigemptyset(&set)
@@ -121,7 +122,7 @@ public final class SignalDescriptor: Sendable {
     private static func isIgnored(_ signal: Int32) -> Bool {
         var action = sigaction()
         guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
-        // SIG_IGN is the address 1.
+        // The handler SIG_IGN is the pointer with the value 1.
         return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
@@ -137,8 +138,8 @@ public final class SignalDescriptor: Sendable {
         return Int32(octets[0])
     }
 
-    /// Runs `body` while the signals that end a command have their default action, so that Ctrl-C ends a program that waits
-    /// for an answer of the user.
+    /// Runs `body` with the default actions of the signals that end a command, so that Ctrl-C ends a program that waits
+    /// for the user's answer.
     public static func withDefaultActions<Result>(_ body: () -> Result) -> Result {
         var (set, blocked) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&set)
@@ -148,7 +149,7 @@ public final class SignalDescriptor: Sendable {
         return body()
     }
 
-    /// Ignores SIGPIPE, so that writing to a closed pipe or connection is an error instead of the end of the process.
+    /// Ignores SIGPIPE, so that writing to a closed pipe or connection gives an error instead of ending the process.
     public static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }

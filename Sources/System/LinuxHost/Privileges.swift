@@ -7,7 +7,7 @@ public enum Privileges {
     /// The effective user id.
     public static var user: UInt32 { geteuid() }
 
-    /// The capabilities that Bluetooth sockets need, by their bits (linux/capability.h).
+    /// The capabilities that Bluetooth sockets need. The raw value is the number of the bit (linux/capability.h).
     public enum Capability: Int, CaseIterable, Sendable, CustomStringConvertible {
         case netAdmin = 12
         case netRaw = 13
@@ -20,7 +20,7 @@ public enum Privileges {
         }
     }
 
-    /// Returns whether `capability` is in the effective set.
+    /// Returns true if `capability` is in the effective set of the calling thread.
     public static func has(_ capability: Capability) -> Bool { effective.contains(capability) }
 
     /// The id of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` if there is none.
@@ -28,12 +28,13 @@ public enum Privileges {
         Files.firstLine("/etc/machine-id").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the process ids of running programs with this name.
+    /// Returns the ids of the running processes whose program has this name.
     public static func processes(named name: String) -> [Int] {
         Files.names(in: "/proc").compactMap(Int.init).filter { Files.firstLine("/proc/\($0)/comm") == name }.sorted()
     }
 
-    /// Returns the programs that have the file at `path` open, as far as this user may see them.
+    /// Returns the processes that have the file at `path` open, with their names. Only processes that this user may
+    /// inspect are found.
     public static func processes(holding path: String) -> [(id: Int32, name: String)] {
         guard let file = try? Stat(FilePath(path)) else { return [] }
         let ids = Files.names(in: "/proc").compactMap { Int32($0) }.sorted()
@@ -59,11 +60,11 @@ extension Privileges {
         return Set(Capability.allCases.filter { sets.effective >> UInt64($0.rawValue) & 1 == 1 })
     }
 
-    /// Gives up every capability except `needed` permanently: neither this thread nor a program that it starts can get one
-    /// back, not even as root or from the mode of a file.
+    /// Gives up every capability except `needed` permanently: neither this thread nor a program that it starts can get
+    /// another capability again, not even as root or through a set-user-id bit or the capabilities of a file.
     ///
-    /// Capabilities belong to threads, and a thread inherits them from the thread that starts it. So call this on the first
-    /// thread, before it starts others.
+    /// Capabilities belong to threads, and a thread inherits them from the thread that starts it. Therefore call this
+    /// on the first thread, before it starts other threads.
     public static func keepOnly(_ needed: Set<Capability>) throws(SystemError) {
         try retryingInterrupts("prctl") { pharos_no_new_privileges() }
         let mask = needed.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue) }
@@ -77,12 +78,12 @@ extension Privileges {
         try retryingInterrupts("capset") { pharos_capset(sets) }
     }
 
-    /// The bit of CAP_SETPCAP, which is needed to change the bounding set. Services run without it, and systemd sets their
-    /// bounding set.
+    /// The bit of CAP_SETPCAP, which a process needs to change the bounding set. Services run without it, because
+    /// systemd sets their bounding set.
     private static let setsCapabilities = 8
 
     private static func bound(to mask: UInt64) throws(SystemError) {
-        // An error means that the kernel has no capability with this number, and none with a higher one.
+        // An error means that the kernel has no capability with this number or a higher number.
         for capability in 0..<Int32(64) {
             let isThere = pharos_is_bounded(capability)
             if isThere < 0 { return }

@@ -2,11 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A program that this program has started without a shell. It has the three standard streams and no other open file.
+/// A program that this program has started without a shell. The program has the three standard streams and no other
+/// open file.
 public final class ChildProcess {
     private let id: pid_t
     private let isGroup: Bool
-    /// True if the end of the program was received from the kernel.
+    /// True if the program has ended and its exit status was read (waitpid(2)).
     private var isOver = false
     /// The program's standard output, to read from.
     public let output: Descriptor
@@ -18,10 +19,10 @@ public final class ChildProcess {
     /// - Parameters:
     ///   - arguments: The program, which is searched in PATH if it has no slash, and its arguments.
     ///   - input: The path of the file for its standard input.
-    ///   - octets: The bytes of its standard input instead of a file; `nil` for the file.
+    ///   - octets: The bytes for its standard input; `nil` to use the file `input`.
     ///   - environment: Environment variables in addition to those of this program, each as `NAME=value`.
-    ///   - isGroup: Whether the program gets a process group of its own. Then ``end()`` ends the programs that it started,
-    ///     too, and signals of the terminal do not reach it.
+    ///   - isGroup: True to give the program its own process group. Then ``end()`` also ends the programs that it has
+    ///     started, and signals of the terminal do not reach it.
     /// - Throws: ENOENT if there is no such program; EINVAL without arguments and for a zero byte in an argument.
     public init(
         _ arguments: [String], input: String = "/dev/null", octets: [UInt8]? = nil, environment: [String] = [],
@@ -43,9 +44,9 @@ public final class ChildProcess {
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
-        // Also closes descriptors with which this program was started, such as the lock file of a shell script.
+        // This also closes descriptors that this program inherited, such as the lock file of a shell script.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        // The program does not inherit blocked and ignored signals.
+        // The program inherits neither blocked signals nor the ignored SIGPIPE.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -72,10 +73,11 @@ public final class ChildProcess {
 
     deinit { end() }
 
-    /// Waits for the end of the program, and ends it at a moment of ``MonotonicClock`` in nanoseconds.
+    /// Waits for the end of the program. If it still runs when ``MonotonicClock`` reaches `deadline` in nanoseconds, it
+    /// is ended.
     ///
-    /// - Returns: The exit code, or minus the signal that ended the program; 0 if it is unknown because this program was
-    ///   started with SIGCHLD ignored.
+    /// - Returns: The exit code, or the negative number of the signal that ended the program; 0 if the exit code is
+    ///   unknown because this program was started with SIGCHLD ignored.
     public func wait(until deadline: UInt64) -> Int32 {
         while MonotonicClock.nanoseconds() < deadline {
             if let code = ended(WNOHANG) { return code }
@@ -128,13 +130,13 @@ public final class ChildProcess {
 
 }
 
-/// Runs many programs, some of them at the same time, and collects their output.
+/// Runs many programs, a limited number of them at the same time, and collects their output.
 public enum ProcessPool {
-    /// The end of a program.
+    /// The result of a program.
     public enum Answer: Sendable {
         /// The program ended by itself, with this exit code.
         case ended(output: [UInt8], errors: [UInt8], code: Int32)
-        /// The program took too long or wrote too much, and was ended.
+        /// The program ran too long or wrote too much output, so it was ended.
         case late
         /// The program could not be started.
         case notStarted(SystemError)
@@ -156,7 +158,8 @@ public enum ProcessPool {
     ///   - jobs: The programs with their arguments.
     ///   - parallel: The number of programs that run at the same time.
     ///   - timeoutSeconds: The longest time that a program may run.
-    ///   - outputLimit: The largest output of a program in bytes.
+    ///   - outputLimit: The largest size of a program's output and errors together, in bytes. A program that writes
+    ///     more is ended.
     ///   - input: The path of the file for the standard input of each program.
     /// - Returns: An answer for each job, in order.
     public static func run(
@@ -185,7 +188,8 @@ public enum ProcessPool {
             var ready = try Poller.wait(interests, until: deadline)[...]
             let now = MonotonicClock.nanoseconds()
             for place in running.indices.reversed() {
-                // The interests are in the order of the jobs, so they are taken from the end here.
+                // The interests are in the order of the jobs, and the loop runs backwards, so they are removed from the
+                // end.
                 if running[place].errorsIsOpen, ready.popLast() == true {
                     running[place].errorsIsOpen = try read(running[place].process.errors, &running[place].errors)
                 }
@@ -206,7 +210,9 @@ public enum ProcessPool {
         return answers
     }
 
-    /// - Returns: Whether the stream continues.
+    /// Appends the next bytes of a stream to `octets`.
+    ///
+    /// - Returns: False at the end of the stream.
     private static func read(_ descriptor: Descriptor, _ octets: inout [UInt8]) throws(SystemError) -> Bool {
         let part = try descriptor.read(upTo: 1 << 16)
         octets += part
@@ -214,7 +220,7 @@ public enum ProcessPool {
     }
 }
 
-/// A process, distinguished from later processes that get the same id.
+/// A particular process, which is not equal to a later process with the same id.
 public struct ProcessIdentity: Hashable, Sendable {
     /// The process id.
     public let id: Int32
@@ -246,15 +252,15 @@ public struct ProcessIdentity: Hashable, Sendable {
         fields(of: id).flatMap { $0.count > 19 ? UInt64($0[19]) : nil }
     }
 
-    /// Returns the fields of /proc/PID/stat from the third one, the state, on (proc(5)). The second one is a name in
-    /// parentheses, which may contain spaces and parentheses.
+    /// Returns the fields of /proc/PID/stat after the second field; the first of them is the state (proc(5)). The
+    /// second field is a name in parentheses, which may itself contain spaces and parentheses.
     private static func fields(of id: Int32) -> [Substring]? {
         guard let line = Files.firstLine("/proc/\(id)/stat"), let end = line.lastIndex(of: ")") else { return nil }
         return line[line.index(after: end)...].split(separator: " ")
     }
 }
 
-/// The running program.
+/// The program that runs in this process.
 public enum ThisProgram {
     /// The program's file, with symbolic links resolved; `nil` if it is unknown.
     public static var path: String? { Files.resolved("/proc/self/exe") }
@@ -262,8 +268,8 @@ public enum ThisProgram {
     /// The directory of ``path``.
     public static var directory: String? { path.map { FilePath($0).removingLastComponent().string } }
 
-    /// The command that gives this program the capabilities for Bluetooth adapters. `pharos` and `pharos-hub` are two
-    /// files, and each needs them for its own commands.
+    /// The command that gives this program the capabilities for Bluetooth adapters. `pharos` and `pharos-hub` are
+    /// separate files, and each file needs the capabilities for its own commands.
     public static var capabilityCommand: String {
         "sudo setcap cap_net_raw,cap_net_admin+ep \(path ?? CommandLine.arguments.first ?? "")"
     }
@@ -273,7 +279,7 @@ public enum ThisProgram {
     /// - Parameters:
     ///   - path: The file of the program.
     ///   - arguments: The arguments after the name of the program.
-    /// - Returns: Only if it fails: the error, such as ENOENT if there is no such file.
+    /// - Returns: The error, such as ENOENT if there is no such file. The function only returns if it fails.
     public static func become(_ path: String, _ arguments: [String]) -> SystemError {
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }

@@ -2,21 +2,22 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Shows the progress of a long job in a line on the terminal. The line replaces itself, and disappears when anything else
-/// is written.
+/// Shows the progress of a long job in one line on the terminal. Each new text replaces the line, and the line
+/// disappears when anything else is written.
 ///
 /// Nothing is shown in the first second, or if standard error is not a terminal. A terminal that cannot erase a line
 /// (TERM=dumb) gets separate lines, at least 10 s apart.
 public final class ProgressLine: Sendable {
     /// The start of the job, in nanoseconds of ``BootClock``.
     private let start = BootClock.nanoseconds()
-    /// The time for which nothing is shown, in nanoseconds.
+    /// The time after the start in which nothing is shown, in nanoseconds.
     private static let delay: UInt64 = 1_000_000_000
 
-    /// Starts the time of a job.
+    /// Starts a job, whose progress is shown after one second.
     public init() {}
 
-    /// Call this after each step. It shows `text`, which is only called when the line is due; `nil` shows nothing.
+    /// Shows `text`, if the line is due. Call this after each step. `text` is only called if the line is due; `nil`
+    /// shows nothing.
     public func report(_ text: () -> String?) {
         guard Self.isThere else { return }
         let now = BootClock.nanoseconds()
@@ -24,7 +25,7 @@ public final class ProgressLine: Sendable {
         if let text = text() { Self.show(text, now, isCount: true) }
     }
 
-    /// Shows `done of total what, percent`. Call this after each step.
+    /// Shows a count such as `3 of 10 files, 30 %`, if the line is due. Call this after each step.
     public func report(_ done: Int, of total: Int, _ what: String) {
         report { "\(done) of \(total) \(what), \(total > 0 ? done * 100 / total : 100) %" }
     }
@@ -35,35 +36,36 @@ public final class ProgressLine: Sendable {
     // MARK: The line, which all jobs share
 
     private struct State {
-        /// The moment from which a count may be shown. It does not wait for the heartbeat.
+        /// The time of ``BootClock`` from which a report of a job may be shown, in nanoseconds. It is independent of
+        /// the heartbeat.
         var countsFrom: UInt64 = 0
-        /// The moment from which the heartbeat may be shown.
+        /// The time of ``BootClock`` from which the heartbeat may be shown, in nanoseconds.
         var worksFrom: UInt64 = 0
         /// True if the line is on the screen.
         var isOnScreen = false
-        /// True if the result is on the same screen already.
+        /// True if no line may be shown any more, because the result is on the same screen or the program ends.
         var isOver = false
     }
 
     private static let state = Mutex(State())
     /// True if standard error is a terminal, so that the line is shown.
     private static let isThere = Terminal.errorIsTerminal
-    /// True if standard output is a terminal too, which is then taken for the same one.
+    /// True if standard output is a terminal as well. It is assumed to be the same terminal as that of standard error.
     private static let sharesOutput = Terminal.outputIsTerminal
     /// True if the terminal cannot erase a line.
     private static let isDumb = ["", "dumb"].contains(Terminal.environment("TERM") ?? "")
-    /// The shortest time between two lines, in nanoseconds.
+    /// The shortest time between two updates of the line, in nanoseconds.
     private static let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000
     private static let erasing = "\r\u{1B}[K"
 
     private static func show(_ text: String, _ now: UInt64, isCount: Bool) {
         state.withLock { state in
-            // Another thread may have shown the line in the meantime.
+            // Another thread may have shown a line since the caller checked the time.
             guard !state.isOver, now > (isCount ? state.countsFrom : state.worksFrom) else { return }
             state.worksFrom = now + max(pause, delay)
             if isCount || isDumb { state.countsFrom = now + pause }
             if isDumb { return write(text + "\n") }
-            // A longer text would continue on another line, which is never erased.
+            // A longer text would continue on a second row, which the next update would not erase.
             let width = max(1, Terminal.columns(of: STDERR_FILENO) - 1)
             write(erasing + (text.count > width ? text.prefix(width - 1) + "…" : text))
             state.isOnScreen = true
@@ -72,7 +74,8 @@ public final class ProgressLine: Sendable {
 
     /// Removes the line before something else is written.
     ///
-    /// - Parameter toOutput: Whether standard output is written. If it is the same terminal, no line is shown afterwards.
+    /// - Parameter toOutput: True before writing to standard output. If standard output is the same terminal, no line
+    ///   is shown afterwards.
     static func giveWay(toOutput: Bool) {
         guard isThere, !toOutput || sharesOutput else { return }
         takeAway(forGood: toOutput)
@@ -96,7 +99,8 @@ public final class ProgressLine: Sendable {
 
     private static func write(_ text: String) { try? Descriptor.standardError.writeAll(Array(text.utf8)) }
 
-    /// Shows every second that the program is working, while no job reports its progress.
+    /// Shows every second that the program is working, while no job reports its progress. The heartbeat runs on its own
+    /// thread.
     public static func startHeartbeat() {
         guard isThere else { return }
         let start = BootClock.nanoseconds()

@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 internal import Glibc
 
-/// A switch that turns a radio off: by a program (soft block) or by a switch on the machine (hard block).
+/// An rfkill switch, which turns a radio off: by a program (soft block) or by a physical switch or key (hard block).
 public struct RFKillSwitch: Hashable, Sendable {
     /// The number of the switch, which is not the number of the adapter.
     public let number: UInt32
-    /// The adapter of the switch, such as `hci0`; `nil` if it is unknown.
+    /// The Bluetooth adapter of the switch, such as `hci0`; `nil` if it is unknown.
     public let adapter: String?
     /// True if a program has turned the radio off.
     public let isSoftBlocked: Bool
@@ -23,14 +23,14 @@ public struct RFKillSwitch: Hashable, Sendable {
     /// True if the radio is off.
     public var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
-    /// How to turn the radio on; `nil` if it is on.
+    /// A sentence on how to turn the radio on; `nil` if it is on.
     public var remedy: String? {
         if isHardBlocked { return "the machine's radio switch or key turns it on" }
         return isSoftBlocked ? "`rfkill unblock \(number)` (or `rfkill unblock bluetooth`) turns it on" : nil
     }
 }
 
-/// A message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight bytes.
+/// A message from /dev/rfkill: the struct rfkill_event of linux/rfkill.h, eight bytes.
 public struct RFKillEvent: Hashable, Sendable {
     /// The change of the switch: enum rfkill_operation of linux/rfkill.h.
     public enum Operation: UInt8, Hashable, Sendable {
@@ -48,7 +48,8 @@ public struct RFKillEvent: Hashable, Sendable {
     public let isSoftBlocked: Bool
     public let isHardBlocked: Bool
 
-    /// Decodes a message; `nil` if it has fewer than eight bytes or an unknown operation. Newer kernels append more bytes.
+    /// Decodes a message; `nil` if it has fewer than eight bytes or an unknown operation. Newer kernels append more
+    /// bytes.
     public init?(octets: [UInt8]) {
         guard octets.count >= 8, let operation = Operation(rawValue: octets[5]) else { return nil }
         // Both supported architectures are little-endian.
@@ -60,13 +61,15 @@ public struct RFKillEvent: Hashable, Sendable {
     }
 }
 
-/// Observes the switches of Bluetooth adapters.
+/// Observes the rfkill switches of Bluetooth adapters.
 public final class RFKill {
     /// The descriptor to poll for reading. It is readable when a switch has changed.
     public let descriptor: Descriptor
 
-    /// - Throws: ENOENT or EACCES if the device is missing or may not be read, as in a unit with PrivateDevices=yes. There
-    ///   ``switches(in:)`` still returns the states.
+    /// Opens /dev/rfkill.
+    ///
+    /// - Throws: ENOENT if the device is missing, as in a unit with PrivateDevices=yes; EACCES if this user may not
+    ///   read it. In both cases ``switches(in:)`` still returns the states.
     public init() throws(SystemError) {
         descriptor = try Descriptor.open("/dev/rfkill", .read)
         try descriptor.setNonblocking()

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// A sensor of this machine that the kernel shows in /sys.
+/// A sensor of this machine, whose reading is in a file: of the kernel in /sys, or of a user or a command.
 public struct Sensor: Hashable, Sendable {
     public let name: SensorName
     public let quantity: SensorQuantity
@@ -10,11 +10,12 @@ public struct Sensor: Hashable, Sendable {
     private let conversion: Conversion
 
     private enum Conversion: Hashable {
-        /// The reading in the file, divided by this number, is in the unit of the quantity.
+        /// The whole number in the file, divided by this number, is the reading in the unit of the quantity.
         case divided(by: Int)
-        /// (raw + offset) · scale · factor (Documentation/ABI/testing/sysfs-bus-iio).
+        /// The reading is (raw + offset) · scale · factor; `offset` and `scale` are paths of files
+        /// (Documentation/ABI/testing/sysfs-bus-iio).
         case linear(offset: String, scale: String, factor: Int)
-        /// The decimal number in the file, times this number of thousandths, is in the unit of the quantity.
+        /// The decimal number in the file, times this number, is the reading in the unit of the quantity.
         case decimal(thousandths: Int)
     }
 
@@ -25,7 +26,7 @@ public struct Sensor: Hashable, Sendable {
         conversion = .divided(by: max(1, unitsPerOurs))
     }
 
-    /// Creates an industrial I/O channel whose file has the raw value of the converter.
+    /// Creates a sensor for a channel of an industrial I/O device whose file contains the raw value of its converter.
     init(_ name: SensorName, _ quantity: SensorQuantity, raw file: String, offset: String, scale: String, factor: Int) {
         self.name = name
         self.quantity = quantity
@@ -33,7 +34,7 @@ public struct Sensor: Hashable, Sendable {
         conversion = .linear(offset: offset, scale: scale, factor: factor)
     }
 
-    /// Creates a sensor whose file has a decimal number.
+    /// Creates a sensor whose file contains a decimal number.
     init(_ name: SensorName, _ quantity: SensorQuantity, decimal file: String, thousandths: Int) {
         self.name = name
         self.quantity = quantity
@@ -41,10 +42,10 @@ public struct Sensor: Hashable, Sendable {
         conversion = .decimal(thousandths: thousandths)
     }
 
-    /// The time after which the value of a command is unknown, in seconds.
+    /// The age in seconds from which on the value of a command is unknown.
     static let commandLifetime = 600
 
-    /// Returns the reading in the unit of the quantity; `nil` if there is none or if it is out of range.
+    /// Returns the reading in the unit of the quantity; `nil` if there is no reading, or if it is out of range.
     public func read() -> Int? {
         guard let text = Files.firstLine(file), let value = convert(text), quantity.range.contains(value) else {
             return nil
@@ -90,15 +91,16 @@ extension String {
     }
 }
 
-/// Reads one sensor repeatedly, and reports its loss and its return once each. The caller passes the time.
+/// Reads one sensor repeatedly. It reports once that the sensor is lost, and once that it is back. The caller passes
+/// the time.
 public struct SensorReader: Hashable, Sendable {
     /// A change to be logged.
     public enum Event: Hashable, Sendable {
-        /// This sensor was chosen automatically.
+        /// `auto` has selected this sensor.
         case chosen(SensorName)
-        /// There is no sensor to choose, or the one that the profile names has no reading.
+        /// `auto` finds no sensor, or the sensor that the profile names has no reading.
         ///
-        /// - Parameter found: The text in the place of a reading; `nil` if there is none.
+        /// - Parameter found: The text that was read instead of a number; `nil` if nothing was read.
         case missing(SensorChoice, SensorQuantity, found: String?)
         case lost(SensorName)
         case back(SensorName)
@@ -106,13 +108,13 @@ public struct SensorReader: Hashable, Sendable {
 
     /// The time between two searches for a lost sensor, in nanoseconds. A search costs more than a reading.
     public static let lookInterval: UInt64 = 10_000_000_000
-    /// The number of failed readings after which an existing sensor is lost.
+    /// The number of failed readings in a row after which a sensor whose file exists is lost.
     public static let failureLimit = 3
 
     public let choice: SensorChoice
     public let quantity: SensorQuantity
     private let tree: SensorTree
-    /// The name from the profile, or of the chosen sensor. It never changes to another sensor.
+    /// The name of the sensor, from the profile or from the first choice of `auto`. It never changes to another sensor.
     public private(set) var name: SensorName?
     private var sensor: Sensor?
     /// The number of failed readings in a row, at most ``failureLimit``.
@@ -120,7 +122,7 @@ public struct SensorReader: Hashable, Sendable {
     /// True if the sensor has ever given a reading.
     private var hasRead = false
     private var isReportedMissing = false
-    /// The time of the last search, in nanoseconds.
+    /// The time of the last search, in nanoseconds; `nil` before the first search.
     private var lastLook: UInt64?
 
     /// Creates a reader. The first reading searches for the sensor.
@@ -147,7 +149,7 @@ public struct SensorReader: Hashable, Sendable {
     }
 
     private func isTimeToLook(_ now: UInt64) -> Bool {
-        // A sensor that has just been lost may exist under another number.
+        // After a loss, the next search is immediate: the sensor may exist under another number.
         guard let lastLook, sensor == nil else { return true }
         return now < lastLook || now - lastLook >= Self.lookInterval
     }
@@ -198,7 +200,7 @@ extension SensorReader.Event: CustomStringConvertible {
 
     private static let consequence = "telemetry sends its value as unknown, and BTHome leaves it out"
 
-    /// The text that was read and the form that is expected; empty if nothing was read.
+    /// Returns the text that was read and the expected form, as part of a sentence; empty if nothing was read.
     private static func reason(_ found: String?, _ name: SensorName, _ quantity: SensorQuantity) -> String {
         guard let found else { return "" }
         let place = name.source == .file ? "the file contains" : "the command printed"
@@ -213,7 +215,7 @@ extension SensorReader.Event: CustomStringConvertible {
 }
 
 extension SensorQuantity {
-    /// The number that a file or a command must give: `a number in °C, -128...127.999`.
+    /// The form of the number in a file or from a command: `a number of -128...127.999 °C`.
     fileprivate var decimalForm: String {
         let unit =
             switch self {

@@ -15,8 +15,8 @@ public enum SensorQuantity: Hashable, Sendable {
     /// Any number in thousandths, from a file or a command.
     case number
 
-    /// The range that a frame can hold: for telemetry, degrees as a signed 8.8 fixed-point number, and millivolts in 16
-    /// bits, where 0 means unknown.
+    /// The range of valid readings. It is limited by what a frame can hold: for telemetry, degrees as a signed 8.8
+    /// fixed-point number, and millivolts in 16 bits, where 0 means unknown.
     var range: ClosedRange<Int> {
         switch self {
         case .temperature: -128_000...127_999
@@ -28,10 +28,10 @@ public enum SensorQuantity: Hashable, Sendable {
         }
     }
 
-    /// The parts of the machine that have sensors of the quantity.
+    /// The sources that can have sensors of this quantity.
     public var sources: [SensorName.Source] { SensorName.Source.allCases.filter { $0.measures(self) } }
 
-    /// The forms of names of sensors, for messages.
+    /// The possible forms of a sensor's name, for messages.
     var forms: String {
         let own =
             switch self {
@@ -57,7 +57,8 @@ public enum SensorQuantity: Hashable, Sendable {
         }
     }
 
-    /// The reading for a 1 in a file, which is in degrees, volts, percent, hectopascals or lux.
+    /// The reading that the number 1 in a file gives. The file's number is in degrees Celsius, volts, percent,
+    /// hectopascals or lux.
     var perUnit: Int { self == .charge ? 1 : 1000 }
 }
 
@@ -77,7 +78,7 @@ public enum SensorQuantity: Hashable, Sendable {
 ///
 /// If several devices have the same name, use the name of the directory: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
-    /// The part of the kernel that has the sensor.
+    /// Where a sensor's readings come from: a part of the kernel, a file or a command.
     public enum Source: String, Hashable, Sendable, CaseIterable {
         case thermal
         case hwmon
@@ -88,12 +89,12 @@ public struct SensorName: Hashable, Sendable {
         case command
     }
 
-    /// The directory of the values that units print.
+    /// The directory in which the systemd units `pharos-value@NAME` write their values.
     static let commandValuesDirectory = "/run/pharos/values"
 
     public let source: Source
     public let device: String
-    /// The channel of the device; `nil` for the first one.
+    /// The channel of the device; `nil` for its first channel.
     public let channel: String?
 
     init(_ source: Source, _ device: String, _ channel: String? = nil) {
@@ -111,7 +112,7 @@ public struct SensorName: Hashable, Sendable {
         let isPlace = source == .file ? parts[1].hasPrefix("/") : source != .command || !parts[1].contains("/")
         guard isPlace else { throw SensorNameError(text: text, quantity: quantity) }
         let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // The name of a zone or a battery may contain a colon.
+        // Only hwmon and iio have channels. The name of a thermal zone or a battery may contain a colon.
         guard source == .hwmon || source == .iio, rest.count == 2 else {
             self.init(source, String(parts[1]))
             return
@@ -137,7 +138,7 @@ extension SensorName.Source {
     }
 }
 
-/// An invalid name of a sensor.
+/// An error about a text that is not the name of a sensor.
 public struct SensorNameError: Error, Hashable, Sendable, CustomStringConvertible {
     public let text: String
     public let quantity: SensorQuantity

@@ -1,13 +1,16 @@
-/// Finds the sensors of a machine.
+/// Finds the sensors of this machine in sysfs.
 public struct SensorTree: Hashable, Sendable {
     private let root: String
 
-    /// - Parameter root: The path of sysfs. Tests use another one.
+    /// Creates a tree, which reads sysfs for each call.
+    ///
+    /// - Parameter root: The path of sysfs. Tests use another directory.
     public init(root: String = "/sys") {
         self.root = root
     }
 
-    /// Returns every sensor of `quantity`, also those without a reading, in the order of kernel parts and numbers.
+    /// Returns every sensor of `quantity`, including sensors without a reading, in the order of the kernel's subsystems
+    /// and device numbers.
     public func sensors(of quantity: SensorQuantity) -> [Sensor] {
         switch quantity {
         case .temperature: thermalZones() + monitors(.temperature) + industrial(.temperature) + oneWire()
@@ -19,7 +22,8 @@ public struct SensorTree: Hashable, Sendable {
         }
     }
 
-    /// Returns the sensor with this name; `nil` if there is none. A file and the value of a command may appear later.
+    /// Returns the sensor with this name; `nil` if there is none. For a file or a command, a sensor is always returned,
+    /// because its file may appear later.
     public func sensor(named name: SensorName, _ quantity: SensorQuantity) -> Sensor? {
         switch name.source {
         case .file: return Sensor(name, quantity, decimal: name.device, thousandths: quantity.perUnit)
@@ -33,19 +37,21 @@ public struct SensorTree: Hashable, Sendable {
         return device.first { $0.name.channel == channel || label(of: $0) == channel }
     }
 
-    /// Returns the sensor that best represents the machine among those with a reading; `nil` if there is none.
+    /// Returns the sensor that `auto` selects: the best sensor with a reading; `nil` if there is none.
     ///
-    /// Temperature: the sensor of the processor, which nearly every machine has; then any other thermal zone, hardware
-    /// monitor and industrial I/O device. Voltage: a battery, then an input that is labelled as a supply or belongs to a
-    /// power monitor. Other inputs of a hardware monitor are never chosen.
+    /// For a temperature, the sensor of the processor is best, which nearly every machine has; then any other thermal
+    /// zone, then a hardware monitor, then an industrial I/O device. For a voltage, a battery is best, then an input of
+    /// a hardware monitor that is labelled as a supply or belongs to a power monitor. Other voltage inputs of a
+    /// hardware monitor are never selected.
     public func best(_ quantity: SensorQuantity) -> Sensor? {
         let ranked = sensors(of: quantity).compactMap { sensor in rank(of: sensor).map { (rank: $0, sensor: sensor) } }
-        // The offset keeps the order of sensors of the same rank.
+        // The offset as a second key keeps the order of sensors with the same rank.
         let order = ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
         return order.first { $0.element.sensor.read() != nil }?.element.sensor
     }
 
-    /// Returns a sentence if this machine does not have the chosen sensor, with the sensors that it has; otherwise `nil`.
+    /// Returns a sentence if this machine does not have the chosen sensor, with the names of the sensors that it has;
+    /// otherwise `nil`.
     public func problem(with choice: SensorChoice, _ quantity: SensorQuantity) -> String? {
         guard case .named(let name) = choice, sensor(named: name, quantity) == nil else { return nil }
         let names = sensors(of: quantity).map(\.name.description)
@@ -71,7 +77,7 @@ extension SensorTree {
         }
     }
 
-    /// The channels of industrial I/O devices. Their units are in Documentation/ABI/testing/sysfs-bus-iio.
+    /// Returns the channels of industrial I/O devices. Documentation/ABI/testing/sysfs-bus-iio describes their units.
     private func industrial(_ quantity: SensorQuantity) -> [Sensor] {
         let (kind, factor) =
             switch quantity {
@@ -91,7 +97,7 @@ extension SensorTree {
             }
             let raw = files.filter { $0.hasSuffix("_raw") }.map { file in
                 let channel = String(file.dropFirst(3).dropLast(4))
-                // Channels of a kind may share the numbers that convert their counts.
+                // Channels of the same kind may share the files that convert the raw value.
                 func attribute(_ what: String) -> String {
                     let own = "\(directory)/in_\(channel)_\(what)"
                     return Files.exists(own) ? own : "\(directory)/in_\(kind)_\(what)"
@@ -104,7 +110,7 @@ extension SensorTree {
         }
     }
 
-    /// 1-wire thermometers, such as DS18B20: thousandths of a degree in the file `temperature`.
+    /// Returns the 1-wire thermometers, such as DS18B20. Their file `temperature` has thousandths of a degree.
     private func oneWire() -> [Sensor] {
         let folder = root + "/bus/w1/devices"
         return Files.names(in: folder).filter { Files.exists("\(folder)/\($0)/temperature") }.map { name in
@@ -112,7 +118,7 @@ extension SensorTree {
         }
     }
 
-    /// Batteries of the machine, without the batteries of mice and headphones.
+    /// Returns the batteries of the machine, without those of devices such as mice and headphones.
     private func batteries(_ quantity: SensorQuantity) -> [Sensor] {
         let folder = root + "/class/power_supply"
         return Files.names(in: folder).compactMap { name in
@@ -127,8 +133,8 @@ extension SensorTree {
         }
     }
 
-    /// Returns directories in the order of their numbers, each with its name. If a name is taken, the name of the directory
-    /// is used.
+    /// Returns the device directories in the order of their numbers, each with the device's name. A device with an
+    /// empty name, or with the name of an earlier device, gets the name of its directory.
     private func devices(_ folder: String, prefix: String, nameFile: String) -> [(String, String)] {
         var seen: Set<String> = []
         return numbered(Files.names(in: "\(root)/\(folder)"), prefix: prefix, suffix: "").map { entry in
@@ -138,7 +144,8 @@ extension SensorTree {
         }
     }
 
-    /// Returns the names that consist of `prefix`, a number and `suffix`, without the suffix, in the order of the numbers.
+    /// Returns the names that consist of `prefix`, a number and `suffix`, without the suffix, in the order of the
+    /// numbers.
     private func numbered(_ names: [String], prefix: String, suffix: String) -> [String] {
         names.compactMap { name -> (Int, String)? in
             guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -159,7 +166,7 @@ extension SensorTree {
         Files.firstLine(sensor.file.replacingSuffix("_input", "_label"))
     }
 
-    /// Returns the rank of a sensor, 0 for the best; `nil` if it is never chosen automatically.
+    /// Returns the rank of a sensor, 0 for the best; `nil` if `auto` never selects it.
     private func rank(of sensor: Sensor) -> Int? {
         let device = sensor.name.device.lowercased()
         switch (sensor.quantity, sensor.name.source) {
@@ -175,8 +182,8 @@ extension SensorTree {
         }
     }
 
-    /// Returns true if the input measures a supply. In TI's power monitors, in1 is the bus and in0 the shunt
-    /// (Documentation/hwmon/ina2xx.rst).
+    /// Returns true if the voltage input measures a supply. In TI's power monitors (ina2xx), in1 is the bus voltage and
+    /// in0 the shunt voltage (Documentation/hwmon/ina2xx.rst).
     private func isSupply(_ sensor: Sensor, _ device: String) -> Bool {
         if device.hasPrefix("ina2"), sensor.name.channel == "in1" { return true }
         guard let label = label(of: sensor)?.lowercased() else { return false }

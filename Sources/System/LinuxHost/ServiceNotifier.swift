@@ -4,15 +4,16 @@ internal import SystemPackage
 
 /// Reports the state of this service to the service manager with the protocol of sd_notify(3), without libsystemd.
 ///
-/// It never waits for a busy service manager. Messages that cannot be sent are kept, and sent later in order.
+/// Sending never waits for a busy service manager. Messages that cannot be sent at once are kept, and sent later in the
+/// same order.
 public final class ServiceNotifier {
-    /// A line of a message.
+    /// A part of a message, which is one line or two.
     public enum State: Hashable, Sendable {
-        /// The service is working, or uses its new configuration.
+        /// The service has started, or has loaded its new configuration.
         case ready
-        /// A line for `systemctl status`.
+        /// A text that `systemctl status` shows.
         case status(String)
-        /// A sign of life, to be sent more often than every ``ServiceNotifier/watchdogMicroseconds``.
+        /// A sign of life. The time between two of them must be shorter than ``ServiceNotifier/watchdogMicroseconds``.
         case watchdog
         /// The service has been loading a new configuration since this moment of ``MonotonicClock``, in nanoseconds.
         case reloading(since: UInt64)
@@ -36,12 +37,12 @@ public final class ServiceNotifier {
     private let name: String
     /// Messages that could not be sent yet, the oldest first.
     private var backlog: [[State]] = []
-    /// The largest number of waiting messages. If there are more, the oldest are dropped.
+    /// The largest number of waiting messages. If there are more, the oldest message is dropped.
     private static let backlogLimit = 64
-    /// The time that a program may wait at its end to send messages, in milliseconds.
+    /// The longest time that a program should wait at its end to send the waiting messages, in milliseconds.
     public static let lastPatienceMilliseconds = 100
-    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if it does
-    /// not watch the process. Send a sign of life after half of this time.
+    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if it
+    /// does not watch the process. Send a sign of life after half of this time.
     public let watchdogMicroseconds: UInt64?
 
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Without NOTIFY_SOCKET nothing is sent.
@@ -70,17 +71,17 @@ public final class ServiceNotifier {
     /// True if messages could not be sent yet. If so, call ``flush(waitingMilliseconds:)`` again soon.
     public var hasBacklog: Bool { !backlog.isEmpty }
 
-    /// Sends `states` in one message after the waiting messages, or keeps it if the service manager is busy.
+    /// Sends `states` in one message after the waiting messages, or keeps the message if the service manager is busy.
     ///
     /// - Throws: ECONNREFUSED or ENOENT if there is no receiver. All waiting messages are dropped then.
     public func send(_ states: State...) throws(SystemError) {
         try send(states)
     }
 
-    /// Sends `states` in one message as the function with single states does. An empty list is not sent.
+    /// Sends `states` in one message, as the function with a variable number of states does. An empty list is not sent.
     public func send(_ states: [State]) throws(SystemError) {
         guard socket != nil, !states.isEmpty else { return }
-        // Only the last sign of life and the last status line are needed.
+        // Of the waiting signs of life and status lines, only the last of each kind is needed.
         if states == [.watchdog] || states.isStatus {
             backlog.removeAll { $0 == states || states.isStatus && $0.isStatus }
         }
@@ -119,7 +120,8 @@ public final class ServiceNotifier {
         }
     }
 
-    /// Returns a sockaddr_un. A path ends with a zero byte; an abstract name begins with one.
+    /// Returns the bytes of a sockaddr_un with this name. A path ends with a zero byte; an abstract name begins with a
+    /// zero byte.
     private static func address(_ name: String) throws(SystemError) -> [UInt8] {
         let octets = Array(name.utf8)
         guard octets.first == UInt8(ascii: "/") || octets.first == UInt8(ascii: "@") && octets.count > 1 else {

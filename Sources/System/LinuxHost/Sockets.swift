@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// Connects and listens with TCP and unix stream sockets.
 public enum StreamSocket {
-    /// Connects to `host` and `port` with TCP_NODELAY, and waits at most 5 s for each address.
+    /// Connects to `host` and `port` with TCP_NODELAY, and waits at most 5 s for each address of the host.
     ///
-    /// - Throws: EINTR if `interruption` receives a signal, which can still be taken from it.
+    /// - Throws: EINTR if `interruption` receives a signal. The signal remains in `interruption`.
     public static func connect(
         host: String, port: UInt16, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
@@ -29,7 +29,7 @@ public enum StreamSocket {
 
     /// Connects to the unix socket at `path`.
     ///
-    /// - Throws: EINTR if `interruption` receives a signal, which can still be taken from it.
+    /// - Throws: EINTR if `interruption` receives a signal. The signal remains in `interruption`.
     public static func connect(
         path: String, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
@@ -38,7 +38,7 @@ public enum StreamSocket {
         return socket
     }
 
-    /// Listens on `host` and `port`, and returns the socket and its port. Port 0 chooses a free one.
+    /// Listens on `host` and `port`, and returns the socket and its port. Port 0 chooses a free port.
     public static func listen(host: String, port: UInt16) throws(SystemError) -> (Descriptor, UInt16) {
         let subject = "\(host):\(port)"
         guard let address = try NameLookup(host: host, port: port, isPassive: true).addresses().first else {
@@ -51,7 +51,7 @@ public enum StreamSocket {
         return (socket, try boundPort(socket))
     }
 
-    /// Listens on a unix socket at `path`. A socket file without a listener is replaced.
+    /// Listens on a unix socket at `path`. An existing socket file is replaced if no process listens on it.
     public static func listen(path: String) throws(SystemError) -> Descriptor {
         let address = try unixAddress(path)
         do throws(SystemError) {
@@ -90,12 +90,12 @@ public enum StreamSocket {
     }
 }
 
-/// A socket file, distinguished from a later one at the same path.
+/// A particular socket file, which is not equal to a later file at the same path.
 public struct SocketFile: Hashable, Sendable {
     public let path: String
     private let identity: Stat.Identity
 
-    /// Finds the socket file at `path`; `nil` if there is none or a file of another kind.
+    /// Finds the socket file at `path`; `nil` if there is no file or a file of another kind.
     public init?(_ path: String) {
         guard let status = try? Stat(FilePath(path), followTargetSymlink: false), status.type == .socket else {
             return nil
@@ -104,7 +104,7 @@ public struct SocketFile: Hashable, Sendable {
         identity = status.identity
     }
 
-    /// Removes the file if it is still at its path.
+    /// Removes the file if the path still leads to this file.
     public func remove() {
         if SocketFile(path) == self { _ = unsafe unlink(path) }
     }
@@ -134,7 +134,8 @@ extension StreamSocket {
         }
     }
 
-    /// Tries to connect. If the queue of a unix socket's listener is full (EAGAIN), it tries again until the time is over.
+    /// Tries to connect. If the queue of a unix socket's listener is full (EAGAIN), it tries again for at most
+    /// `milliseconds`.
     private static func connectOnce(
         _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int,
         _ interruption: SignalDescriptor?
@@ -212,13 +213,13 @@ extension StreamSocket {
 
     private static func setNoDelay(_ socket: Descriptor) {
         var one: Int32 = 1
-        // Fails on unix sockets, which have no such delay.
+        // This fails on unix sockets, which need no such option, so errors are ignored.
         _ = unsafe setsockopt(
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Returns true if the socket file at `path` has no listener. A busy listener, and a listener of another user,
-    /// count as listeners.
+    /// Returns true if no process listens on the socket file at `path`. A listener that is busy or belongs to another
+    /// user counts as a listener.
     private static func isAbandoned(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try connect(path: path, timeoutMilliseconds: 200)
@@ -231,8 +232,8 @@ extension StreamSocket {
 
 /// Finds the addresses of a host name with getaddrinfo(3), and can be interrupted by a signal.
 ///
-/// If the name server does not answer, getaddrinfo(3) waits for many seconds. So it runs on a thread of its own, and its
-/// result is ignored after an interruption.
+/// If the name server does not answer, getaddrinfo(3) waits for many seconds. It therefore runs on its own thread, and
+/// its result is ignored after an interruption.
 struct NameLookup: Sendable {
     /// A socket address as its bytes.
     struct Address: Sendable {
@@ -245,16 +246,18 @@ struct NameLookup: Sendable {
     /// True if the addresses are for listening.
     let isPassive: Bool
 
-    /// - Throws: ENOENT if the name has no address; EINTR if `interruption` receives a signal, which can still be taken from
-    ///   it.
+    /// Returns the addresses of the host.
+    ///
+    /// - Throws: ENOENT if the name has no address; EINTR if `interruption` receives a signal. The signal remains in
+    ///   `interruption`.
     func addresses(interruption: SignalDescriptor? = nil) throws(SystemError) -> [Address] {
-        // An address needs no name server, and so no thread.
+        // A host that is a numeric address needs no name server, so no thread is started.
         if let found = ask(AI_NUMERICHOST) { return found }
         guard let interruption else { return try found(ask(0)) }
         return try found(Self.answer(unless: interruption) { ask(0) })
     }
 
-    /// Runs `lookup` on a thread of its own, and returns its result.
+    /// Runs `lookup` on its own thread, and returns its result.
     ///
     /// - Throws: EINTR if `interruption` receives a signal first.
     static func answer(

@@ -5,19 +5,19 @@ public import SystemPackage
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name of the call as in its manual page, such as `connect`.
     public let call: String
-    /// The path or address that the call was given; empty when there is none.
+    /// The path or address that was passed to the call; empty if there is none.
     public let subject: String
-    /// The error number of the call, or the closest number when this program refuses by itself.
+    /// The error number of the call. If this program itself refuses an operation, this is the most similar number.
     public let errno: Errno
-    /// The cause as part of a sentence, when the error number alone would mislead.
+    /// The cause in words, if the error number alone would mislead; otherwise `nil`.
     public let reason: String?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - call: The name of the call as in its manual page.
-    ///   - subject: The path or address that the call was given.
-    ///   - reason: Printed instead of the call and the meaning of the number.
+    ///   - subject: The path or address that was passed to the call.
+    ///   - reason: The cause in words, which is printed instead of the call and the meaning of the error number.
     public init(_ call: String, _ subject: String = "", errno: Errno, reason: String? = nil) {
         self.call = call
         self.subject = subject
@@ -30,12 +30,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.init(call, subject, errno: Errno(rawValue: number), reason: reason)
     }
 
-    /// Returns the same error for another subject, such as the path that the caller was given.
+    /// Returns this error with another subject, such as the path that was passed to the caller.
     public func about(_ subject: String) -> SystemError {
         SystemError(call, subject, errno: errno, reason: reason)
     }
 
-    /// The reason if there is one, otherwise the meaning of the number, such as `Connection refused`.
+    /// The reason if there is one, otherwise the meaning of the error number, such as `Connection refused`.
     public var text: String { reason ?? errno.description }
 
     public var description: String {
@@ -62,7 +62,7 @@ extension SystemError {
 }
 
 extension SystemError {
-    /// The reason why a file cannot be read, as the end of a sentence that begins with its name.
+    /// Returns the reason why a file cannot be read, as the end of a sentence that begins with the name of the file.
     ///
     /// - Parameter limit: The largest allowed size, in bytes.
     public func readingReason(limit: Int) -> String {
@@ -76,7 +76,8 @@ extension SystemError {
     }
 }
 
-/// Runs an operation of swift-system; its error becomes one that names the call and its subject.
+/// Runs an operation of swift-system, and converts its error to a ``SystemError`` with the name of the call and its
+/// subject.
 func systemCall<Value>(
     _ call: String, _ subject: String = "", _ body: () throws -> Value
 ) throws(SystemError) -> Value {
@@ -88,7 +89,8 @@ func systemCall<Value>(
     }
 }
 
-/// Runs a function of the C library again while a signal interrupts it; a negative result becomes an error.
+/// Calls a function of the C library, and calls it again if a signal interrupted it. A negative result is thrown as an
+/// error.
 @discardableResult
 func retryingInterrupts<Result: SignedInteger>(
     _ call: String, _ subject: String = "", _ body: () -> Result

@@ -13,8 +13,8 @@ public enum Terminal {
     /// True if standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// True if text for people is plain: ASCII without escape sequences. This is so if TERM is `dumb`, and in a locale
-    /// that is not UTF-8, such as C. Without a locale, text is UTF-8.
+    /// True if text for people must be plain: ASCII without escape sequences. This is the case if TERM is `dumb`, and
+    /// in a locale that is not UTF-8, such as C. If no locale is set, text is UTF-8.
     public static let isPlain = isPlain(
         term: environment("TERM"), locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment))
 
@@ -23,13 +23,14 @@ public enum Terminal {
         return term == "dumb" || !(locale?.uppercased().contains("UTF") ?? true)
     }
 
-    /// True if lines on standard output can be drawn again: it is a terminal, and text is not plain.
+    /// True if lines on standard output can be drawn again: standard output is a terminal, and text is not plain.
     public static var canRedraw: Bool { outputIsTerminal && !isPlain }
 
-    /// True to write colours: only to a terminal, not if NO_COLOR is set (no-color.org), and not in plain text.
+    /// True if output should have colours: standard output is a terminal, NO_COLOR is not set (no-color.org), and text
+    /// is not plain.
     public static var wantsColor: Bool { canRedraw && (environment("NO_COLOR") ?? "").isEmpty }
 
-    /// The number of columns of the terminal on standard output; 80 if there is none.
+    /// The number of columns of the terminal on standard output; 80 if it is not known.
     public static var columns: Int { columns(of: STDOUT_FILENO) }
 
     static func columns(of stream: CInt) -> Int { size(of: stream).columns }
@@ -60,10 +61,10 @@ public enum Terminal {
         return unsafe String(cString: value)
     }
 
-    /// Writes `text` to standard output without a buffer. The first error is kept for ``finish()``.
+    /// Writes `text` to standard output at once, without a buffer. The first error is kept for ``finish()``.
     public static func write(_ text: String) { write(Array(text.utf8)) }
 
-    /// Writes text in UTF-8 to standard output without a buffer. The first error is kept for ``finish()``.
+    /// Writes text in UTF-8 to standard output at once, without a buffer. The first error is kept for ``finish()``.
     public static func write(_ octets: [UInt8]) {
         ProgressLine.giveWay(toOutput: true)
         do throws(SystemError) {
@@ -73,15 +74,15 @@ public enum Terminal {
         }
     }
 
-    /// Writes text for people to standard output, in ASCII without escape sequences where ``isPlain`` is true. On a terminal,
-    /// lines that are wider than it are broken between words.
+    /// Writes text for people to standard output, in ASCII without escape sequences if ``isPlain`` is true. On a
+    /// terminal, lines that are wider than the terminal are broken between words.
     public static func show(_ text: String) {
         let text = isPlain ? plain(text) : text
         write(outputIsTerminal ? TerminalText.wrapped(text, to: columns) : text)
     }
 
-    /// Returns the text in ASCII without escape sequences. Common signs become one similar character, so that columns
-    /// stay aligned; others become `\u` and hexadecimal digits.
+    /// Returns the text in ASCII; an escape character becomes `\u001b`. Most common signs become one similar character,
+    /// so that columns stay aligned; other characters become `\u` and hexadecimal digits.
     static func plain(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -112,14 +113,14 @@ public enum Terminal {
     /// True if a write to standard output has failed, so that further output is useless.
     public static var outputIsGone: Bool { outputError.withLock { $0 != nil } }
 
-    /// Returns whether standard output accepts bytes within `milliseconds`. A full pipe and a terminal that was stopped with
-    /// Ctrl-S do not, so a write would wait.
+    /// Returns true if standard output accepts bytes within `milliseconds`. A full pipe and a terminal that was stopped
+    /// with Ctrl-S do not, so a write to them would wait.
     public static func takesOutput(within milliseconds: Int = 0) -> Bool {
         let ready = try? Poller.wait([.init(.standardOutput, .write)], milliseconds: max(0, milliseconds))
         return ready?.contains(true) ?? false
     }
 
-    /// Call this after the last write.
+    /// Ends the output, and throws an earlier error of writing. Call this after the last write.
     ///
     /// - Throws: The first error of writing, except EPIPE: a reader may close its pipe early.
     public static func finish() throws(SystemError) {
@@ -130,8 +131,9 @@ public enum Terminal {
 
     private static let outputError = Mutex<SystemError?>(nil)
 
-    /// Writes lines to standard error without a buffer. Invisible and control characters other than line feeds are escaped
-    /// as in `TerminalText.line`, because names and paths in the text may come from files or from the air.
+    /// Writes lines to standard error at once, without a buffer. Invisible and control characters other than line feeds
+    /// are escaped as in `TerminalText.line`, because names and paths in the text may come from files or from received
+    /// packets.
     public static func writeError(_ text: String) {
         ProgressLine.giveWay(toOutput: false)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { TerminalText.line(String($0)) }
@@ -139,8 +141,8 @@ public enum Terminal {
         try? Descriptor.standardError.writeAll(Array((isPlain ? plain(escaped) : escaped).utf8))
     }
 
-    /// Writes one line to standard error: the program's name and a sentence. Line feeds in the sentence are escaped too, so
-    /// that no name or path can add a line of its own.
+    /// Writes one line to standard error: the program's name and a sentence. Line feeds in the sentence are escaped as
+    /// well, so that a name or path in it cannot start a new line.
     public static func writeMessage(_ sentence: some CustomStringConvertible) {
         writeError("pharos: \(TerminalText.line(sentence.description))\n")
     }
@@ -157,20 +159,22 @@ public enum Terminal {
 }
 
 extension Descriptor {
-    /// A duplicate of standard input, so that the end of this object does not close standard input.
+    /// A duplicate of standard input. When this object ends, standard input stays open.
     public static let standardInput = duplicate(of: STDIN_FILENO)
     static let standardOutput = duplicate(of: STDOUT_FILENO)
     static let standardError = duplicate(of: STDERR_FILENO)
 
-    /// Programs that this one starts do not inherit the duplicate.
+    /// Returns a duplicate of a standard stream, which programs that this program starts do not inherit.
     static func duplicate(of stream: Int32) -> Descriptor {
         Descriptor(owning: fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
     }
 }
 
-/// Opens a serial line to the UART of a controller: 8 data bits, no parity, one stop bit, hardware flow control, raw mode.
+/// Opens a serial line to the UART of a controller: 8 data bits, no parity, one stop bit, hardware flow control, raw
+/// mode.
 ///
-/// Zephyr's hci_uart needs RTS/CTS. Lines without these wires (a pty, USB CDC) ignore the setting.
+/// Zephyr's hci_uart needs hardware flow control (RTS/CTS). Serial lines without these wires (a pty, USB CDC) ignore
+/// the setting.
 public enum SerialPort {
     /// The bit rates that Linux supports, in bit/s, with their termios codes.
     private static let speeds: [Int: speed_t] = [

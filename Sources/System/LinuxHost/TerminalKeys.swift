@@ -2,13 +2,14 @@ internal import Glibc
 
 /// Reads keys from the terminal on standard input, without the Enter key.
 ///
-/// Signals of keys such as Ctrl-C stay as they are. The terminal is set back by ``end()``.
+/// Keys such as Ctrl-C still send their signals. ``end()`` restores the settings of the terminal.
 public final class TerminalKeys {
     /// The settings of the terminal before the first change.
     private var before: termios
     private var isOver = false
 
-    /// Returns `nil` if standard input is not a terminal, or if this program runs in its background.
+    /// Starts to read single keys; `nil` if standard input is not a terminal, or if this program runs in the
+    /// background.
     public init?() {
         before = termios()
         guard tcgetpgrp(STDIN_FILENO) == getpgrp(), unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
@@ -27,7 +28,7 @@ public final class TerminalKeys {
         return (try? Descriptor.standardInput.read(upTo: 64)) ?? []
     }
 
-    /// Sets the terminal back.
+    /// Restores the settings of the terminal.
     public func end() {
         guard !isOver else { return }
         isOver = true

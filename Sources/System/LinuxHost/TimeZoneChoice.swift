@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Writes and reads times of day in the time zone of this machine, or in UTC.
 public enum TimeZoneChoice: Hashable, Sendable {
-    /// The zone of the environment variable `TZ`, or else of `/etc/localtime`.
+    /// The time zone of the environment variable `TZ`; without `TZ`, that of `/etc/localtime`.
     case local
     case utc
 
@@ -21,7 +21,7 @@ public enum TimeZoneChoice: Hashable, Sendable {
             hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
     }
 
-    /// - Returns: `nil` if there is no such day.
+    /// Returns the time in seconds since 1970; `nil` if there is no such day.
     private func seconds(_ wanted: Fields) -> Int? {
         var fields = unsafe tm()
         unsafe fields.tm_year = Int32(wanted.year - 1900)
@@ -32,18 +32,18 @@ public enum TimeZoneChoice: Hashable, Sendable {
         unsafe fields.tm_sec = Int32(wanted.second)
         unsafe fields.tm_isdst = -1
         let time = unsafe self == .local ? mktime(&fields) : timegm(&fields)
-        // Days such as 31 April become days of the next month.
+        // mktime turns a day such as 31 April into a day of the next month.
         return unsafe Int(fields.tm_mday) == wanted.day && Int(fields.tm_mon) + 1 == wanted.month ? Int(time) : nil
     }
 
     // MARK: Writing
 
-    /// The date and the time in this zone: `2026-11-26 10:01:00`; with `Z` at its end in UTC.
+    /// Returns the date and the time in this zone: `2026-11-26 10:01:00`, in UTC with `Z` at its end.
     public func text(_ secondsSince1970: Int) -> String {
         "\(date(secondsSince1970)) \(clock(secondsSince1970, hasSeconds: true))\(self == .utc ? "Z" : "")"
     }
 
-    /// The time of day in this zone, such as `10:01`; with the date if it is on another day than `now`.
+    /// Returns the time of day in this zone, such as `10:01`; with the date if it is not on the same day as `now`.
     public func shortText(_ secondsSince1970: Int, now: Int) -> String {
         let (day, today) = (date(secondsSince1970), date(now))
         let clock = clock(secondsSince1970, hasSeconds: false) + (self == .utc ? " UTC" : "")
@@ -68,13 +68,13 @@ public enum TimeZoneChoice: Hashable, Sendable {
     /// The forms that ``seconds(_:isEnd:now:)`` reads.
     public static let forms = "today, yesterday, today 10:00, 10:00, 2026-11-01, or 2026-11-01 10:00"
 
-    /// Reads a time in this zone: `now`, `today`, `yesterday` or a date such as `2026-11-01`, each with or without a
-    /// time such as `10:00` or `10:00:30`, or a time of today.
+    /// Reads a time in this zone: `now`; or `today`, `yesterday` or a date such as `2026-11-01`, each alone or with a
+    /// time such as `10:00` or `10:00:30`; or only a time, which is on the current day.
     ///
     /// - Parameters:
-    ///   - isEnd: True to get the last second of a day or a minute, false to get its first one.
-    ///   - now: Seconds since 1970.
-    /// - Returns: Seconds since 1970; `nil` for other texts, and for dates and times that do not exist.
+    ///   - isEnd: True to get the last second of the day or minute, false to get its first second.
+    ///   - now: The current time in seconds since 1970.
+    /// - Returns: The time in seconds since 1970; `nil` for other texts, and for dates and times that do not exist.
     public func seconds(_ text: String, isEnd: Bool, now: Int) -> Int? {
         if text == "now" { return now }
         var words = text.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
@@ -85,7 +85,8 @@ public enum TimeZoneChoice: Hashable, Sendable {
         switch words[0] {
         case "today": break
         case "yesterday":
-            // Noon exists on every day. 24 hours before it is a time of the previous day, also when clocks are changed.
+            // Noon exists on every day. 24 hours before noon is always on the previous day, even if the clocks were
+            // changed.
             fields.hour = 12
             guard let noon = seconds(fields) else { return nil }
             let before = self.fields(noon - 86_400)
@@ -105,7 +106,7 @@ public enum TimeZoneChoice: Hashable, Sendable {
         return seconds(fields)
     }
 
-    /// The two parts of `2026-11-01T10:00`.
+    /// Returns the date and the time of a text such as `2026-11-01T10:00`; `nil` for other texts.
     private static func dateAndTime(_ text: String) -> [String]? {
         let parts = text.split(separator: "T", omittingEmptySubsequences: false).map(String.init)
         return parts.count == 2 ? parts : nil

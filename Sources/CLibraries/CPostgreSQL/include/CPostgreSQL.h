@@ -1,4 +1,4 @@
-// PostgreSQL's own client library, libpq, with declarations that Swift cannot import. It is loaded at its first use.
+// PostgreSQL's client library, libpq, which pharos_pg_load loads, and declarations for macros that Swift cannot import.
 #ifndef PHAROS_CPOSTGRESQL_H
 #define PHAROS_CPOSTGRESQL_H
 
@@ -8,11 +8,11 @@
 #include <postgresql/libpq-fe.h>
 #endif
 
-// Constants for macros with characters, which Swift does not import.
+// Constants for macros whose values are characters, which Swift does not import.
 static const int PHAROS_PG_SQLSTATE = PG_DIAG_SQLSTATE;
 static const int PHAROS_PG_PRIMARY = PG_DIAG_MESSAGE_PRIMARY;
 
-/// Loads the library. Any thread may call it, any number of times. No other function may be called before it has
+/// Loads the library. Any thread may call this function, any number of times. Call no other function until it has
 /// succeeded.
 ///
 /// Returns NULL, or the reason why the library cannot be loaded.

@@ -1,23 +1,24 @@
 import BluetoothTypes
 
-/// The btsnoop file format (RFC 1761 with other datalink numbers): 16 bytes of header, then records of 24 bytes of
-/// header and the packet. All integers big-endian.
+/// The btsnoop file format (RFC 1761 with other datalink numbers): a header of 16 bytes, then the records. Each record
+/// is a header of 24 bytes and the packet. All integers are big-endian.
 public enum BTSnoopFormat {
-    /// `btsnoop` and a zero byte.
+    /// The first eight bytes of every btsnoop file: `btsnoop` and a zero byte.
     public static let magic: [UInt8] = [0x62, 0x74, 0x73, 0x6E, 0x6F, 0x6F, 0x70, 0x00]
     static let version: UInt32 = 1
     static let headerLength = 16
     static let recordHeaderLength = 24
-    /// Microseconds from the start of the year 0, at which btsnoop starts to count, to the start of 1970.
+    /// The microseconds from the start of the year 0, from which btsnoop counts time, to the start of 1970.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
     /// The contents of a file's records.
     public enum Datalink: UInt32, Hashable, Sendable {
-        /// HCI packets without a type byte; the flags state the type.
+        /// HCI packets without a type byte; the flags of the record state the type.
         case unencapsulated = 1001
-        /// HCI packets as H4 sends them, type byte first.
+        /// HCI packets as the H4 transport sends them: the type byte comes first.
         case h4 = 1002
-        /// Packets of several adapters, and notes, as `btmon -w` writes them; the flags contain adapter and kind.
+        /// Packets of several adapters, and notes, as `btmon -w` writes them. The flags of the record contain the
+        /// adapter and the kind of the packet.
         case linuxMonitor = 2001
 
         var link: CaptureLink {
@@ -29,7 +30,7 @@ public enum BTSnoopFormat {
         }
     }
 
-    /// The link of a file whose header is in `octets` (``headerLength`` bytes).
+    /// The link type of a file whose header (``headerLength`` bytes) starts at `start`.
     static func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = octets.uint32BigEndian(at: start + 8)
         guard version == Self.version else { throw .unknownVersion(version, .btsnoop) }
@@ -38,7 +39,8 @@ public enum BTSnoopFormat {
         return datalink.link
     }
 
-    /// The record whose header starts at `start`; `nil` if the record is not complete.
+    /// Reads the record whose header starts at `start`. Returns the number of bytes needed if the record is not
+    /// complete.
     static func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(recordHeaderLength, at: start) else { return .needs(recordHeaderLength) }
         let original = octets.uint32BigEndian(at: start)
@@ -57,9 +59,9 @@ public enum BTSnoopFormat {
     }
 }
 
-/// Makes btsnoop files with datalink 1002, which Wireshark and btmon open.
+/// Creates the bytes of btsnoop files with datalink 1002 (H4), which Wireshark and btmon can open.
 public enum BTSnoopWriter {
-    /// The first bytes of the file.
+    /// The file header: the first 16 bytes of the file.
     public static let header: [UInt8] = {
         var octets = BTSnoopFormat.magic
         octets.append(bigEndian: BTSnoopFormat.version)
@@ -70,7 +72,7 @@ public enum BTSnoopWriter {
     /// The record of one packet, to append to the header and the earlier records.
     ///
     /// - Parameters:
-    ///   - unixMicroseconds: wall clock time, microseconds since 1970.
+    ///   - unixMicroseconds: The time of the packet, in microseconds since 1970.
     ///   - drops: The number of packets that were lost since the start of the file.
     public static func record(
         _ packet: HCIPacket, isFromController: Bool, unixMicroseconds: Int64, drops: Int = 0

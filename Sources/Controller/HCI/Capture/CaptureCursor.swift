@@ -1,15 +1,16 @@
 import BluetoothTypes
 
-/// One packet of a capture as the file's format delimits it. The capture's link type determines its meaning.
+/// One packet of a capture: the offsets of its bytes, and the fields of its record in the file. The link type
+/// determines how to decode the bytes.
 struct CaptureFrame {
     /// The longest packet that is accepted, as in Wireshark. Bluetooth packets are much shorter.
     static let octetLimit = 262_144
 
-    /// Offsets in the span that was read.
+    /// The offsets of the packet's bytes in the span that was read.
     var octets: Range<Int>
     var isShortened: Bool
     var unixMicroseconds: Int64?
-    /// The link type of the packet's interface; `nil` if it is not supported.
+    /// The link type of the packet's interface, in pcapng files only; `nil` if the link type is not supported.
     var link: CaptureLink?
     var linkNumber: UInt32?
     /// The flags of a btsnoop record.
@@ -17,11 +18,12 @@ struct CaptureFrame {
     var isFromController: Bool?
     var drops: UInt32 = 0
 
-    /// The contents of a capture at an offset.
+    /// The result of reading a capture at an offset.
     enum Step {
-        /// An incomplete packet: this many bytes are needed.
+        /// The record is incomplete: it needs this many bytes, counted from its start.
         case needs(Int)
-        /// The number of the next bytes that contain no packet. They can be skipped before they have arrived.
+        /// The next bytes contain no packet. The value is their number: the caller can skip them even before they have
+        /// arrived.
         case passed(Int)
         case frame(CaptureFrame, length: Int)
     }
@@ -35,13 +37,14 @@ public struct CaptureElement: Hashable, Sendable {
         case hci(HCIPacket.Kind)
         /// A packet of the LE link layer, as a sniffer received it.
         case air(LowEnergyReception)
-        /// A packet of an interface with this link type, which is not supported.
+        /// A packet of an interface whose link type is not supported; `link` is the number of the link type.
         case unsupported(link: UInt32)
-        /// No packet: a monitor's notes, an unknown type byte, too short a header.
+        /// A record without a packet that can be decoded: a note of the monitor, an unknown type byte, or a header that
+        /// is too short.
         case other
     }
 
-    /// Position among the file's packets, from 0.
+    /// The position of the packet in the file, from 0.
     public let index: Int
     /// Offset of the record's header from the start of the capture.
     public let offset: Int
@@ -54,10 +57,10 @@ public struct CaptureElement: Hashable, Sendable {
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
-    /// The N of hciN, in captures of the kernel's monitor only.
+    /// The number N of the adapter hciN; `nil` unless the capture comes from the kernel's Bluetooth monitor.
     public let adapter: UInt16?
-    /// The number of packets that the capturing program lost from the start of the capture up to this one. Only btsnoop
-    /// states it.
+    /// The number of packets that the capturing program lost from the start of the capture up to this packet. Always 0
+    /// for formats other than btsnoop.
     public let drops: UInt32
 
     /// Copies the HCI packet out of the bytes that were read; `nil` if the frame is not an HCI packet.
@@ -78,15 +81,17 @@ struct CaptureFraming: Sendable {
         case pcapng
     }
 
-    /// The number of bytes before the next record, or before the fault.
+    /// The offset of the next record from the start of the capture. After an error, the offset of the record at fault.
     private(set) var offset = 0
     /// The number of packets found so far.
     private(set) var count = 0
-    /// The number of packets of interfaces with an unsupported link type, and the first such type.
+    /// The number of packets found so far whose link type is not supported.
     private var leftOut = 0
+    /// The link type of the first of these packets; without meaning while ``leftOut`` is 0.
     private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
-    /// Stored separately from ``format``, so that the interfaces are never copied.
+    /// The state of a pcapng file. It is stored separately from ``format``, so that the list of interfaces is never
+    /// copied.
     private var pcapng = PCAPNGFormat()
 
     enum Step {
@@ -95,8 +100,8 @@ struct CaptureFraming: Sendable {
         case packet(CaptureElement, length: Int)
     }
 
-    /// Reads the record at `start`, where the bytes from ``offset`` on begin, and advances past it unless more bytes
-    /// are needed.
+    /// Reads the record at `start` in `octets`, which is at ``offset`` in the capture. Advances ``offset`` past the
+    /// record, unless more bytes are needed.
     mutating func step(_ octets: Span<UInt8>, at start: Int) throws(CaptureError) -> Step {
         do throws(CaptureError.Reason) {
             let link: CaptureLink?
@@ -135,12 +140,12 @@ struct CaptureFraming: Sendable {
         }
     }
 
-    /// Checks, at the end of the capture, that no packet was left out.
+    /// Checks, at the end of the capture, that no packet was left out because of an unsupported link type.
     func finish() throws(CaptureError) {
         if leftOut > 0 { throw fault(.packetsLeftOut(leftOut, link: unsupportedLink)) }
     }
 
-    /// The error of a capture that ends with only `left` of the `needed` bytes.
+    /// The error of a capture that ends inside a record, with only `left` of the `needed` bytes.
     func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
 
     /// The error of a capture that ends inside the block that was skipped last.
@@ -197,17 +202,18 @@ public struct CaptureCursor: Sendable {
     /// The offset of the next record, or of the place at which reading stopped.
     public var offset: Int { framing.offset }
 
-    /// Reads the header of the file that `file` holds.
+    /// Reads the header of the capture file with the bytes `file`.
     public init(_ file: Span<UInt8>) throws(CaptureError) {
         if case .needs(let needed) = try framing.step(file, at: 0) {
             throw framing.truncated(needed: needed, left: file.count)
         }
     }
 
-    /// The next packet of the file that was given at the start, or `nil` after the last one.
+    /// Returns the next packet, or `nil` after the last packet. `file` must be the bytes that were passed to the
+    /// initialiser.
     ///
-    /// - Throws: ``CaptureError`` once, if the file cannot be read further, or at its end if packets were left out. Later
-    ///   calls return `nil`.
+    /// - Throws: ``CaptureError`` once: if the file cannot be read further, or at its end if packets were left out.
+    ///   Later calls return `nil`.
     public mutating func next(in file: Span<UInt8>) throws(CaptureError) -> CaptureElement? {
         while !hasEnded, offset < file.count {
             let start = offset

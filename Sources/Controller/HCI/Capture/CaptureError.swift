@@ -1,15 +1,16 @@
 import BluetoothTypes
 
-/// The formats of captures that are read.
+/// The capture formats that can be read.
 public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     case btsnoop
     case pcap
     case pcapng
 
-    /// The number of bytes that identify a format.
+    /// The number of bytes that are needed to recognize a format.
     public static let magicLength = 8
 
-    /// `true` if a stream that starts with `octets` can be a capture.
+    /// Returns `true` if a stream that starts with `octets` can be a capture. `octets` may be shorter than
+    /// ``magicLength``.
     public static func canStart(with octets: [UInt8]) -> Bool {
         let magics: [[UInt8]] = [
             BTSnoopFormat.magic, [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
@@ -34,27 +35,28 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// The reason why bytes are not a capture, or the place at which a capture ends too early.
+/// An error in a capture: the reason, and the place in the file.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason, with the numbers that show it.
+    /// The reason why a capture cannot be read completely.
     public enum Reason: Error, Hashable, Sendable {
         /// The first bytes do not belong to a supported format.
         case unknownFormat
         case unknownVersion(UInt32, CaptureFormat)
-        /// The packets are of an unsupported kind, with the number of the datalink or link type.
+        /// The datalink (in btsnoop) or link type (in the other formats) with this number is not supported.
         case unknownLink(UInt32, CaptureFormat)
-        /// The capture was read to its end, but packets of interfaces with unsupported link types were left out: their
-        /// number, and the link type of the first of them.
+        /// The capture was read to its end, but packets whose link type is not supported were left out. The values are
+        /// the number of these packets, and the link type of the first of them.
         case packetsLeftOut(Int, link: UInt32)
-        /// The file ends inside the record or header, for example because the capturing program was killed.
+        /// The file ends inside a record or header, for example because the capturing program was killed. The values
+        /// are the length of the record or header in bytes, and the number of bytes that the file contains of it.
         case truncated(needed: Int, left: Int)
-        /// The file contains more bytes than the original packet had, or than fit into the block.
+        /// A record claims to include more bytes than the original packet had, or than fit into its block.
         case lengthsDisagree(original: UInt32, included: UInt32)
-        /// A record that is longer than any packet. Such records are not stored in memory.
+        /// A record that claims more bytes than any packet has. The bytes are not read into memory.
         case tooLong(octets: Int)
         /// A pcapng block whose length is too small for its fields, no multiple of four, or not repeated at its end.
         case badBlockLength(Int)
-        /// A pcapng section that starts with neither of the two marks.
+        /// A pcapng section whose byte-order mark has neither of the two valid values.
         case badByteOrder(UInt32)
         /// A pcapng packet of an interface that was not described before.
         case unknownInterface(Int)
@@ -64,7 +66,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: Reason
     /// The number of bytes from the start of the file to the record or header at fault.
     public let offset: Int
-    /// The record's position, from 0; `nil` in the file's header.
+    /// The position of the record at fault, from 0; `nil` if the fault is in the file's header.
     public let record: Int?
 
     /// An error at `offset` bytes from the start of the capture; `record` counts from 0, and is `nil` for the header.

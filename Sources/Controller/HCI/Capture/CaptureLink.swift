@@ -6,21 +6,22 @@ import BluetoothTypes
 enum CaptureLink: Hashable, Sendable {
     /// btsnoop 1001: HCI packets without type byte; the record's flags state the type.
     case unencapsulated
-    /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets as H4 sends them.
+    /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets as the H4 transport sends them, type byte first.
     case h4
-    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): H4 packets, each after four bytes with the direction.
+    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): H4 packets. Four bytes with the direction precede each packet.
     case h4WithDirection
     /// btsnoop 2001: packets of the kernel's monitor; the record's flags contain opcode and adapter.
     case linuxMonitorFlags
-    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): packets of the kernel's monitor, each after adapter and opcode, two
-    /// bytes each.
+    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): packets of the kernel's monitor. The adapter and the opcode (two bytes
+    /// each) precede each packet.
     case linuxMonitor
     /// LINKTYPE_BLUETOOTH_LE_LL (251): the LE link layer's packets, from the access address to the checksum.
     case lowEnergy
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer, each after ten bytes about the
-    /// reception.
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer. Ten bytes about the reception precede
+    /// each packet.
     case lowEnergyWithReception
-    /// LINKTYPE_NORDIC_BLE (272): packets of the LE link layer, each after the 17 bytes of an nRF Sniffer.
+    /// LINKTYPE_NORDIC_BLE (272): packets of the LE link layer. The 17-byte header of an nRF Sniffer precedes each
+    /// packet.
     case nordicSniffer
 
     init?(pcapNumber: UInt32) {
@@ -35,7 +36,7 @@ enum CaptureLink: Hashable, Sendable {
         }
     }
 
-    /// The contents of a frame.
+    /// Returns the kind of the packet in a frame, and the offsets of its bytes.
     func contents(_ frame: CaptureFrame, in octets: Span<UInt8>) -> Contents {
         switch self {
         case .unencapsulated:
@@ -71,7 +72,7 @@ enum CaptureLink: Hashable, Sendable {
         }
     }
 
-    /// The number of a link type that is not supported and, if it is a common one, its name.
+    /// The text for a link type that is not supported: its number and, for common link types, its name.
     static func title(of number: UInt32) -> String {
         names[number].map { "\(number) (\($0))" } ?? String(number)
     }
@@ -83,7 +84,7 @@ enum CaptureLink: Hashable, Sendable {
         276: "Linux cooked capture", 283: "IEEE 802.15.4",
     ]
 
-    /// The contents of a frame, with their offsets.
+    /// The kind of the packet in a frame, and the offsets of its bytes.
     struct Contents {
         let kind: CaptureElement.Kind
         let octets: Range<Int>
@@ -129,7 +130,8 @@ public struct LowEnergyReception: Hashable, Sendable {
 
     static let length = 10
 
-    /// The length in bytes: 1 for the board's number, 6 about the packet and 10 about its reception.
+    /// The length of an nRF Sniffer's header in bytes: 1 for the board's number, 6 about the packet and 10 about its
+    /// reception.
     static let nordicSnifferLength = 17
 
     /// A reception without known values.
@@ -170,9 +172,9 @@ extension AdvertisingReport {
     /// Access_Address of the advertising physical channels (Core Specification 5.4, Vol 6 Part B 2.1.2).
     private static let accessAddress: UInt32 = 0x8E89_BED6
 
-    /// Reads the advertisement that a sniffer received, as a controller would report it: a link layer's packet from the
-    /// access address to the checksum. Returns `nil` for packets without advertising data, and for packets with
-    /// reception errors.
+    /// Creates the report that a controller would send for an advertisement that a sniffer received. The bytes in
+    /// `range` are the packet of the link layer, from the access address to the checksum. Returns `nil` for packets
+    /// without advertising data, and for packets with reception errors.
     ///
     /// Core Specification 5.4, Vol 6 Part B 2.1, 2.3.
     public init?(lowEnergyPacket octets: Span<UInt8>, in range: Range<Int>, _ reception: LowEnergyReception) {
@@ -216,7 +218,7 @@ extension AdvertisingReport {
     ) {
         guard let first = payload.first else { return nil }
         let fields = first + 1..<first + 1 + Int(octets[first] & 0x3F)
-        // A PDU without data only states where and when the data is sent.
+        // A PDU without data only announces where and when another packet with the data is sent.
         guard fields.upperBound < payload.upperBound else { return nil }
         let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
         var offset = fields.lowerBound + 1
@@ -236,7 +238,7 @@ extension AdvertisingReport {
         guard fields.isEmpty || offset <= fields.upperBound else { return nil }
         var bits = UInt16(octets[first] >> 6) & 0x03
         if target != nil { bits |= 0x04 }
-        // A separate packet contains more of the data.
+        // The pointer announces a further packet with more of the data.
         if pointer != nil { bits |= 0x20 }
         self.init(
             type: .extended(bits), addressType: address == nil ? .anonymous : addressType,

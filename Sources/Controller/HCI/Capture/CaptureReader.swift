@@ -1,4 +1,4 @@
-/// A packet of a capture, copied out of it.
+/// A packet of a capture, with its own copy of the packet's bytes.
 public struct CaptureRecord: Hashable, Sendable {
     /// The contents of a captured packet.
     public enum Content: Hashable, Sendable {
@@ -6,13 +6,13 @@ public struct CaptureRecord: Hashable, Sendable {
         case hci(HCIPacket)
         /// An advertisement that a sniffer received.
         case advertisement(AdvertisingReport)
-        /// A packet of an interface with this link type, which is not supported.
+        /// A packet of an interface whose link type is not supported; `link` is the number of the link type.
         case unsupported(link: UInt32)
         /// Other contents: notes of a monitor, data of a connection, corrupt packets.
         case other
     }
 
-    /// Position among the capture's packets, from 0.
+    /// The position of the packet in the capture, from 0.
     public let index: Int
     /// The number of bytes of the capture before the record's header.
     public let offset: Int
@@ -23,12 +23,12 @@ public struct CaptureRecord: Hashable, Sendable {
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
-    /// The N of hciN, in captures of the kernel's monitor only.
+    /// The number N of the adapter hciN; `nil` unless the capture comes from the kernel's Bluetooth monitor.
     public let adapter: UInt16?
 
     /// A packet that was read from other sources than a capture, without a time.
     ///
-    /// - Parameter index: Its position among the packets of the source, from 0.
+    /// - Parameter index: The position of the packet among the packets of the source, from 0.
     public init(_ content: Content, index: Int) {
         self.index = index
         self.content = content
@@ -68,10 +68,11 @@ public struct CaptureReader: Sendable {
     private var buffer: [UInt8] = []
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// The number of bytes that are still missing from a block without a packet, and the length of that block.
+    /// The number of bytes still missing from a block that contains no packet and is skipped.
     private var passing = 0
+    /// The whole length in bytes of the block that was skipped last.
     private var passedLength = 0
-    /// The number of bytes from ``start`` on without which the next step cannot be done.
+    /// The number of bytes, counted from ``start``, that must be in ``buffer`` before the next record can be read.
     private var needed = 0
     private var isFinished = false
     private var failure: CaptureError?
@@ -91,7 +92,7 @@ public struct CaptureReader: Sendable {
         buffer.append(contentsOf: octets.dropFirst(passed))
     }
 
-    /// Ends the stream: the remaining bytes are an incomplete record.
+    /// Ends the stream. If bytes of an incomplete record remain, ``next()`` throws an error for them.
     public mutating func finish() { isFinished = true }
 
     /// The next packet; `nil` if more bytes are needed, or if there are no more packets after ``finish()``.
@@ -101,10 +102,11 @@ public struct CaptureReader: Sendable {
         try next { element, octets in CaptureRecord(element, in: octets) }
     }
 
-    /// The result of `body` for the next packet, which is not copied; `nil` when ``next()`` would return `nil`.
+    /// Returns the result of `body` for the next packet, without copying the packet; `nil` when ``next()`` would return
+    /// `nil`.
     ///
     /// - Parameter body: Receives the packet's offsets and the bytes that contain it.
-    /// - Throws: as ``next()`` does.
+    /// - Throws: The same errors as ``next()``.
     public mutating func next<Result>(
         _ body: (CaptureElement, Span<UInt8>) -> Result
     ) throws(CaptureError) -> Result? {
@@ -156,7 +158,7 @@ public struct Capture: Sequence, Sendable {
     private let octets: [UInt8]
     /// The cursor at the first record.
     private let start: CaptureCursor
-    /// The place and the reason where reading stopped; `nil` for a complete capture.
+    /// The error that stops reading, with its place and reason; `nil` for a complete capture.
     public let fault: CaptureError?
 
     /// Reads the header, and walks over the records once without copying anything, to find a fault.
@@ -176,7 +178,7 @@ public struct Capture: Sequence, Sendable {
         fault = found
     }
 
-    /// Starts at the first record.
+    /// Returns an iterator that starts at the first record.
     public func makeIterator() -> Iterator { Iterator(octets: octets, cursor: start) }
 
     /// Iterates over the packets before the fault.
@@ -188,7 +190,7 @@ public struct Capture: Sequence, Sendable {
         public mutating func next() -> CaptureRecord? {
             let octets = octets
             let span = octets.span
-            // The capture reports the fault.
+            // An error only ends the iteration here, because ``Capture/fault`` reports it.
             guard let element = try? cursor.next(in: span) else { return nil }
             return CaptureRecord(element, in: span)
         }

@@ -17,17 +17,17 @@ struct CaptureByteOrder: Hashable, Sendable {
     }
 }
 
-/// The pcap file format (draft-ietf-opsawg-pcap): 24 bytes of header, then records of 16 bytes of header and the
-/// packet.
+/// The pcap file format (draft-ietf-opsawg-pcap): a header of 24 bytes, then the records. Each record is a header of 16
+/// bytes and the packet.
 struct PCAPFormat: Hashable, Sendable {
     static let headerLength = 24
     private static let recordHeaderLength = 16
 
     let order: CaptureByteOrder
-    /// Fractions of a second are nanoseconds, not microseconds.
+    /// `true` if the fractions of a second are in nanoseconds, `false` if they are in microseconds.
     let countsNanoseconds: Bool
 
-    /// The format that the first four bytes state; `nil` if it is not pcap.
+    /// The format that the first four bytes of the file state; `nil` if the file is not a pcap file.
     init?(magic: UInt32) {
         switch magic {
         case 0xA1B2_C3D4: self.init(isBigEndian: true, countsNanoseconds: false)
@@ -43,8 +43,8 @@ struct PCAPFormat: Hashable, Sendable {
         self.countsNanoseconds = countsNanoseconds
     }
 
-    /// The link of a file whose header is in `octets` (``headerLength`` bytes). The upper half of the number describes
-    /// checksums, which Bluetooth's links do not have.
+    /// The link type of a file whose header (``headerLength`` bytes) starts at `start`. The upper half of the link
+    /// type's field describes checksums. It is ignored, because Bluetooth link types have no such checksums.
     func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = order.uint16(octets, at: start + 4)
         guard version == 2 else { throw .unknownVersion(UInt32(version), .pcap) }
@@ -53,7 +53,8 @@ struct PCAPFormat: Hashable, Sendable {
         return link
     }
 
-    /// The record whose header starts at `start`; `nil` if the record is not complete.
+    /// Reads the record whose header starts at `start`. Returns the number of bytes needed if the record is not
+    /// complete.
     func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(Self.recordHeaderLength, at: start) else { return .needs(Self.recordHeaderLength) }
         let seconds = Int64(order.uint32(octets, at: start))
@@ -72,12 +73,14 @@ struct PCAPFormat: Hashable, Sendable {
     }
 }
 
-/// The pcapng file format (draft-ietf-opsawg-pcapng): blocks of a type, a length, a body, and the length again. The
-/// byte order and the interfaces of a section apply to its following blocks.
+/// The pcapng file format (draft-ietf-opsawg-pcapng): a sequence of blocks. Each block is a type, a length, a body, and
+/// the length again. The first block of a section states the byte order, and further blocks describe its interfaces.
+/// Both apply to the following blocks of the section.
 struct PCAPNGFormat: Sendable {
-    /// The type of a section's first block; it reads the same in both orders.
+    /// The type of a section's first block; its bytes are the same in both byte orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
-    /// The largest number of stored interfaces of a section. A malicious file could announce one in every 20 bytes.
+    /// The maximum number of interfaces in a section. Without this limit, a malicious file could fill the memory with
+    /// an interface for every 20 bytes.
     static let interfaceLimit = 4096
     /// The longest block that must be in memory as a whole: a packet with long options.
     private static let blockLimit = CaptureFrame.octetLimit + 65_536
@@ -101,8 +104,8 @@ struct PCAPNGFormat: Sendable {
         let type = order.uint32(octets, at: start)
         let length = Int(order.uint32(octets, at: start + 4))
         guard length >= 12, length.isMultiple(of: 4) else { throw .badBlockLength(length) }
-        // The obsolete packet block (2) has the fields of the enhanced packet block (6), except for half of the first
-        // field.
+        // The obsolete packet block (2) has the fields of the enhanced packet block (6), except that the interface
+        // number is only the first half of the first field.
         guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .passed(length) }
         guard length <= Self.blockLimit else { throw .tooLong(octets: length) }
         guard octets.holds(length, at: start) else { return .needs(length) }
@@ -162,7 +165,7 @@ struct PCAPNGFormat: Sendable {
         }
         let end = start + 20 + Int(included)
         let options = body.dropFirst((end - start + 3) / 4 * 4)
-        // epb_flags: 1 received, 2 sent, 0 not known.
+        // The lowest two bits of epb_flags: 1 received, 2 sent, 0 not known.
         let direction = option(2, ofLength: 4, octets, options).map { order.uint32(octets, at: $0) & 3 } ?? 0
         return .frame(
             CaptureFrame(
@@ -192,8 +195,9 @@ struct PCAPNGFormat: Sendable {
         return interfaces[number]
     }
 
-    /// The offset of the value of the first option `code`; `nil` if there is none with `length` bytes. An option has a
-    /// code (2 bytes), a length (2 bytes), and a value that is padded to a multiple of four bytes.
+    /// The offset of the value of the first option `code`; `nil` if this option is missing or its value does not have
+    /// `length` bytes. An option has a code (2 bytes), a length (2 bytes), and a value that is padded to a multiple of
+    /// four bytes.
     private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var offset = range.lowerBound
         while range.upperBound - offset >= 4 {
@@ -207,19 +211,20 @@ struct PCAPNGFormat: Sendable {
     }
 }
 
-/// The clock of an interface: if_tsresol and if_tsoffset.
+/// The clock of an interface: its options if_tsresol and if_tsoffset.
 struct PCAPNGClock: Hashable, Sendable {
-    /// Ticks of a second: 10 to this power or, with the highest bit set, 2 to the power of the remaining bits.
+    /// The exponent of the number of ticks per second: 10 to this power or, with the highest bit set, 2 to the power of
+    /// the remaining bits.
     var resolution: UInt8 = 6
     /// The seconds to add to the time of each packet.
     var offsetSeconds: Int64 = 0
 
-    /// Microseconds since 1970, limited to the range of 64 bits.
+    /// The time of a packet in microseconds since 1970, limited to the range of 64 bits.
     func unixMicroseconds(_ ticks: UInt64) -> Int64 {
         let exponent = Int(resolution & 0x7F)
         let product = ticks.multipliedFullWidth(by: 1_000_000)
         let wide = UInt128(product.high) << 64 | UInt128(product.low)
-        // 10 to the 39th does not fit into 128 bits, and is larger than any product.
+        // 10 to the power of 39 does not fit into 128 bits. It is larger than any product, so the quotient is 0.
         let whole = resolution & 0x80 != 0 ? wide >> exponent : exponent > 38 ? 0 : wide / Self.power(exponent)
         let offset = Int128(offsetSeconds) * 1_000_000
         return Int64(clamping: Int128(clamping: whole) + offset)

@@ -20,7 +20,8 @@ public struct SetEventMask: HCICommand {
     }
 }
 
-/// Reset (7.3.2): the controller forgets all sets, addresses, masks, and which family of commands was used.
+/// Reset (7.3.2): the controller deletes all advertising sets, addresses and event masks. Afterwards the host may use
+/// either the legacy or the extended family of commands.
 public struct HCIReset: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x0C03)
     public static let name = "Reset"
@@ -55,18 +56,18 @@ public struct WriteLEHostSupported: HCICommand {
 public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     public static let hardwareError = Self(rawValue: 1 << 15)
-    /// Every event of ``LEEventMask`` needs this bit too. It is clear after a reset.
+    /// The LE Meta event. Every event of ``LEEventMask`` needs this bit too. The bit is not set after a reset.
     public static let leMeta = Self(rawValue: 1 << 61)
 
-    /// The mask after a reset, without LE Meta.
+    /// The mask after a reset. It does not contain ``leMeta``.
     public static let standard = Self(rawValue: 0x0000_1FFF_FFFF_FFFF)
-    /// The mask after a reset, with LE Meta.
+    /// The mask after a reset, with ``leMeta`` added.
     public static let standardAndLE = standard.union(.leMeta)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }
@@ -76,7 +77,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertib
 public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -99,7 +100,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertibl
 public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -109,13 +110,13 @@ public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible
     public static let llPrivacy = Self(rawValue: 1 << 6)
     public static let le2MPHY = Self(rawValue: 1 << 8)
     public static let leCodedPHY = Self(rawValue: 1 << 11)
-    /// Decides between the legacy and the extended family of commands.
+    /// The controller has the extended family of advertising and scanning commands.
     public static let extendedAdvertising = Self(rawValue: 1 << 12)
     public static let periodicAdvertising = Self(rawValue: 1 << 13)
     public static let channelSelectionAlgorithm2 = Self(rawValue: 1 << 14)
     /// The controller can select S=2 or S=8 for advertisements on LE Coded.
     public static let advertisingCodingSelection = Self(rawValue: 1 << 40)
-    /// The host reads S=2 and S=8 in advertising reports: see ``LESetHostFeature``.
+    /// The host understands S=2 and S=8 in advertising reports: see ``LESetHostFeature``.
     public static let advertisingCodingSelectionHost = Self(rawValue: 1 << 41)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }

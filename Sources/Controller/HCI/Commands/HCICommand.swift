@@ -17,13 +17,13 @@ extension HCICommand {
     /// The parameter bytes; at most 255.
     public var parameters: [UInt8] { encoded }
 
-    /// The parameters by name, for people.
+    /// The names of the parameters and their values in words, for display.
     public var fields: [HCIField] { described }
 
     /// The whole command as a packet.
     public var packet: HCIPacket { HCIPacket.command(Self.opcode, parameters) }
 
-    /// Reads the parameter bytes; `nil` if their number or layout is not this command's. Reserved values are kept.
+    /// Reads the parameter bytes; `nil` if their number or layout does not fit this command. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         self.init(decoding: octets, allowsMore: false)
     }

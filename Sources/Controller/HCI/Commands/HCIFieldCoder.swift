@@ -11,7 +11,8 @@ public protocol HCIRecord: Hashable, Sendable {
     mutating func layout(_ fields: inout HCIFieldCoder)
 }
 
-/// Only this module can create a blank record. Other modules use the initialisers, which check the values.
+/// A token that is needed to create a blank record. Only this module can create the token. Other modules use the
+/// initialisers of a record, which check the values.
 public struct HCIBlank: Sendable {
     init() {}
 }
@@ -23,7 +24,7 @@ extension HCIRecord {
     /// The fields in words.
     var described: [HCIField] { visited(.describe).descriptions }
 
-    /// Throws for the first field that is out of range.
+    /// Throws an error for the first field that is out of range.
     func check() throws(HCIParameterError) {
         if let error = visited(.check).error { throw error }
     }
@@ -59,11 +60,11 @@ public struct HCIFieldCoder {
     private let purpose: Purpose
     /// The bytes that were encoded, or that are to be decoded.
     private(set) var octets: [UInt8]
-    /// The next byte to decode.
+    /// The offset of the next byte to decode.
     private var position = 0
     /// `true` if decoding found too few bytes, or bytes that the layout forbids.
     private(set) var isMalformed = false
-    /// The first field that is out of range.
+    /// The error of the first field that is out of range.
     private(set) var error: HCIParameterError?
     private(set) var descriptions: [HCIField] = []
 
@@ -76,11 +77,11 @@ public struct HCIFieldCoder {
 
     // MARK: Numbers
 
-    /// A number.
+    /// Visits a field that contains a number.
     ///
     /// - Parameters:
     ///   - range: The values that an initialiser accepts; any value if `nil`.
-    ///   - text: The value in words; decimal digits if `nil`.
+    ///   - text: Returns the value in words; the description is in decimal digits if `nil`.
     public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
         _ name: String, _ value: inout Number, in range: ClosedRange<Int>? = nil, unit: String = "",
         text: ((Number) -> String)? = nil
@@ -91,12 +92,12 @@ public struct HCIFieldCoder {
         value = Number(truncatingIfNeeded: code(UInt64(old), bytes: Number.bitWidth / 8))
     }
 
-    /// A handle, in hexadecimal digits.
+    /// Visits a field that contains a handle. The description is in hexadecimal digits.
     public mutating func handle(_ name: String, _ value: inout UInt8, in range: ClosedRange<Int>) {
         number(name, &value, in: range) { Hexadecimal.number($0, width: 2) }
     }
 
-    /// A byte that turns a function off (0) or on (1).
+    /// Visits a byte that turns a function off (0) or on (1).
     public mutating func onOff(_ name: String, _ value: inout UInt8) {
         number(name, &value) { value in
             let word = value == 0 ? "off" : value == 1 ? "on" : "undefined"
@@ -104,7 +105,7 @@ public struct HCIFieldCoder {
         }
     }
 
-    /// A number whose values have names, or a set of bits.
+    /// Visits a field that contains a number whose values have names, or a set of bits.
     public mutating func named<Value: RawRepresentable>(
         _ name: String, _ value: inout Value, in range: ClosedRange<Int>? = nil
     ) where Value.RawValue: FixedWidthInteger & UnsignedInteger {
@@ -114,7 +115,8 @@ public struct HCIFieldCoder {
         value = Value(rawValue: number) ?? value
     }
 
-    /// The channels of advertising: at least one of the three.
+    /// Visits a field that contains the advertising channels. An initialiser accepts at least one of the three
+    /// channels.
     public mutating func channels(_ name: String, _ channels: inout AdvertisingChannels) {
         let old = channels
         var number = old.rawValue
@@ -124,7 +126,7 @@ public struct HCIFieldCoder {
         channels = AdvertisingChannels(rawValue: number)
     }
 
-    /// A radio power in dBm.
+    /// Visits a field that contains a radio power in dBm.
     public mutating func power(_ name: String, _ power: inout RadioPower, allowsNoPreference: Bool = true) {
         let isExempt = allowsNoPreference && power == .noPreference
         check(name, Int(power.dBm), in: isExempt ? nil : RadioPower.range, "dBm")
@@ -135,11 +137,12 @@ public struct HCIFieldCoder {
 
     // MARK: Intervals
 
-    /// The shortest and the longest advertising interval, in units of 0.625 ms.
+    /// Visits two fields: the shortest and the longest advertising interval, in units of 0.625 ms.
     ///
     /// - Parameters:
     ///   - bytes: The number of bytes of each interval.
-    ///   - range: The values that an initialiser accepts, in this order; any two numbers of this size if `nil`.
+    ///   - range: The intervals that an initialiser accepts, if the shortest interval is not above the longest. If
+    ///     `nil`, any two numbers of this size are accepted.
     public mutating func intervals(
         _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,
         _ maximum: inout AdvertisingInterval, bytes: Int, in range: ClosedRange<AdvertisingInterval>?
@@ -163,8 +166,8 @@ public struct HCIFieldCoder {
             rawValue: UInt32(truncatingIfNeeded: code(UInt64(interval.rawValue), bytes: bytes)))
     }
 
-    /// The scan interval, after which a scanner changes its channel, and the scan window, for which it listens on each
-    /// channel, in units of 0.625 ms. The window is at most as long as the interval.
+    /// Visits two fields, in units of 0.625 ms: the scan interval, after which a scanner changes its channel, and the
+    /// scan window, for which it listens on each channel. The window is at most as long as the interval.
     public mutating func scan(
         _ intervalName: String, _ interval: inout ScanInterval, _ windowName: String, _ window: inout ScanInterval,
         in range: ClosedRange<ScanInterval>
@@ -187,7 +190,7 @@ public struct HCIFieldCoder {
 
     // MARK: Bytes
 
-    /// A device address, least significant byte first.
+    /// Visits a field that contains a device address, least significant byte first.
     public mutating func address(_ name: String, _ address: inout DeviceAddress) {
         let old = address
         var octets = old.octets.reversed
@@ -195,7 +198,7 @@ public struct HCIFieldCoder {
         address = DeviceAddress(octets.reversed)
     }
 
-    /// A fixed number of bytes.
+    /// Visits a field of a fixed number of bytes.
     public mutating func fixed<let count: Int>(
         _ name: String, _ value: inout FixedOctets<count>, text: ((FixedOctets<count>) -> String)? = nil
     ) {
@@ -204,14 +207,14 @@ public struct HCIFieldCoder {
         if let new = FixedOctets<count>(code(value.octets, count: count)) { value = new }
     }
 
-    /// `count` bytes.
+    /// Visits a field of `count` bytes.
     public mutating func bytes(_ name: String, _ value: inout [UInt8], count: Int) {
         let old = value
         describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
         value = code(value, count: count)
     }
 
-    /// `count` bytes in a field of `size` bytes; the remaining bytes are zero.
+    /// Visits a field of `size` bytes. The first `count` bytes are the value; the remaining bytes are zero.
     public mutating func padded(_ name: String, _ value: inout [UInt8], count: Int, size: Int) {
         let old = value
         describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
@@ -223,13 +226,13 @@ public struct HCIFieldCoder {
 
     // MARK: Lists
 
-    /// The number of bytes or elements of a later field.
+    /// Visits a field that contains the number of bytes or elements of a later field.
     ///
     /// - Parameters:
     ///   - count: The number to encode.
-    ///   - bytes: The size of this field.
-    ///   - isDescribed: `true` if the description names the number.
-    /// - Returns: The number that was decoded, and `count` when nothing is decoded.
+    ///   - bytes: The size of this field in bytes.
+    ///   - isDescribed: `true` if the description includes this field.
+    /// - Returns: When decoding, the decoded number; otherwise `count`.
     public mutating func count(
         _ name: String, of count: Int, in range: ClosedRange<Int>, unit: String = "", bytes: Int = 1,
         isDescribed: Bool = false
@@ -239,11 +242,11 @@ public struct HCIFieldCoder {
         return Int(code(UInt64(count), bytes: bytes))
     }
 
-    /// A list whose elements have fields of their own.
+    /// Visits a list of elements, each of which has fields of its own.
     ///
     /// - Parameters:
     ///   - count: The number of elements to decode.
-    ///   - blank: The element that decoding fills in.
+    ///   - blank: A placeholder element, whose values decoding replaces.
     ///   - layout: Lists the fields of one element.
     public mutating func each<Element>(
         _ elements: inout [Element], count: Int, blank: Element, _ layout: (inout Element, inout HCIFieldCoder) -> Void

@@ -1,6 +1,7 @@
 import BluetoothTypes
 
-/// An HCI command's number: ten bits of command (OCF) under six bits of group (OGF).
+/// An HCI command's number: the group (OGF) in the upper six bits, the command in the group (OCF) in the lower ten
+/// bits.
 ///
 /// Core Specification 5.4, Vol 4 Part E 5.4.1.
 public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -24,7 +25,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public var description: String { Hexadecimal.number(rawValue, width: 4) }
 }
 
-/// The header of a command packet: the opcode, and the place of the parameters.
+/// The header of a command packet: the opcode, and the offsets of the parameters.
 ///
 /// Core Specification 5.4, Vol 4 Part E 5.4.1.
 public struct HCICommandHeader: Hashable, Sendable {
@@ -54,19 +55,20 @@ extension HCIPacket {
         return HCIPacket(.command, octets)
     }
 
-    /// Opcode and place of the parameters; `nil` if this is not a command or its length is wrong.
+    /// The header of a command packet; `nil` if this packet is not a command or its length is wrong.
     public var commandHeader: HCICommandHeader? {
         kind == .command ? HCICommandHeader(octets.span) : nil
     }
 }
 
-/// Any command in words, for dry runs and captures.
+/// The description of a command in words, for dry runs and captures. The command may be unknown or invalid.
 public struct HCICommandDescription: Hashable, Sendable {
     public let opcode: HCIOpcode
-    /// The specification's name; opcode, group and number for commands that are not known here.
+    /// The name in the specification. For commands that this module does not declare, a name made of the opcode.
     public let name: String
     public let fields: [HCIField]
-    /// `true` if the parameters fit the command's layout. Otherwise they are shown as bytes.
+    /// `false` if the parameters do not fit the command's layout. ``fields`` then contains the raw bytes, as it does
+    /// for commands that this module does not declare.
     public let isWellFormed: Bool
 
     /// Describes a command and its parameter bytes, which may be invalid.
@@ -118,7 +120,7 @@ public enum HCICommands {
         ZephyrReadTxPowerLevel.self,
     ]
 
-    /// The declaration of a command; `nil` for those that are not declared here.
+    /// The type that declares the command with this opcode; `nil` if this module declares no such command.
     public static func type(_ opcode: HCIOpcode) -> (any HCICommand.Type)? { byOpcode[opcode] }
 
     private static let byOpcode: [HCIOpcode: any HCICommand.Type] = {

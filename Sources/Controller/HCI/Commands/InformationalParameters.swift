@@ -13,15 +13,15 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     /// HCI and LMP versions, their revisions and the company.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var version = HCIVersion(rawValue: 0)
-        /// The manufacturer's own number.
+        /// The revision of the controller's HCI, numbered by the manufacturer.
         public private(set) var revision: UInt16 = 0
-        /// The version of the link manager; on today's controllers the same as `version`.
+        /// The version of the link manager. Current controllers report the same value as in `version`.
         public private(set) var lmpVersion = HCIVersion(rawValue: 0)
         public private(set) var company = CompanyIdentifier(rawValue: 0)
-        /// The manufacturer's own number.
+        /// The revision of the controller's link manager, numbered by the manufacturer.
         public private(set) var lmpSubversion: UInt16 = 0
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(
             version: HCIVersion, revision: UInt16, lmpVersion: HCIVersion, company: CompanyIdentifier,
             lmpSubversion: UInt16
@@ -56,7 +56,7 @@ public struct ReadLocalSupportedCommands: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var commands = SupportedCommands()
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(_ commands: SupportedCommands) {
             self.commands = commands
         }
@@ -82,7 +82,7 @@ public struct ReadBDADDR: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var address = DeviceAddress(FixedOctets())
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(_ address: DeviceAddress) {
             self.address = address
         }
@@ -98,7 +98,7 @@ public struct ReadBDADDR: HCIParameterlessCommand {
 public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -195,7 +195,7 @@ public struct SupportedCommands: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the bit of `command` is set; `false` for commands without one, such as those of vendors.
+    /// Returns whether the bit of `command` is set; `false` for commands that have no bit, such as vendor commands.
     public func contains(_ command: any HCICommand.Type) -> Bool {
         contains(command.opcode)
     }
@@ -206,7 +206,7 @@ public struct SupportedCommands: Hashable, Sendable {
         return octets[octet] & 1 << bit != 0
     }
 
-    /// Byte and bit of a command in the bitmap.
+    /// The position of a command's bit in the bitmap: the byte, and the bit in this byte. `nil` if no bit is known.
     static func position(of opcode: HCIOpcode) -> (octet: Int, bit: UInt8)? {
         switch opcode.rawValue {
         case 0x0C01: (5, 6)

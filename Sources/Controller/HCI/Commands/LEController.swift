@@ -1,6 +1,7 @@
 public import BluetoothTypes
 
-// LE controller commands that belong to no family: Core Specification 5.4, Vol 4 Part E 7.8.
+// LE controller commands that belong neither to the legacy nor to the extended family: Core Specification 5.4, Vol 4
+// Part E 7.8.
 
 /// LE Set Event Mask (7.8.1): selects the LE Meta events that the controller may send.
 public struct LESetEventMask: HCICommand {
@@ -20,7 +21,7 @@ public struct LESetEventMask: HCICommand {
     }
 }
 
-/// LE Read Local Supported Features (7.8.3): among them whether the controller has the extended family of commands.
+/// LE Read Local Supported Features (7.8.3): the features of the controller, such as the extended family of commands.
 public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2003)
     public static let name = "LE Read Local Supported Features"
@@ -32,7 +33,7 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var features: LEFeatures = []
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(_ features: LEFeatures) {
             self.features = features
         }
@@ -44,7 +45,7 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     }
 }
 
-/// LE Read Supported States (7.8.27): the states that the controller can combine.
+/// LE Read Supported States (7.8.27): the states, such as advertising and scanning, that the controller can combine.
 public struct LEReadSupportedStates: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x201C)
     public static let name = "LE Read Supported States"
@@ -61,24 +62,27 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
             fields.number("LE_States", &states)
         }
 
-        /// `true` if it can scan passively at all: bit 4.
+        /// `true` if the controller can scan passively (bit 4).
         public var scans: Bool { states & 1 << 4 != 0 }
-        /// `true` if it can scan passively while it sends any kind of undirected advertisement: bits 8, 9 and 10.
+        /// `true` if the controller can scan passively while it sends any kind of undirected advertisement (bits 8, 9
+        /// and 10).
         public var scansWhileAdvertising: Bool { states & 0x700 == 0x700 }
     }
 }
 
-/// LE Set Host Feature (7.8.115): states that the host supports a feature. Refused (0x0C) during a connection.
+/// LE Set Host Feature (7.8.115): states that the host supports a feature. The controller refuses it (status 0x0C)
+/// while a connection exists.
 public struct LESetHostFeature: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2074)
     public static let name = "LE Set Host Feature"
 
     /// The number of the feature's bit in ``LEFeatures``.
     public private(set) var bit: UInt8 = 0
-    /// 1 supported, 0 not. Other values that a host may send are invalid.
+    /// 1 if the host supports the feature, 0 if not. Other values are invalid, but captured commands can contain them.
     public private(set) var value: UInt8 = 0
 
-    /// Reports of advertisements on LE Coded say from then on whether their coding is S=2 or S=8 (7.7.65.13).
+    /// The command after which reports of advertisements on LE Coded state whether the coding is S=2 or S=8
+    /// (7.7.65.13).
     public static let codingInReports = Self(bit: 41, value: 1)
 
     private init(bit: UInt8, value: UInt8) {
@@ -93,14 +97,16 @@ public struct LESetHostFeature: HCICommand {
     }
 }
 
-/// LE Set Random Address (7.8.4): refused (0x0C) while legacy advertising or scanning is enabled.
+/// LE Set Random Address (7.8.4). The controller refuses it (status 0x0C) while legacy advertising or scanning is
+/// enabled.
 public struct LESetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2005)
     public static let name = "LE Set Random Address"
 
     public private(set) var address = DeviceAddress(FixedOctets())
 
-    /// Sets the address that ``OwnAddressType/random`` stands for. Its two top bits state its kind.
+    /// Sets the address that is used with ``OwnAddressType/random``. The two highest bits of the address state its
+    /// kind.
     public init(_ address: DeviceAddress) {
         self.address = address
     }
@@ -111,7 +117,7 @@ public struct LESetRandomAddress: HCICommand {
     }
 }
 
-/// LE Read Transmit Power (7.8.74): the range of the radio's power.
+/// LE Read Transmit Power (7.8.74): the lowest and the highest transmit power of the radio.
 public struct LEReadTransmitPower: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x204B)
     public static let name = "LE Read Transmit Power"
@@ -126,7 +132,7 @@ public struct LEReadTransmitPower: HCIParameterlessCommand {
         /// The highest power in dBm, -127...20.
         public private(set) var maximum = RadioPower(octet: 0)
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(minimum: RadioPower, maximum: RadioPower) {
             self.minimum = minimum
             self.maximum = maximum

@@ -3,8 +3,8 @@ public import BluetoothTypes
 // The extended advertising family: Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.60. It must not be mixed with the
 // legacy family between two resets (3.1.1).
 
-/// LE Set Advertising Set Random Address (7.8.52). The set must exist (0x42 otherwise), so LE Set Extended Advertising
-/// Parameters comes first.
+/// LE Set Advertising Set Random Address (7.8.52). Send ``LESetExtendedAdvertisingParameters`` first, because the set
+/// must exist (status 0x42 otherwise).
 public struct LESetAdvertisingSetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2035)
     public static let name = "LE Set Advertising Set Random Address"
@@ -27,7 +27,8 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Parameters (7.8.53): creates or changes a set. Refused (0x0C) while the set is enabled.
+/// LE Set Extended Advertising Parameters (7.8.53): creates or changes a set. The controller refuses it (status 0x0C)
+/// while the set is enabled.
 public struct LESetExtendedAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2036)
     public static let name = "LE Set Extended Advertising Parameters"
@@ -35,8 +36,10 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// The host's number of the advertising set, 0x00...0xEF.
     public private(set) var handle: UInt8 = 0
     public private(set) var properties: AdvertisingEventProperties = []
-    /// The shortest and the longest interval, in units of 0.625 ms. The controller chooses an interval between the two.
+    /// The shortest interval, in units of 0.625 ms. The controller chooses an interval between this value and
+    /// ``intervalMaximum``.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
+    /// The longest interval, in units of 0.625 ms.
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
     public private(set) var channels: AdvertisingChannels = []
     public private(set) var ownAddressType = OwnAddressType(rawValue: 0)
@@ -46,12 +49,13 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// The requested power. The command returns the power that the controller has selected.
     public private(set) var power = RadioPower.noPreference
     public private(set) var primaryPHY = AdvertisingPHY(rawValue: 0)
-    /// Secondary_Advertising_Max_Skip: advertising events that may pass before the auxiliary packet is sent.
+    /// Secondary_Advertising_Max_Skip: the number of advertising events that the controller may skip before it sends
+    /// the auxiliary packet.
     public private(set) var secondaryMaximumSkip: UInt8 = 0
     public private(set) var secondaryPHY = AdvertisingPHY(rawValue: 0)
     /// Advertising_SID, 0...15.
     public private(set) var setIdentifier: UInt8 = 0
-    /// Scan_Request_Notification_Enable: 1 or 0.
+    /// Scan_Request_Notification_Enable: 1 if the controller reports scan requests to the host, 0 if not.
     public private(set) var scanRequestNotification: UInt8 = 0
 
     /// - Throws: ``HCIParameterError`` for what 7.8.53 forbids for every controller: values out of range, a minimum
@@ -104,7 +108,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         fields.onOff("Scan_Request_Notification_Enable", &scanRequestNotification)
     }
 
-    /// Throws for properties that exclude each other or the primary physical layer.
+    /// Throws an error if properties exclude each other, or if the primary physical layer does not allow them.
     private func checkProperties() throws(HCIParameterError) {
         func refuse(_ reason: String) -> HCIParameterError {
             .notAllowed(field: "Advertising_Event_Properties", value: properties.description, reason: reason)
@@ -135,7 +139,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         /// The power in dBm.
         public private(set) var selectedPower = RadioPower(octet: 0)
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(selectedPower: RadioPower) {
             self.selectedPower = selectedPower
         }
@@ -147,8 +151,8 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Parameters, version 2 (7.8.53), which also selects the coding on LE Coded. Controllers with the
-/// feature Advertising Coding Selection have it.
+/// LE Set Extended Advertising Parameters, version 2 (7.8.53), which also selects the coding on LE Coded. Controllers
+/// with the feature Advertising Coding Selection support it.
 public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     public typealias ReturnParameters = LESetExtendedAdvertisingParameters.ReturnParameters
     public static let opcode = HCIOpcode(rawValue: 0x207F)
@@ -178,12 +182,13 @@ public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     }
 }
 
-/// LE Set Extended Advertising Data (7.8.54). While the set is enabled, only complete data may be set (0x0C otherwise).
+/// LE Set Extended Advertising Data (7.8.54). While the set is enabled, only complete data may be set (status 0x0C
+/// otherwise).
 public struct LESetExtendedAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2037)
     public static let name = "LE Set Extended Advertising Data"
 
-    /// The bytes of data that one command carries: 255 without the four that precede the data.
+    /// The maximum number of data bytes in one command: 255 parameter bytes minus the four that precede the data.
     public static let fragmentLimit = 251
 
     /// The host's number of the advertising set, 0x00...0xEF.
@@ -193,8 +198,8 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     public private(set) var fragmentPreference: UInt8 = 0
     public private(set) var data: [UInt8] = []
 
-    /// The commands that set `data` of any length: one with complete data, or a first, intermediate and a last fragment.
-    /// Fragments are refused (0x0C) while the set is enabled.
+    /// The commands that set `data` of any length: one command with the complete data, or commands with the first, the
+    /// intermediate and the last fragment. The controller refuses fragments (status 0x0C) while the set is enabled.
     ///
     /// - Throws: ``HCIParameterError`` for a handle above 0xEF.
     public static func all(handle: UInt8, data: [UInt8]) throws(HCIParameterError) -> [Self] {
@@ -204,7 +209,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
             let end = min(start + fragmentLimit, data.count)
             let operation: AdvertisingDataOperation =
                 start == 0 ? .firstFragment : end == data.count ? .lastFragment : .intermediateFragment
-            // More data than one packet holds must be fragmented.
+            // The data does not fit into one packet, so the controller must be allowed to fragment it.
             commands.append(
                 try Self(handle: handle, operation: operation, mayFragment: true, data: Array(data[start..<end])))
         }
@@ -272,7 +277,7 @@ extension HCIFieldCoder {
         }
     }
 
-    /// The length and the bytes of data or of a fragment of it.
+    /// Visits two fields: the length and the bytes of the data, or of one fragment of the data.
     fileprivate mutating func fragment(_ name: String, _ data: inout [UInt8], _ operation: AdvertisingDataOperation) {
         // A fragment must not be empty, and "unchanged" has no data.
         let lengths =
@@ -291,19 +296,19 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2039)
     public static let name = "LE Set Extended Advertising Enable"
 
-    /// A set, and the limits after which it ends.
+    /// An advertising set, and the limits after which the controller stops sending it.
     public struct Entry: Hashable, Sendable {
         /// The host's number of the advertising set, 0x00...0xEF.
         public private(set) var handle: UInt8
         /// The duration in units of 10 ms; 0 means until disabled.
         public private(set) var duration: UInt16
-        /// Max_Extended_Advertising_Events; 0 means no maximum.
+        /// Max_Extended_Advertising_Events: the maximum number of advertising events; 0 means no maximum.
         public private(set) var maximumEvents: UInt8
 
         /// - Parameters:
         ///   - handle: The host's number of the set.
         ///   - duration: The duration in units of 10 ms; 0 means until disabled.
-        ///   - maximumEvents: 0 means no maximum.
+        ///   - maximumEvents: The maximum number of advertising events; 0 means no maximum.
         public init(handle: UInt8, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {
             self.handle = handle
             self.duration = duration
@@ -317,9 +322,9 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
         }
     }
 
-    /// 1 on, 0 off. Other values that a host may send are invalid.
+    /// 1 on, 0 off. Other values are invalid, but captured commands can contain them.
     public private(set) var enable: UInt8 = 0
-    /// The sets. An empty list together with off means all sets.
+    /// The sets. If ``enable`` is 0, an empty list means all sets.
     public private(set) var sets: [Entry] = []
 
     /// Disables all sets.
@@ -359,7 +364,7 @@ public struct LEReadMaximumAdvertisingDataLength: HCIParameterlessCommand {
         /// The length in bytes, 31...1650.
         public private(set) var maximumLength: UInt16 = 0
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(maximumLength: UInt16) {
             self.maximumLength = maximumLength
         }
@@ -371,7 +376,8 @@ public struct LEReadMaximumAdvertisingDataLength: HCIParameterlessCommand {
     }
 }
 
-/// LE Read Number of Supported Advertising Sets (7.8.58). The number may change while the controller does other things.
+/// LE Read Number of Supported Advertising Sets (7.8.58). The number may change, because the controller may use the
+/// memory of the sets for other purposes.
 public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x203B)
     public static let name = "LE Read Number of Supported Advertising Sets"
@@ -384,7 +390,7 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
         /// The number of sets that can exist at the same time, 1...240.
         public private(set) var count: UInt8 = 0
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(count: UInt8) {
             self.count = count
         }
@@ -396,7 +402,8 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
     }
 }
 
-/// LE Remove Advertising Set (7.8.59). Refused while the set is enabled (0x0C), and if there is no such set (0x42).
+/// LE Remove Advertising Set (7.8.59). The controller refuses it while the set is enabled (status 0x0C), and if the set
+/// does not exist (status 0x42).
 public struct LERemoveAdvertisingSet: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x203C)
     public static let name = "LE Remove Advertising Set"
@@ -416,7 +423,7 @@ public struct LERemoveAdvertisingSet: HCICommand {
     }
 }
 
-/// LE Clear Advertising Sets (7.8.60). Refused (0x0C) while any set is enabled.
+/// LE Clear Advertising Sets (7.8.60). The controller refuses it (status 0x0C) while any set is enabled.
 public struct LEClearAdvertisingSets: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x203D)
     public static let name = "LE Clear Advertising Sets"

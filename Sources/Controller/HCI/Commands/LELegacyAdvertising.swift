@@ -3,13 +3,15 @@ public import BluetoothTypes
 // The legacy advertising family: Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9. It must not be mixed with the
 // extended family between two resets (3.1.1).
 
-/// LE Set Advertising Parameters (7.8.5). Refused (0x0C) while advertising is enabled.
+/// LE Set Advertising Parameters (7.8.5). The controller refuses it (status 0x0C) while advertising is enabled.
 public struct LESetAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2006)
     public static let name = "LE Set Advertising Parameters"
 
-    /// The shortest and the longest interval, in units of 0.625 ms. The controller chooses an interval between the two.
+    /// The shortest interval, in units of 0.625 ms. The controller chooses an interval between this value and
+    /// ``intervalMaximum``.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
+    /// The longest interval, in units of 0.625 ms.
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
     public private(set) var type = LegacyAdvertisingType(rawValue: 0)
     public private(set) var ownAddressType = OwnAddressType(rawValue: 0)
@@ -52,7 +54,8 @@ public struct LESetAdvertisingParameters: HCICommand {
     }
 }
 
-/// LE Read Advertising Physical Channel Tx Power (7.8.6). It belongs to the legacy family although it only reads.
+/// LE Read Advertising Physical Channel Tx Power (7.8.6). The command only reads, but it belongs to the legacy family
+/// and must not be mixed with the extended family either.
 public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x2007)
     public static let name = "LE Read Advertising Physical Channel Tx Power"
@@ -65,7 +68,7 @@ public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
         /// The power in dBm, -20...20.
         public private(set) var power = RadioPower(octet: 0)
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(_ power: RadioPower) {
             self.power = power
         }
@@ -82,7 +85,7 @@ public struct LESetAdvertisingEnable: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x200A)
     public static let name = "LE Set Advertising Enable"
 
-    /// 1 on, 0 off. Other values that a host may send are invalid.
+    /// 1 on, 0 off. Other values are invalid, but captured commands can contain them.
     public private(set) var enable: UInt8 = 0
 
     /// Turns legacy advertising on or off.
@@ -101,7 +104,7 @@ public struct LESetAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2008)
     public static let name = "LE Set Advertising Data"
 
-    /// The number of significant bytes; above 31 only in a command of another host.
+    /// The number of significant bytes, 0...31. Captured commands of other hosts can contain a higher number.
     public private(set) var length: UInt8 = 0
     /// Always 31 bytes. Bytes that are not significant are zero.
     public private(set) var padded = FixedOctets<31>()
@@ -129,7 +132,7 @@ public struct LESetScanResponseData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2009)
     public static let name = "LE Set Scan Response Data"
 
-    /// The number of significant bytes; above 31 only in a command of another host.
+    /// The number of significant bytes, 0...31. Captured commands of other hosts can contain a higher number.
     public private(set) var length: UInt8 = 0
     /// Always 31 bytes. Bytes that are not significant are zero.
     public private(set) var padded = FixedOctets<31>()

@@ -2,20 +2,21 @@ public import BluetoothTypes
 
 // Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. It belongs to the legacy family.
 
-/// LE Set Scan Parameters (7.8.10). Refused (0x0C) while scanning is enabled.
+/// LE Set Scan Parameters (7.8.10). The controller refuses it (status 0x0C) while scanning is enabled.
 public struct LESetScanParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x200B)
     public static let name = "LE Set Scan Parameters"
 
     public private(set) var type = ScanType(rawValue: 0)
-    /// The time between two changes of the channel: `ScanInterval.legacyRange`.
+    /// The time between two changes of the channel, in the range `ScanInterval.legacyRange`.
     public private(set) var interval = ScanInterval(rawValue: 0)
     /// The time for which the controller listens after each change: from 2.5 ms to the interval.
     public private(set) var window = ScanInterval(rawValue: 0)
     public private(set) var ownAddressType = OwnAddressType(rawValue: 0)
     public private(set) var filterPolicy = ScanFilterPolicy(rawValue: 0)
 
-    /// - Throws: ``HCIParameterError`` for an interval outside 2.5 ms...10.24 s, a longer window, and reserved values.
+    /// - Throws: ``HCIParameterError`` for an interval outside 2.5 ms...10.24 s, a window that is shorter than 2.5 ms
+    ///   or longer than the interval, and reserved values.
     public init(
         type: ScanType, interval: ScanInterval, window: ScanInterval, ownAddressType: OwnAddressType = .publicDevice,
         filterPolicy: ScanFilterPolicy = .all
@@ -42,7 +43,7 @@ public struct LESetScanEnable: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x200C)
     public static let name = "LE Set Scan Enable"
 
-    /// 1 on, 0 off. Other values that a host may send are invalid.
+    /// 1 on, 0 off. Other values are invalid, but captured commands can contain them.
     public private(set) var enable: UInt8 = 0
     public private(set) var filterDuplicates = DuplicateFilter.off
 
@@ -61,7 +62,7 @@ public struct LESetScanEnable: HCICommand {
 
 // Extended scanning: Core Specification 5.4, Vol 4 Part E 7.8.64, 7.8.65.
 
-/// LE Set Extended Scan Parameters (7.8.64). Refused (0x0C) while scanning is enabled.
+/// LE Set Extended Scan Parameters (7.8.64). The controller refuses it (status 0x0C) while scanning is enabled.
 public struct LESetExtendedScanParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2041)
     public static let name = "LE Set Extended Scan Parameters"
@@ -69,12 +70,12 @@ public struct LESetExtendedScanParameters: HCICommand {
     /// The parameters for one physical layer.
     public struct Entry: Hashable, Sendable {
         public private(set) var type: ScanType
-        /// The time between two changes of the channel: `ScanInterval.extendedRange`.
+        /// The time between two changes of the channel, in the range `ScanInterval.extendedRange`.
         public private(set) var interval: ScanInterval
         /// The time for which the controller listens after each change: from 2.5 ms to the interval.
         public private(set) var window: ScanInterval
 
-        /// The command that contains the entry checks the values.
+        /// Creates an entry without checking the values. The command that contains the entry checks them.
         public init(type: ScanType, interval: ScanInterval, window: ScanInterval) {
             self.type = type
             self.interval = interval
@@ -96,10 +97,11 @@ public struct LESetExtendedScanParameters: HCICommand {
     /// One entry for each bit of `phys`, lowest bit first.
     public private(set) var entries: [Entry] = []
 
-    /// Listens on one or both primary physical layers; `nil` leaves one out.
+    /// Creates a command to listen on one or both primary physical layers. If an entry is `nil`, the controller does
+    /// not listen on that layer.
     ///
-    /// - Throws: ``HCIParameterError`` for no layer at all, intervals below 2.5 ms, windows longer than their interval,
-    ///   and reserved values.
+    /// - Throws: ``HCIParameterError`` if both entries are `nil`, and for intervals below 2.5 ms, windows longer than
+    ///   their interval, and reserved values.
     public init(
         le1M: Entry?, leCoded: Entry? = nil, ownAddressType: OwnAddressType = .publicDevice,
         filterPolicy: ScanFilterPolicy = .all
@@ -126,7 +128,7 @@ public struct LESetExtendedScanEnable: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2042)
     public static let name = "LE Set Extended Scan Enable"
 
-    /// 1 on, 0 off. Other values that a host may send are invalid.
+    /// 1 on, 0 off. Other values are invalid, but captured commands can contain them.
     public private(set) var enable: UInt8 = 0
     public private(set) var filterDuplicates = DuplicateFilter.off
     /// The duration of a scan in units of 10 ms; 0 means until disabled.
@@ -134,8 +136,8 @@ public struct LESetExtendedScanEnable: HCICommand {
     /// The time from the start of a scan to the start of the next one, in units of 1.28 s; 0 means one scan.
     public private(set) var period: UInt16 = 0
 
-    /// - Throws: ``HCIParameterError`` for a duration that is not shorter than the period, and for a filter per period
-    ///   without a period.
+    /// - Throws: ``HCIParameterError`` for a duration that is not shorter than the period, and for duplicate filtering
+    ///   per period without a duration or a period.
     public init(
         _ enable: Bool, filterDuplicates: DuplicateFilter = .off, duration: UInt16 = 0, period: UInt16 = 0
     ) throws(HCIParameterError) {

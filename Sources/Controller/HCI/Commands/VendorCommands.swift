@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
-// Vendor commands that set the transmit power. Opcodes from 0xFC00 on have another meaning for every manufacturer, so
-// they are sent only to a controller whose manufacturer is known.
+// Vendor commands that set the transmit power. The meaning of opcodes from 0xFC00 on depends on the manufacturer, so
+// these commands are sent only to a controller whose manufacturer is known.
 
 /// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. The power is effective until the next reset.
 ///
@@ -13,12 +13,13 @@ public struct BroadcomSetTransmitPower: HCICommand {
     /// The handle for LE advertising.
     public static let advertisingHandle: UInt16 = 0x00FE
 
-    /// A connection, or ``advertisingHandle``.
+    /// The handle of a connection, or ``advertisingHandle``.
     public private(set) var handle: UInt16 = 0
     /// The power in dBm.
     public private(set) var power = RadioPower(octet: 0)
 
-    /// - Throws: ``HCIParameterError`` for a power outside -127...20 dBm: this command has no "no preference".
+    /// - Throws: ``HCIParameterError`` for a power outside -127...20 dBm. This command does not accept
+    ///   `RadioPower.noPreference`.
     public init(handle: UInt16 = Self.advertisingHandle, power: RadioPower) throws(HCIParameterError) {
         self.handle = handle
         self.power = power
@@ -39,12 +40,12 @@ public struct BroadcomSetTransmitPower: HCICommand {
 public struct ZephyrHandleType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// The handle is the advertising set's; 0 with the legacy commands.
+    /// The handle is the handle of an advertising set; 0 if the legacy commands are used.
     public static let advertising = Self(rawValue: 0)
     public static let scanning = Self(rawValue: 1)
     public static let connection = Self(rawValue: 2)
@@ -122,7 +123,7 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
     /// The power in dBm.
     public private(set) var power = RadioPower(octet: 0)
 
-    /// The answer of a controller. No value is checked.
+    /// Creates the return parameters that a controller sends. The values are not checked.
     public init(handleType: ZephyrHandleType, handle: UInt16, power: RadioPower) {
         self.handleType = handleType
         self.handle = handle
@@ -159,7 +160,7 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
         public private(set) var firmwareRevision: UInt16 = 0
         public private(set) var firmwareBuild: UInt32 = 0
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(
             hardwarePlatform: UInt16, hardwareVariant: UInt16, firmwareVariant: UInt8, firmwareVersion: UInt8,
             firmwareRevision: UInt16, firmwareBuild: UInt32
@@ -196,7 +197,7 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var bitmap = FixedOctets<64>()
 
-        /// The answer of a controller. No value is checked.
+        /// Creates the return parameters that a controller sends. The values are not checked.
         public init(bitmap: FixedOctets<64>) {
             self.bitmap = bitmap
         }

@@ -2,8 +2,8 @@ public import BluetoothTypes
 
 /// An advertisement that a controller received, from a legacy or an extended advertising report.
 ///
-/// A value is `nil` if legacy reports do not have it, or if an extended report says "not available" (Core Specification
-/// 5.4, Vol 4 Part E 7.7.65.2, 7.7.65.13).
+/// A value is `nil` if legacy reports do not have it, or if an extended report states that it is not available (Core
+/// Specification 5.4, Vol 4 Part E 7.7.65.2, 7.7.65.13).
 public struct AdvertisingReport: Hashable, Sendable {
     /// Event_Type: the PDU that was received.
     public var type: AdvertisingReportType
@@ -23,9 +23,9 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var rssi: Int8?
     /// Periodic_Advertising_Interval in units of 1.25 ms; 0 without periodic advertising.
     public var periodicInterval: UInt16
-    /// The type of ``directAddress``; without meaning in reports that are not directed.
+    /// The type of ``directAddress``; without meaning if the advertisement is not directed.
     public var directAddressType: AddressType
-    /// The target of a directed advertisement; all zero in others.
+    /// The target of a directed advertisement; all zero for other advertisements.
     public var directAddress: DeviceAddress
     /// The advertising data, or the part of it in this report: see ``AdvertisingReportType/dataStatus``.
     public var data: AdvertisingData
@@ -71,7 +71,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         }
     }
 
-    /// All reports of an LE Meta event's parameters.
+    /// All reports in the parameters of an LE Meta event; empty if the event contains no advertising reports.
     static func all(_ octets: Span<UInt8>, _ range: Range<Int>) throws(HCIEventError) -> [AdvertisingReport] {
         guard var cursor = try AdvertisingReportCursor(parameters: octets, in: range) else { return [] }
         var reports: [AdvertisingReport] = []
@@ -132,13 +132,13 @@ public enum AdvertisingReportType: Hashable, Sendable {
         case complete = 0
         /// More data of the same advertisement comes in the next reports.
         case incomplete = 1
-        /// The rest was lost.
+        /// The rest of the data was lost.
         case truncated = 2
         case reserved = 3
     }
 
     /// The Event_Type bits of an extended report, or the bits that correspond to the legacy number; `nil` for reserved
-    /// legacy numbers. A legacy scan response counts as scannable only, because its report does not say whether the
+    /// legacy numbers. A legacy scan response counts as scannable only, because its report does not state whether the
     /// advertiser is connectable.
     public var bits: UInt16? {
         switch self {
@@ -165,7 +165,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
         }
     }
 
-    /// `true` if the PDU is a legacy PDU. Both events report legacy PDUs.
+    /// `true` if the PDU is a legacy PDU. Both legacy and extended reports can contain legacy PDUs.
     public var isLegacyPDU: Bool { has(0x10) }
     public var isConnectable: Bool { has(0x01) }
     public var isScannable: Bool { has(0x02) }

@@ -4,7 +4,7 @@ public import BluetoothTypes
 public enum HCIEvent: Hashable, Sendable {
     case commandComplete(CommandComplete)
     case commandStatus(CommandStatus)
-    /// Hardware Error, with a code of the controller's manufacturer.
+    /// Hardware Error. The meaning of the code depends on the controller's manufacturer.
     case hardwareError(code: UInt8)
     case advertisingReports([AdvertisingReport])
     case extendedAdvertisingReports([AdvertisingReport])
@@ -149,7 +149,7 @@ public enum HCIEventFault: PositionedReason {
     case lengthMismatch(claimed: Int, found: Int)
     /// The field needs more bytes than are left.
     case truncated(field: Field, needed: Int, left: Int)
-    /// Bytes after the last field.
+    /// Extra bytes after the last field; the value is their number.
     case trailing(Int)
 
     /// The part of an event that is truncated.
@@ -219,7 +219,7 @@ public struct CommandComplete: Hashable, Sendable {
 
 /// Command Status (Core Specification 5.4, Vol 4 Part E 7.7.15).
 public struct CommandStatus: Hashable, Sendable {
-    /// Success only means that the controller has accepted the command.
+    /// The status. Success only means that the controller has accepted the command.
     public let status: HCIStatus
     /// Num_HCI_Command_Packets: the number of commands that the controller accepts now.
     public let credits: UInt8
@@ -258,12 +258,13 @@ public struct AdvertisingSetTerminated: Hashable, Sendable {
     public let status: HCIStatus
     /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
-    /// The connection; only valid if a connection was made.
+    /// The handle of the connection; only valid if a connection was made.
     public let connectionHandle: UInt16
     /// Num_Completed_Extended_Advertising_Events.
     public let completedEvents: UInt8
 
-    /// The end of the set `handle`: because of its duration (0x3C), its number of events (0x43) or a connection (0x00).
+    /// An event that reports the end of the set `handle`, because of its duration (0x3C), its number of events (0x43)
+    /// or a connection (0x00).
     public init(status: HCIStatus, handle: UInt8, connectionHandle: UInt16 = 0, completedEvents: UInt8) {
         self.status = status
         self.handle = handle

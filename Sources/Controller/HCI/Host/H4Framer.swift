@@ -4,7 +4,7 @@ public import BluetoothTypes
 ///
 /// Core Specification 5.4, Vol 4 Part A 2.
 public struct HCIPacket: Hashable, Sendable {
-    /// The H4 packet indicator.
+    /// The kind of a packet. The raw value is the H4 type byte.
     public enum Kind: UInt8, Hashable, Sendable {
         case command = 1
         case acl = 2
@@ -14,7 +14,8 @@ public struct HCIPacket: Hashable, Sendable {
     }
 
     public var kind: Kind
-    /// Header and parameters: for a command opcode, length and parameters; for an event code, length and parameters.
+    /// The header and the parameters. A command packet consists of opcode, length and parameters; an event packet of
+    /// event code, length and parameters.
     public var octets: [UInt8]
 
     /// A packet of `octets` without the H4 type byte. Its length fields are not checked.
@@ -23,7 +24,7 @@ public struct HCIPacket: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The packet as H4 sends it.
+    /// The bytes that the H4 transport sends: the type byte, then the packet.
     public var h4: [UInt8] {
         var whole: [UInt8] = []
         whole.reserveCapacity(1 + octets.count)
@@ -34,7 +35,7 @@ public struct HCIPacket: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// `true` if it is an LE Advertising Report or LE Extended Advertising Report.
+    /// `true` if this packet is an LE Advertising Report or LE Extended Advertising Report event.
     public var isAdvertisingReport: Bool {
         kind == .event && octets.count > 2 && octets[0] == HCIEventCode.leMeta
             && (octets[2] == LESubevent.advertisingReport || octets[2] == LESubevent.extendedAdvertisingReport)
@@ -43,20 +44,20 @@ extension HCIPacket {
 
 /// Cuts a stream of bytes into HCI packets: a type byte, a header with a length, and that many bytes.
 ///
-/// The packets do not depend on how the stream is split into pieces. H4 has no mark at which reading could resume:
-/// after the first error nothing more is read, and the connection must be reopened. Core Specification 5.4, Vol 4 Part
-/// A 2.
+/// The packets do not depend on how the stream is split into pieces. H4 has no mark that shows where a packet starts.
+/// After the first error the framer therefore reads nothing more, and the connection must be reopened. Core
+/// Specification 5.4, Vol 4 Part A 2.
 public struct H4Framer: Sendable {
     /// The largest packet in bytes, including its type byte. A larger packet is an error that ends the stream.
     public let limit: Int
     private var buffer: [UInt8] = []
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// The number of bytes of the stream before the first byte of the buffer.
+    /// The number of bytes that precede ``buffer`` in the stream.
     private var discarded = 0
     private var failure: H4Error?
 
-    /// The longest packet that the four headers can announce: ACL, and its type byte.
+    /// The length in bytes of the longest packet that any header can announce: an ACL packet, with its type byte.
     public static let longestPacket = 1 + 4 + 0xFFFF
 
     /// A framer at the start of a stream. A packet of more than `limit` bytes is an error.
@@ -64,7 +65,7 @@ public struct H4Framer: Sendable {
         self.limit = limit
     }
 
-    /// Bytes that wait for the rest of their packet.
+    /// The number of bytes that were pushed, but not yet returned in a packet.
     public var pending: Int { buffer.count - start }
 
     /// Adds bytes in the order of their arrival.
@@ -99,7 +100,8 @@ public struct H4Framer: Sendable {
         return packet
     }
 
-    /// The size of the packet whose header starts at `first`, in bytes; `nil` while the header is incomplete.
+    /// The size in bytes, without the type byte, of the packet whose header starts at `first`; `nil` while the header
+    /// is incomplete.
     private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at first: Int) -> Int? {
         let count = octets.count - first
         switch kind {
@@ -123,7 +125,7 @@ public struct H4Framer: Sendable {
         return error
     }
 
-    /// Drops the bytes that have been read, if they are the larger part.
+    /// Removes the bytes that have been read from the buffer, if they are at least half of it.
     private mutating func compact() {
         guard start > 0, start * 2 >= buffer.count else { return }
         discarded += start
@@ -140,7 +142,7 @@ public typealias H4Error = PositionedError<H4Fault>
 public enum H4Fault: PositionedReason {
     /// No packet starts with this byte.
     case unknownType(UInt8)
-    /// A packet longer than the reader's limit.
+    /// A packet that is longer than ``H4Framer/limit``.
     case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
 
     /// One sentence with a remedy.

@@ -1,6 +1,7 @@
 /// A channel to a controller, for packets in both directions.
 ///
-/// Real channels wait in the kernel. The channel of a virtual controller advances its clock instead.
+/// To wait for a packet, a real channel blocks in the kernel. The channel of a virtual controller advances its
+/// simulated clock instead.
 public protocol HCIChannel: AnyObject {
     /// The current time of the channel's monotonic clock.
     var now: HCIInstant { get }
@@ -25,20 +26,20 @@ extension HCIChannel {
 ///
 /// All arithmetic stays between ``distantPast`` and ``distantFuture`` and never traps.
 public struct HCIInstant: InstantProtocol, Sendable {
-    /// Nanoseconds from the clock's start, which is the channel's own: boot, or the start of a simulation.
+    /// The nanoseconds since the clock's start: the boot of the machine, or the start of a simulation.
     public let nanoseconds: UInt64
 
-    /// The moment this many nanoseconds after the clock's start.
+    /// The moment that is this many nanoseconds after the clock's start.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The clock's start: nothing is earlier.
+    /// The clock's start, which is the earliest moment.
     public static let distantPast = HCIInstant(nanoseconds: 0)
-    /// The latest moment, for waits without a deadline. No sum is later.
+    /// The latest moment, for waits without a deadline. Calculations never give a later moment.
     public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
 
-    /// The moment later by `duration`, or earlier if it is negative, rounded down to nanoseconds.
+    /// The moment that is later by `duration`, or earlier if `duration` is negative, rounded down to nanoseconds.
     public func advanced(by duration: Duration) -> HCIInstant {
         let parts = duration.components
         let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -63,8 +64,9 @@ public struct HCIInstant: InstantProtocol, Sendable {
             : .nanoseconds(-Int64(clamping: nanoseconds - other.nanoseconds))
     }
 
-    /// The moment later by `microseconds`, at most ``distantFuture`` and never earlier than this one. It uses integers
-    /// of 64 bits, for code that calls ``advanced(by:)`` for every packet of a simulated air.
+    /// The moment that is later by `microseconds`, at most ``distantFuture`` and never earlier than this moment. A
+    /// faster form of ``advanced(by:)``, for code that runs for every packet of a simulation: it calculates with 64-bit
+    /// integers only.
     public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
         let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
         let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
@@ -83,11 +85,11 @@ public struct HCIInstant: InstantProtocol, Sendable {
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// The reason why a channel cannot send or receive, for now or for good.
+/// The reason why a channel cannot send or receive, temporarily or permanently.
 public enum HCIChannelError: Error, Hashable, Sendable {
     /// The other end has disappeared: it was unplugged or closed, or it has ended.
     case gone(String)
-    /// A system call failed: its name, errno, and that number's text.
+    /// A system call failed: the name of the call, its errno, and the text for this errno.
     case system(call: String, errno: Int32, text: String)
     /// The bytes are not HCI packets, and the next packet cannot be found.
     case framing(String)

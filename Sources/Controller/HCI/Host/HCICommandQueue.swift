@@ -1,4 +1,5 @@
-/// Decides which command is sent next, and which event ends it. It has no clock and no channel.
+/// A queue that decides which command is sent next, and which event ends the command. It has no clock and no channel:
+/// its caller passes in the time and the events.
 protocol CommandQueue {
     associatedtype Message
     associatedtype Event
@@ -59,10 +60,12 @@ extension CommandExchange {
     }
 }
 
-/// Sends commands one at a time and matches the answers to them: flow control as a value, without clock or channel.
+/// Selects the commands to send, one at a time, and matches the answers to them. It is a value without clock or
+/// channel, which ``HCIHost`` provides.
 ///
-/// Every answer states how many commands the controller accepts (Num_HCI_Command_Packets, Core Specification 5.4, Vol 4
-/// Part E 4.4). At zero, the next command waits for an event, perhaps with opcode 0x0000, that allows it.
+/// Every answer states how many commands the controller accepts now (Num_HCI_Command_Packets, Core Specification 5.4,
+/// Vol 4 Part E 4.4), called credits here. At zero credits, the next command waits for an event that states a higher
+/// number; the opcode of this event may be 0x0000.
 ///
 /// **Late answers.** HCI does not number commands, so a late answer looks like the answer to the next command with the
 /// same opcode. Therefore a command waits until the late answer to an earlier command with its opcode has arrived, but
@@ -84,7 +87,7 @@ public struct HCICommandQueue: Sendable {
         case completed([UInt8])
         /// Command Status with an error.
         case refused(HCIStatus)
-        /// Sent, and not answered in time.
+        /// The command was sent, but not answered in time.
         case unanswered
         /// The command was never sent: the controller accepted no command in time.
         case notSent
@@ -99,7 +102,7 @@ public struct HCICommandQueue: Sendable {
 
     private struct Abandoned {
         var opcode: HCIOpcode
-        /// The time after which its answer is no longer expected.
+        /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
         var holdsCredit: Bool
     }
@@ -107,20 +110,23 @@ public struct HCICommandQueue: Sendable {
     /// A command of another program.
     private struct Foreign {
         var opcode: HCIOpcode
-        /// The time after which its answer is no longer expected.
+        /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
     }
 
-    /// The time for which the answer to a command of another program is expected, in microseconds: 2 s, as in the kernel.
+    /// The time for which the answer to a command of another program is expected, in microseconds: 2 s, as in the
+    /// kernel.
     private static let foreignMicroseconds = 2_000_000
-    /// The largest number of commands of other programs whose answers are expected. The oldest are forgotten.
+    /// The maximum number of commands of other programs whose answers are expected. If there are more, the oldest are
+    /// dropped.
     private static let foreignLimit = 64
 
     /// The time for which the answer to an abandoned command is still expected.
     public static let grace = Duration.seconds(1)
     /// The number of commands that the controller accepts now.
     public private(set) var credits: Int
-    /// The number of answers to commands that are not from this queue, such as those of the kernel on a shared adapter.
+    /// The number of answers to commands that are not from this queue, such as commands of the kernel on a shared
+    /// adapter.
     public private(set) var foreignAnswers = 0
     /// The number of answers to abandoned commands.
     public private(set) var lateAnswers = 0
@@ -136,12 +142,12 @@ public struct HCICommandQueue: Sendable {
     /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
 
-    /// After power-on, a controller accepts one command.
+    /// Creates an empty queue. By default it has one credit: after power-on, a controller accepts one command.
     public init(credits: Int = 1) {
         self.credits = credits
     }
 
-    /// Adds a command packet, which ends at `deadline` at the latest.
+    /// Adds a command packet. The command ends at `deadline` at the latest, even if it is not answered.
     public mutating func submit(_ opcode: HCIOpcode, _ packet: HCIPacket, deadline: HCIInstant) -> Ticket {
         lastNumber += 1
         let ticket = Ticket(number: lastNumber)
@@ -149,7 +155,8 @@ public struct HCICommandQueue: Sendable {
         return ticket
     }
 
-    /// The packet to send now; `nil` if no command waits, a command is in progress, or the next one is held back.
+    /// The packet to send now; `nil` if no command waits, if a command is in progress, or if the next command must wait
+    /// for a credit or for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> HCIPacket? {
         endGrace(at: now)
         guard underWay == nil, let entry = waiting.first else { return nil }
@@ -161,7 +168,7 @@ public struct HCICommandQueue: Sendable {
         }
         guard credits > 0 else { return nil }
         credits -= 1
-        // Usually only one command waits.
+        // Usually only one command waits. Then no other elements have to be moved.
         underWay = waiting.count == 1 ? waiting.removeLast() : waiting.removeFirst()
         return entry.packet
     }
@@ -187,7 +194,7 @@ public struct HCICommandQueue: Sendable {
         }
     }
 
-    /// The first command whose deadline has passed. Call it until it returns `nil`.
+    /// Ends and returns the next command whose deadline has passed. Call this method until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
         endGrace(at: now)
         if let entry = underWay, entry.deadline <= now {
@@ -204,7 +211,8 @@ public struct HCICommandQueue: Sendable {
         waiting.removeAll { $0.ticket == ticket }
     }
 
-    /// The time of the next check without an event: a deadline, or the end of a wait for a late answer.
+    /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
+    /// answer. `nil` if there is no such time.
     public var wakeTime: HCIInstant? {
         var earliest = underWay?.deadline
         for index in waiting.indices { earliest = min(earliest ?? .distantFuture, waiting[index].deadline) }

@@ -1,8 +1,8 @@
 import BluetoothTypes
 
-/// Sends commands over a channel, waits for their answers, and keeps the events that arrive in between.
+/// Sends commands over a channel, waits for their answers, and stores the other events that arrive during the wait.
 ///
-/// Only the thread that owns the channel may use it.
+/// Only the thread that owns the channel may use the host.
 public final class HCIHost: CommandExchange {
     /// Receives every packet in either direction when it is sent or received, for captures.
     public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
@@ -12,17 +12,19 @@ public final class HCIHost: CommandExchange {
     /// The largest number of stored events. If more arrive, the oldest are dropped and counted.
     public static let backlogLimit = 16_384
 
-    /// The largest number of packets that are skipped after a deadline, so that irrelevant packets can neither hide a
-    /// relevant one nor extend the wait forever.
+    /// The maximum number of irrelevant packets that are skipped after a deadline. They are skipped so that they cannot
+    /// hide a relevant packet. The limit ensures that they cannot extend the wait forever.
     private static let maximumSkippedPackets = 64
-    /// The largest number of packets that are handled before a command is sent, so that a flood cannot hold it back.
+    /// The maximum number of packets that are handled before a command is sent, so that a flood of packets cannot delay
+    /// the command forever.
     private static let maximumPacketsBeforeCommand = 256
 
     /// The channel to the controller.
     public let channel: any HCIChannel
     /// Called with each packet before it is sent or processed.
     public var observer: Observer?
-    /// The moment at which every wait for an answer ends, regardless of the timeout. For a program that must end soon.
+    /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
+    /// this property.
     public var latestAnswer = HCIInstant.distantFuture
     /// `true` if only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
     /// without bytes, so they are not decoded twice.
@@ -31,14 +33,15 @@ public final class HCIHost: CommandExchange {
     public private(set) var droppedEvents = 0
     /// The number of events with a wrong length or layout. They are returned as unknown events.
     public private(set) var malformedEvents = 0
-    /// The flow control, with its counters of late and foreign answers.
+    /// The queue of the commands, with its counters of late and foreign answers.
     public internal(set) var queue = HCICommandQueue()
 
     private var backlog: [HCIEvent] = []
     /// The position in ``backlog`` of the next event to return.
     private var backlogStart = 0
 
-    /// A host that has sent nothing yet: its controller may be in any state until an ``HCIReset``.
+    /// Creates a host that has not sent anything. The state of the controller is unknown until the host executes
+    /// ``HCIReset``.
     public init(channel: any HCIChannel) {
         self.channel = channel
     }
@@ -48,7 +51,7 @@ public final class HCIHost: CommandExchange {
 
     /// Sends `command` and waits for its return parameters.
     ///
-    /// - Returns: the return parameters. The status was success.
+    /// - Returns: The return parameters of a successful command.
     /// - Throws: ``HCICommandError``, at the latest when `timeout` is over.
     @discardableResult
     public func execute<C: HCICommand>(
@@ -70,19 +73,21 @@ public final class HCIHost: CommandExchange {
         _ = try answer(to: C.opcode, C.name, command.packet, timeout)
     }
 
-    /// The bytes that a command returns, from the status on. The status is success.
+    /// Sends a command and returns the bytes of its answer, from the status byte on. Throws an error if the status is
+    /// not success.
     private func answer(
         to opcode: HCIOpcode, _ name: String, _ packet: HCIPacket, _ timeout: Duration
     ) throws(HCICommandError) -> [UInt8] {
         let now = channel.now
-        // The default is computed without durations, which are slow for a hundred commands a second.
+        // The deadline for the default timeout is calculated without `Duration`, which is slow for a hundred commands a
+        // second.
         let end = timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
         let deadline = min(end, latestAnswer)
-        // An answer that is in the channel already cannot be the answer to this command.
+        // An answer that has already arrived cannot be the answer to this command, so it is handled first.
         let interruption = try takeArrived()
         let ticket = queue.submit(opcode, packet, deadline: deadline)
         if let interruption {
-            // The command is sent despite the interruption, because it may be the one that turns advertising off.
+            // The command is sent despite the interruption, because it may be the command that turns advertising off.
             defer { queue.cancel(ticket, at: channel.now) }
             if let message = queue.nextToSend(at: channel.now) { try send(message) }
             throw interruption
@@ -92,7 +97,7 @@ public final class HCIHost: CommandExchange {
             guard let status = octets.first.map(HCIStatus.init) else {
                 throw .malformedReturn(command: name, opcode: opcode, octets: octets)
             }
-            // A refusal may leave the return parameters out: the status comes first.
+            // The answer to a refused command may contain no return parameters, so the status is checked first.
             guard status.isSuccess else { throw .refused(command: name, opcode: opcode, status: status) }
             return octets
         case .refused(let status):
@@ -129,8 +134,8 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// Handles the packets that have arrived, but no more than a channel's buffer holds. Returns the error if a signal
-    /// interrupted this.
+    /// Handles the packets that have already arrived, at most ``maximumPacketsBeforeCommand``. If a signal interrupts
+    /// this, returns the error instead of throwing it.
     private func takeArrived() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
             for _ in 0..<Self.maximumPacketsBeforeCommand {
@@ -154,8 +159,8 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// The next event of any kind. Data packets are shown to the observer only. Commands are those of other programs on a
-    /// raw channel.
+    /// The next event of any kind, or `nil` if `deadline` passes first. Data packets are only passed to the observer.
+    /// Command packets on a raw channel come from other programs, and are reported to the queue.
     func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         do throws(HCIChannelError) {
             for _ in 0..<Self.maximumSkippedPackets {
@@ -175,7 +180,7 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// A malformed event must not stop a beacon: it is counted, and stored unchanged.
+    /// Decodes an event. A malformed event must not stop a beacon: it is counted, and returned as an unknown event.
     private func event(_ packet: HCIPacket) -> HCIEvent {
         if leavesReportsToObserver, packet.isAdvertisingReport {
             return .unknown(code: HCIEventCode.leMeta, parameters: [])
@@ -218,7 +223,7 @@ public enum HCICommandError: Error, Hashable, Sendable {
     case refused(command: String, opcode: HCIOpcode, status: HCIStatus)
     /// The command was sent, but no answer came in time.
     case noAnswer(command: String, opcode: HCIOpcode, after: Duration)
-    /// The command was not sent: the controller accepted none (Num_HCI_Command_Packets 0) in time.
+    /// The command was not sent, because the controller accepted no command in time (Num_HCI_Command_Packets was 0).
     case notAccepted(command: String, opcode: HCIOpcode, after: Duration)
     /// The answer is shorter than the command's return parameters.
     case malformedReturn(command: String, opcode: HCIOpcode, octets: [UInt8])

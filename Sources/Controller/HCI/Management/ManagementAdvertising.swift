@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-// The kernel's advertising instances, those of all programs: BlueZ's doc/mgmt-api.txt.
+// Commands for the kernel's advertising instances, which all programs share: BlueZ's doc/mgmt-api.txt.
 
 /// Read Advertising Features.
 public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
@@ -19,10 +19,10 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
         public private(set) var maximumScanResponseLength: UInt8 = 0
         /// The highest instance number that the kernel accepts; the lowest is 1.
         public private(set) var maximumInstances: UInt8 = 0
-        /// The numbers in use. Linux 6.1 omits those above the number of instances.
+        /// The numbers of the existing instances. Linux 6.1 omits numbers that are greater than the count of instances.
         public private(set) var instances: [UInt8] = []
 
-        /// The kernel's answer. No value is checked.
+        /// Creates the return parameters that the kernel sends. The values are not checked.
         public init(
             supportedFlags: ManagementAdvertisingFlags, maximumDataLength: UInt8, maximumScanResponseLength: UInt8,
             maximumInstances: UInt8, instances: [UInt8]
@@ -55,9 +55,10 @@ public struct AddAdvertising: ManagementCommand {
     /// The host's number of the advertising instance, from 1.
     public private(set) var instance: UInt8 = 0
     public private(set) var flags: ManagementAdvertisingFlags = []
-    /// Seconds on the air before the next instance's turn; 0 leaves it to the kernel.
+    /// The time for which the instance is sent before the kernel switches to the next instance, in seconds; 0 lets the
+    /// kernel decide.
     public private(set) var duration: UInt16 = 0
-    /// Seconds until the kernel removes the instance; 0 means never.
+    /// The time after which the kernel removes the instance, in seconds; 0 means never.
     public private(set) var timeout: UInt16 = 0
     public private(set) var data: [UInt8] = []
     public private(set) var scanResponse: [UInt8] = []
@@ -93,7 +94,7 @@ public struct RemoveAdvertising: ManagementCommand {
     public static let opcode: UInt16 = 0x003F
     public static let name = "Remove Advertising"
 
-    /// The instance; 0 for all instances of all programs.
+    /// The number of the instance; 0 means all instances of all programs.
     public private(set) var instance: UInt8 = 0
 
     /// - Throws: ``HCIParameterError`` for 0, which would remove the instances of other programs, and for 255.
@@ -108,7 +109,8 @@ public struct RemoveAdvertising: ManagementCommand {
     }
 }
 
-// The form of Linux 5.11 and later: first the parameters, then the data.
+// The commands of Linux 5.11 and later: the first command sets the parameters of an instance, the second command its
+// data.
 
 /// Add Extended Advertising Parameters. The adapter must be powered.
 public struct AddExtendedAdvertisingParameters: ManagementCommand {
@@ -118,14 +120,17 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     /// The host's number of the advertising instance, from 1.
     public private(set) var instance: UInt8 = 0
     public private(set) var flags: ManagementAdvertisingFlags = []
-    /// Seconds on the air before the next instance's turn, with ``ManagementAdvertisingFlags/useDuration``.
+    /// The time for which the instance is sent before the kernel switches to the next instance, in seconds. Used only
+    /// with ``ManagementAdvertisingFlags/useDuration``.
     public private(set) var duration: UInt16 = 0
-    /// Seconds until the kernel removes the instance, with ``ManagementAdvertisingFlags/useTimeout``.
+    /// The time after which the kernel removes the instance, in seconds. Used only with
+    /// ``ManagementAdvertisingFlags/useTimeout``.
     public private(set) var timeout: UInt16 = 0
-    /// The shortest and the longest interval, used with ``ManagementAdvertisingFlags/useIntervals``.
+    /// The shortest interval, in units of 0.625 ms. Used only with ``ManagementAdvertisingFlags/useIntervals``.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
+    /// The longest interval, in units of 0.625 ms. Used only with ``ManagementAdvertisingFlags/useIntervals``.
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
-    /// The requested power, used with ``ManagementAdvertisingFlags/useTxPower``.
+    /// The requested power. Used only with ``ManagementAdvertisingFlags/useTxPower``.
     public private(set) var power = RadioPower.noPreference
 
     /// - Throws: ``HCIParameterError`` for an instance outside 1...254, and for intervals outside 0x20...0xFFFFFF or in
@@ -178,7 +183,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     }
 }
 
-/// Add Extended Advertising Data: fills the instance, or replaces its data.
+/// Add Extended Advertising Data: sets or replaces the data of an instance.
 ///
 /// Some kernels of 2025 refuse a message that is one byte longer than its length field states.
 public struct AddExtendedAdvertisingData: ManagementCommand {
@@ -208,12 +213,12 @@ public struct AddExtendedAdvertisingData: ManagementCommand {
 }
 
 extension HCIFieldCoder {
-    /// The number of an advertising instance.
+    /// Visits a field that contains the number of an advertising instance.
     fileprivate mutating func instance(_ instance: inout UInt8) {
         number("Instance", &instance, in: 1...254)
     }
 
-    /// The two lengths, then the bytes of both.
+    /// Visits four fields: the lengths of the data and of the scan response, then the bytes of both.
     fileprivate mutating func dataAndScanResponse(_ data: inout [UInt8], _ scanResponse: inout [UInt8]) {
         let dataCount = count("Adv_Data_Len", of: data.count, in: 0...255, unit: "bytes")
         let responseCount = count("Scan_Rsp_Len", of: scanResponse.count, in: 0...255, unit: "bytes")

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 
-/// A command of the kernel's Bluetooth management.
+/// A command of the kernel's Bluetooth management interface.
 ///
-/// BlueZ's doc/mgmt-api.txt. The kernel refuses messages that are longer or shorter than the layout.
+/// See BlueZ's doc/mgmt-api.txt. The kernel refuses a message that is longer or shorter than the layout of its command.
 public protocol ManagementCommand: HCIRecord {
     /// The parameters after the status byte of this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters
@@ -16,15 +16,15 @@ extension ManagementCommand {
     /// The parameter bytes.
     public var parameters: [UInt8] { encoded }
 
-    /// The parameters by name, for people.
+    /// The names of the parameters and their values in words, for display.
     public var fields: [HCIField] { described }
 
-    /// The whole command to the adapter `index`.
+    /// The message that sends this command to the adapter `index`.
     public func packet(_ index: UInt16) -> ManagementPacket {
         ManagementPacket(code: Self.opcode, index: index, parameters: parameters)
     }
 
-    /// Reads the parameter bytes; `nil` if their number or layout is not this command's. Reserved values are kept.
+    /// Reads the parameter bytes; `nil` if their number or layout does not fit this command. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
         self.init(decoding: octets, allowsMore: false)
     }
@@ -66,7 +66,7 @@ public struct ManagementInstance: HCIReturnParameters {
     }
 }
 
-/// Any management command in words, for dry runs.
+/// Describes management commands in words, for dry runs.
 public enum ManagementCommands {
     /// Every command that is declared in this module.
     public static let all: [any ManagementCommand.Type] = [
@@ -76,7 +76,7 @@ public enum ManagementCommands {
         AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]
 
-    /// The name of a command, with its fields if its bytes fit its layout, or with its bytes otherwise.
+    /// The name of a command, and its fields. If the bytes do not fit the command's layout, they are a single field.
     public static func describe(_ packet: ManagementPacket) -> (name: String, fields: [HCIField]) {
         let raw = packet.parameters.isEmpty ? [] : [HCIField("parameters", octets: packet.parameters)]
         func describe<C: ManagementCommand>(_ type: C.Type) -> (String, [HCIField]) {
@@ -89,13 +89,13 @@ public enum ManagementCommands {
     }
 }
 
-/// The settings of an adapter: a bit for each.
+/// The settings of an adapter, with one bit for each setting.
 ///
-/// BlueZ's doc/mgmt-api.txt, Read Controller Information. Bits without a name here are kept.
+/// BlueZ's doc/mgmt-api.txt, Read Controller Information. Bits that have no name in this type are kept.
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -107,7 +107,8 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     /// Basic Rate / Enhanced Data Rate.
     public static let bredr = Self(rawValue: 1 << 7)
     public static let lowEnergy = Self(rawValue: 1 << 9)
-    /// Set Advertising is on; advertising instances wait until it is off.
+    /// The command Set Advertising has turned advertising on. The kernel sends the advertising instances only when it
+    /// is off.
     public static let advertising = Self(rawValue: 1 << 10)
     public static let privacy = Self(rawValue: 1 << 13)
     public static let staticAddress = Self(rawValue: 1 << 15)
@@ -131,7 +132,7 @@ extension ManagementSettings: CustomStringConvertible {
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -141,7 +142,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public static let limitedDiscoverable = Self(rawValue: 1 << 2)
     /// The kernel puts a Flags structure before the data.
     public static let addFlags = Self(rawValue: 1 << 3)
-    /// The kernel puts a TX Power Level structure behind the data.
+    /// The kernel puts a TX Power Level structure after the data.
     public static let addTxPower = Self(rawValue: 1 << 4)
     public static let secondaryChannel1M = Self(rawValue: 1 << 7)
     public static let secondaryChannel2M = Self(rawValue: 1 << 8)
@@ -149,10 +150,13 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     /// In the supported flags only: the controller has extended advertising and accepts a TX power.
     public static let canSetTxPower = Self(rawValue: 1 << 10)
     public static let hardwareOffload = Self(rawValue: 1 << 11)
-    /// Each of the following flags means that a parameter of Add Extended Advertising Parameters is used.
+    /// The duration in Add Extended Advertising Parameters is used.
     public static let useDuration = Self(rawValue: 1 << 12)
+    /// The timeout in Add Extended Advertising Parameters is used.
     public static let useTimeout = Self(rawValue: 1 << 13)
+    /// The intervals in Add Extended Advertising Parameters are used.
     public static let useIntervals = Self(rawValue: 1 << 14)
+    /// The power in Add Extended Advertising Parameters is used.
     public static let useTxPower = Self(rawValue: 1 << 15)
     /// A scan response will follow with the data.
     public static let scanResponse = Self(rawValue: 1 << 16)
@@ -172,7 +176,7 @@ extension ManagementAdvertisingFlags: CustomStringConvertible {
     }
 }
 
-/// The names of the bits that are set, and the number.
+/// The names of the bits that are set in `value`, followed by `value` in hexadecimal digits.
 private func named(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> String {
     let set = names.filter { value & 1 << $0.bit != 0 }.map(\.name)
     return (set.isEmpty ? "none" : set.joined(separator: ", ")) + " (\(Hexadecimal.number(value, width: 8)))"
@@ -184,7 +188,7 @@ private func named(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> S
 public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -215,7 +219,7 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }
 
-    /// Indexed by the status byte.
+    /// The names of the status values, indexed by the status byte.
     private static let names = [
         "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",
         "Not Paired", "No Resources", "Timeout", "Already Connected", "Busy", "Rejected", "Not Supported",

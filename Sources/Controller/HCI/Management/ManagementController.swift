@@ -15,7 +15,7 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
         public private(set) var commands: [UInt16] = []
         public private(set) var events: [UInt16] = []
 
-        /// The kernel's answer. No value is checked.
+        /// Creates the return parameters that the kernel sends. The values are not checked.
         public init(commands: [UInt16], events: [UInt16]) {
             self.commands = commands
             self.events = events
@@ -31,7 +31,8 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     }
 }
 
-/// Read Controller Index List. Not specific to an adapter. The list lacks adapters whose user channel is open.
+/// Read Controller Index List. Not specific to an adapter. The list omits adapters that a program controls through a
+/// user channel.
 public struct ReadControllerIndexList: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0003
     public static let name = "Read Controller Index List"
@@ -39,11 +40,11 @@ public struct ReadControllerIndexList: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// The N of each hciN that is set up.
+    /// The number N of each adapter hciN that is set up.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var indexes: [UInt16] = []
 
-        /// The kernel's answer. No value is checked.
+        /// Creates the return parameters that the kernel sends. The values are not checked.
         public init(_ indexes: [UInt16]) {
             self.indexes = indexes
         }
@@ -66,7 +67,7 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
 
     /// Address, settings and names of one adapter.
     public struct ReturnParameters: HCIReturnParameters {
-        /// All zero for an LE controller without a public address.
+        /// The public address; all zero for an LE controller without a public address.
         public private(set) var address = DeviceAddress(FixedOctets())
         public private(set) var version = HCIVersion(rawValue: 0)
         public private(set) var manufacturer = CompanyIdentifier(rawValue: 0)
@@ -75,7 +76,7 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
         /// Class of device, name and short name: 263 bytes that Pharos does not use.
         public private(set) var rest = FixedOctets<263>()
 
-        /// The kernel's answer. No value is checked; the names are empty.
+        /// Creates the return parameters that the kernel sends. The values are not checked, and the names are empty.
         public init(
             address: DeviceAddress, version: HCIVersion, manufacturer: CompanyIdentifier,
             supported: ManagementSettings, current: ManagementSettings

@@ -3,9 +3,9 @@ public import BluetoothTypes
 /// Sends management commands over a channel, waits for their answers, and stores the events that arrive in the
 /// meantime.
 ///
-/// Only the thread that owns the channel may use it.
+/// Only the thread that owns the channel may use the host.
 public final class ManagementHost: CommandExchange {
-    /// The default time limit for an answer: 10 s. Set Powered waits for the controller's whole set-up.
+    /// The default time limit for an answer: 10 s, because Set Powered waits until the controller is completely set up.
     public static let defaultTimeout = Duration.seconds(10)
     /// The largest number of stored events. If more arrive, the oldest are dropped.
     public static let backlogLimit = 1024
@@ -14,7 +14,8 @@ public final class ManagementHost: CommandExchange {
     public let channel: any ManagementChannel
     /// Called for every message in either direction.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
-    /// The moment at which every wait for an answer ends, regardless of the timeout. For a program that must end soon.
+    /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
+    /// this property.
     public var latestAnswer = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
@@ -90,7 +91,7 @@ public final class ManagementHost: CommandExchange {
     }
 }
 
-/// The adapters of the machine, and the arrival of new ones.
+/// Reading the adapters of the machine.
 extension ManagementHost {
     /// The numbers and addresses of the adapters that the kernel manages now.
     public func adapters() throws(ManagementError) -> [(index: UInt16, address: DeviceAddress)] {
@@ -115,8 +116,8 @@ extension ManagementHost {
 
 /// Sends management commands one at a time and matches the answers to them, as a value without clock or socket.
 ///
-/// An answer only repeats the opcode and the index of its command. After a command without an answer, the next command
-/// with this opcode and index therefore waits for the late answer, at most ``grace``, as in ``HCICommandQueue``.
+/// An answer identifies its command only by opcode and index. If a command was not answered, the next command with the
+/// same opcode and index therefore waits for the late answer, but no longer than ``grace``, as in ``HCICommandQueue``.
 public struct ManagementQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -153,7 +154,7 @@ public struct ManagementQueue: Sendable {
     private var waiting: [Entry] = []
     /// The command that was sent last, until it is answered or abandoned.
     private var underWay: Entry?
-    /// The time after which the answer to an abandoned command is no longer expected.
+    /// For each abandoned command, the time after which its answer is no longer expected.
     private var abandoned: [Key: HCIInstant] = [:]
     /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
@@ -161,7 +162,7 @@ public struct ManagementQueue: Sendable {
     /// An empty queue that expects late answers for ``grace``.
     public init() {}
 
-    /// Adds a command, which ends at `deadline` at the latest.
+    /// Adds a command. The command ends at `deadline` at the latest, even if it is not answered.
     public mutating func submit(_ packet: ManagementPacket, deadline: HCIInstant) -> Ticket {
         lastNumber += 1
         let ticket = Ticket(number: lastNumber)
@@ -169,7 +170,8 @@ public struct ManagementQueue: Sendable {
         return ticket
     }
 
-    /// The command to send now; `nil` if no command waits, one is in progress, or the next one is held back.
+    /// The command to send now; `nil` if no command waits, if a command is in progress, or if the next command must
+    /// wait for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> ManagementPacket? {
         abandoned = abandoned.filter { $0.value > now }
         guard underWay == nil, let entry = waiting.first, abandoned[entry.key] == nil else { return nil }
@@ -191,7 +193,7 @@ public struct ManagementQueue: Sendable {
         }
     }
 
-    /// The first command whose deadline has passed. Call it until it returns `nil`.
+    /// Ends and returns the next command whose deadline has passed. Call this method until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
         if let entry = underWay, entry.deadline <= now {
             abandon(at: now)
@@ -207,7 +209,8 @@ public struct ManagementQueue: Sendable {
         waiting.removeAll { $0.ticket == ticket }
     }
 
-    /// The time of the next check without an event: a deadline, or the end of a wait for a late answer.
+    /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
+    /// answer. `nil` if there is no such time.
     public var wakeTime: HCIInstant? {
         let deadlines = waiting.map(\.deadline) + [underWay?.deadline].compactMap { $0 }
         return (deadlines + (waiting.isEmpty ? [] : Array(abandoned.values))).min()

@@ -11,14 +11,15 @@ public struct AddAdvertisementPatternsMonitor: ManagementCommand {
     public static let opcode: UInt16 = 0x0052
     public static let name = "Add Advertisement Patterns Monitor"
 
-    /// Bytes at a place of an AD structure's data.
+    /// A sequence of bytes at an offset in the data of an AD structure.
     public struct Pattern: Hashable, Sendable {
         public private(set) var type: ADType
-        /// The place of the first byte in the structure's data.
+        /// The offset of the first byte in the data of the AD structure, 0...30.
         public private(set) var offset: UInt8
         public private(set) var octets: [UInt8]
 
-        /// - Throws: ``HCIParameterError`` for no bytes, and if they end behind the 31st byte of the data.
+        /// - Throws: ``HCIParameterError`` if `octets` is empty, or if the bytes extend beyond the 31st byte of the
+        ///   data.
         public init(_ type: ADType, at offset: UInt8, _ octets: [UInt8]) throws(HCIParameterError) {
             self.init(type, offset, octets)
             var fields = HCIFieldCoder(.check)
@@ -42,10 +43,10 @@ public struct AddAdvertisementPatternsMonitor: ManagementCommand {
         }
     }
 
-    /// An advertisement that matches any pattern is reported.
+    /// The patterns. An advertisement is reported if it matches any of them.
     public private(set) var patterns: [Pattern] = []
 
-    /// - Throws: ``HCIParameterError`` for no pattern, and for more than the 16 that Linux accepts.
+    /// - Throws: ``HCIParameterError`` for no pattern, and for more than 16 patterns, which is the limit of Linux.
     public init(_ patterns: [Pattern]) throws(HCIParameterError) {
         self.patterns = patterns
         try check()
@@ -64,7 +65,7 @@ public struct RemoveAdvertisementMonitor: ManagementCommand {
     public static let opcode: UInt16 = 0x0053
     public static let name = "Remove Advertisement Monitor"
 
-    /// The kernel's number of the monitor; 0 for all monitors of all programs.
+    /// The kernel's number of the monitor; 0 means all monitors of all programs.
     public private(set) var monitor: UInt16 = 0
 
     /// - Throws: ``HCIParameterError`` for 0, which would remove the monitors of other programs.
@@ -107,7 +108,7 @@ public struct ManagementDevice: Hashable, Sendable {
     /// The advertising data, followed by the data of the scan response.
     public let data: [UInt8]
 
-    /// - Parameter rssi: 127 is sent for `nil`.
+    /// - Parameter rssi: The signal strength in dBm; `nil` if unknown, which is sent as 127.
     public init(address: DeviceAddress, addressType: UInt8, rssi: Int8?, flags: UInt32 = 0, data: [UInt8]) {
         self.address = address
         self.addressType = addressType
@@ -116,7 +117,7 @@ public struct ManagementDevice: Hashable, Sendable {
         self.data = data
     }
 
-    /// `true` if the device was received by LE.
+    /// `true` if the device was received over LE, not over BR/EDR.
     public var isLE: Bool { addressType == 1 || addressType == 2 }
     public var isConnectable: Bool { flags & 1 << 2 == 0 }
 

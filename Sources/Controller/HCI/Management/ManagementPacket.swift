@@ -1,7 +1,7 @@
 import BluetoothTypes
 
-/// One message of the kernel's Bluetooth management channel, command or event: six bytes of header and parameters,
-/// all integers little-endian.
+/// One message of the kernel's Bluetooth management channel: a command or an event. It consists of a header of six
+/// bytes and the parameters. All integers are little-endian.
 ///
 ///      0         2         4         6
 ///     +---------+---------+---------+------------+
@@ -10,9 +10,10 @@ import BluetoothTypes
 ///
 /// BlueZ's doc/mgmt-api.txt, "Packet Structures".
 public struct ManagementPacket: Hashable, Sendable {
-    /// The code of a command or, if the kernel sent the packet, of an event. Both have their own numbers.
+    /// The code of a command or, if the kernel sent the packet, of an event. Commands and events are numbered
+    /// separately.
     public var code: UInt16
-    /// The N of hciN, or ``noController``.
+    /// The number N of the adapter hciN, or ``ManagementPacket/noController``.
     public var index: UInt16
     /// The parameters, at most 65,535 bytes.
     public var parameters: [UInt8]
@@ -21,7 +22,7 @@ public struct ManagementPacket: Hashable, Sendable {
     public static let noController: UInt16 = 0xFFFF
     static let headerLength = 6
 
-    /// A message of opcode or event `code`. More than 65,535 bytes of parameters cannot be counted.
+    /// A message with the opcode or event code `code`. Only the first 65,535 bytes of parameters are sent.
     public init(code: UInt16, index: UInt16, parameters: [UInt8]) {
         self.code = code
         self.index = index
@@ -38,8 +39,8 @@ public struct ManagementPacket: Hashable, Sendable {
         parameters = octets.array(Self.headerLength..<octets.count)
     }
 
-    /// The message in the form in which the socket carries it. Parameters after the first 65,535 bytes are omitted,
-    /// because the length field cannot count them.
+    /// The bytes of the message on the socket. Parameters after the first 65,535 bytes are omitted, because the length
+    /// field cannot count them.
     public var octets: [UInt8] {
         let counted = parameters.prefix(Int(UInt16.max))
         var result: [UInt8] = []
@@ -52,7 +53,7 @@ public struct ManagementPacket: Hashable, Sendable {
     }
 }
 
-/// A channel to the kernel's management, in both directions.
+/// A channel to the kernel's Bluetooth management interface, for messages in both directions.
 public protocol ManagementChannel: AnyObject {
     /// The current time of the channel's own monotonic clock.
     var now: HCIInstant { get }
@@ -68,7 +69,7 @@ public protocol ManagementChannel: AnyObject {
 ///
 /// BlueZ's doc/mgmt-api.txt.
 public struct ManagementEvent: Hashable, Sendable {
-    /// The N of hciN, or ``ManagementPacket/noController``.
+    /// The number N of the adapter hciN, or ``ManagementPacket/noController``.
     public let index: UInt16
     public let content: Content
 
@@ -76,9 +77,9 @@ public struct ManagementEvent: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         /// The end of a command: its opcode, its status, and its return parameters.
         case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
-        /// The end of a command, unless `status` is success, which only means that the command has started.
+        /// The end of a command with an error. If `status` is success, the command has only started.
         case commandStatus(opcode: UInt16, status: ManagementStatus)
-        /// The controller's own Hardware Error event.
+        /// The controller has reported a Hardware Error event.
         case controllerError(code: UInt8)
         case indexAdded
         case indexRemoved
@@ -100,9 +101,10 @@ public struct ManagementEvent: Hashable, Sendable {
         case advertisingRemoved(instance: UInt8)
         /// The machine goes to sleep. `state`: what the controller does during the sleep.
         case controllerSuspend(state: UInt8)
-        /// `peer`: seven bytes, the address and its type of the device that woke the machine up, or zeros.
+        /// The machine has woken up. `peer`: seven bytes, the address and the address type of the device that woke the
+        /// machine up, or zeros.
         case controllerResume(reason: UInt8, peer: [UInt8])
-        /// A message with an unknown code, or without its event's layout.
+        /// A message with an unknown code, or with parameters that do not fit the layout of its event.
         case unknown(code: UInt16, parameters: [UInt8])
     }
 

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 
-/// The type of a message on the kernel's monitor channel, with equal numbers in a live socket and in the captures of
-/// btmon (struct hci_mon_hdr, the kernel's include/net/bluetooth/hci_mon.h).
+/// The type of a message on the kernel's monitor channel (struct hci_mon_hdr, the kernel's
+/// include/net/bluetooth/hci_mon.h). A live socket and the captures of btmon use the same numbers.
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 
-    /// Any number. Numbers without a name here come from newer kernels.
+    /// Accepts any number. Numbers that have no name in this type come from newer kernels.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -19,7 +19,8 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let controlCommand = Self(rawValue: 16)
     public static let controlEvent = Self(rawValue: 17)
 
-    /// The HCI packet that these opcodes carry, and its direction; `nil` for notes about adapters and programs.
+    /// The kind of HCI packet that a message with this opcode contains, and its direction; `nil` for messages about
+    /// adapters and programs.
     public var packet: (kind: HCIPacket.Kind, isFromController: Bool)? {
         switch rawValue {
         case 2: (.command, false)
@@ -37,7 +38,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
 
 /// One message of the monitor channel: a header of six bytes (opcode, index, length), then the content.
 public struct MonitorPacket: Hashable, Sendable {
-    /// The N of hciN, or ``ManagementPacket/noController``.
+    /// The number N of the adapter hciN, or ``ManagementPacket/noController``.
     public let index: UInt16
     public let content: Content
 
@@ -46,18 +47,20 @@ public struct MonitorPacket: Hashable, Sendable {
         /// An adapter appeared. When the channel is opened, this is reported for each existing adapter.
         case newIndex(address: DeviceAddress, name: String)
         case deleteIndex
-        /// An adapter was powered up, or down.
+        /// An adapter was powered up.
         case openIndex
+        /// An adapter was powered down.
         case closeIndex
         /// A packet between the host (the kernel or a program's raw socket) and the controller.
         case hci(HCIPacket, isFromController: Bool)
         /// A program opened a Bluetooth socket. When the channel is opened, this is reported for each open socket.
         case socketOpened(cookie: UInt32, kind: SocketKind, program: String)
         case socketClosed(cookie: UInt32)
-        /// A program's management command, or an event that the kernel sent to the program.
+        /// A program has sent a management command. `cookie` identifies the program's socket.
         case managementCommand(cookie: UInt32, ManagementPacket)
+        /// The kernel has sent a management event to a program. `cookie` identifies the program's socket.
         case managementEvent(cookie: UInt32, ManagementPacket)
-        /// A message with an unknown opcode, or without its opcode's layout.
+        /// A message with an unknown opcode, or with content that does not fit the layout of its opcode.
         case other(opcode: MonitorOpcode, octets: [UInt8])
     }
 
@@ -148,9 +151,9 @@ public struct MonitoredSockets: Sendable {
     /// One open socket.
     public struct Socket: Hashable, Sendable {
         public let kind: MonitorPacket.SocketKind
-        /// The name of the thread that opened it; at most 15 characters.
+        /// The name of the thread that opened the socket; at most 15 characters.
         public let program: String
-        /// The adapter it is bound to, or ``ManagementPacket/noController``.
+        /// The adapter that the socket is bound to, or ``ManagementPacket/noController``.
         public let index: UInt16
     }
 
@@ -177,7 +180,7 @@ public struct MonitoredSockets: Sendable {
     /// The programs with a management socket, which can scan or advertise, such as bluetoothd, sorted by name.
     public var managers: [String] { Set(sockets.values.filter { $0.kind == .management }.map(\.program)).sorted() }
 
-    /// The programs that can send HCI commands of their own to hci`index`, sorted.
+    /// The programs that can send HCI commands of their own to hci`index`, sorted by name.
     public func programs(on index: UInt16) -> [String] {
         let names = sockets.values.filter { $0.index == index && ($0.kind == .raw || $0.kind == .user) }.map(\.program)
         return Set(names).sorted()

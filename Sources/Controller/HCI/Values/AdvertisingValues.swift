@@ -18,7 +18,7 @@ extension HCINamedOctet {
 public struct LegacyAdvertisingType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -50,7 +50,7 @@ public struct LegacyAdvertisingType: HCINamedOctet {
 public struct OwnAddressType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -75,7 +75,7 @@ public struct OwnAddressType: HCINamedOctet {
 public struct AddressType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -84,7 +84,7 @@ public struct AddressType: HCINamedOctet {
     public static let random = Self(rawValue: 1)
     public static let publicIdentity = Self(rawValue: 2)
     public static let randomIdentity = Self(rawValue: 3)
-    /// 0xFF in extended reports: the advertisement contained no address.
+    /// The value 0xFF in extended reports: the advertisement contained no address.
     public static let anonymous = Self(rawValue: 0xFF)
 
     public var name: String? {
@@ -104,7 +104,7 @@ public struct AddressType: HCINamedOctet {
 public struct AdvertisingFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -127,7 +127,7 @@ public struct AdvertisingFilterPolicy: HCINamedOctet {
 public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
-    /// Any bits, reserved ones included.
+    /// Accepts any bits, including reserved bits.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
@@ -163,12 +163,12 @@ public struct AdvertisingEventProperties: OptionSet, Hashable, Sendable, CustomS
 public struct AdvertisingPHY: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// In reports: no packets on the secondary channel.
+    /// In reports: the advertisement has no packets on the secondary channel.
     public static let none = Self(rawValue: 0)
     public static let le1M = Self(rawValue: 1)
     public static let le2M = Self(rawValue: 2)
@@ -193,7 +193,7 @@ public struct AdvertisingPHY: HCINamedOctet {
 public struct AdvertisingPHYOptions: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -220,7 +220,7 @@ public struct AdvertisingPHYOptions: HCINamedOctet {
 public struct AdvertisingDataOperation: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -229,7 +229,7 @@ public struct AdvertisingDataOperation: HCINamedOctet {
     public static let firstFragment = Self(rawValue: 1)
     public static let lastFragment = Self(rawValue: 2)
     public static let complete = Self(rawValue: 3)
-    /// The data is kept, with a new Advertising DID.
+    /// The data does not change, but it gets a new Advertising DID.
     public static let unchanged = Self(rawValue: 4)
 
     public var name: String? {
@@ -246,6 +246,6 @@ public struct AdvertisingDataOperation: HCINamedOctet {
 
 /// Advertising_Handle: a host's own number for an advertising set.
 public enum AdvertisingHandle {
-    /// 0x00...0xEF (Core Specification 5.4, Vol 4 Part E 7.8.53).
+    /// The valid handles: 0x00...0xEF (Core Specification 5.4, Vol 4 Part E 7.8.53).
     public static let range: ClosedRange<Int> = 0x00...0xEF
 }

@@ -6,7 +6,7 @@ import BluetoothTypes
 public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -40,7 +40,7 @@ public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStri
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }
 
-    /// Indexed by the status byte.
+    /// The names of the status values, indexed by the status byte.
     private static let names: [String?] = [
         "Success",
         "Unknown HCI Command",

@@ -4,7 +4,7 @@ import BluetoothTypes
 public struct ScanType: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -26,7 +26,7 @@ public struct ScanType: HCINamedOctet {
 public struct ScanFilterPolicy: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -49,14 +49,14 @@ public struct ScanFilterPolicy: HCINamedOctet {
 public struct DuplicateFilter: HCINamedOctet {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     public static let off = Self(rawValue: 0)
     public static let on = Self(rawValue: 1)
-    /// Extended scanning only: started again with each scan period.
+    /// The filter is on, and is reset at the start of each scan period. Extended scanning only.
     public static let perPeriod = Self(rawValue: 2)
 
     public var name: String? {
@@ -73,7 +73,7 @@ public struct DuplicateFilter: HCINamedOctet {
 public struct ScanningPHYs: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any byte, reserved ones included.
+    /// Accepts any byte, including reserved values.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }

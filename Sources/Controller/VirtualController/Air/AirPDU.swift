@@ -6,15 +6,15 @@ public import HCI
 /// An extended advertisement is modelled by its ADV_EXT_IND alone. The auxiliary packets that follow on the secondary
 /// channels are assumed to arrive if the ADV_EXT_IND does.
 public struct AirPDU: Hashable, Sendable {
-    /// The controller that sends it.
+    /// The controller that sends the PDU.
     public var sender: VirtualController.ID
-    /// The time at which its first bit is sent.
+    /// The time at which the first bit of the PDU is sent.
     public var start: HCIInstant
     /// The number of the advertising channel: 37, 38 or 39.
     public var channel: Int
     /// The properties of the PDU, including whether it is a legacy PDU.
     public var properties: AdvertisingEventProperties
-    /// True if this is a SCAN_RSP, the answer to an active scanner, and not the advertisement itself.
+    /// `true` if this PDU is the answer to an active scanner (SCAN_RSP or AUX_SCAN_RSP), not the advertisement itself.
     public var isScanResponse: Bool
     public var addressType: AddressType
     public var address: DeviceAddress
@@ -27,7 +27,7 @@ public struct AirPDU: Hashable, Sendable {
     /// The power that the PDU itself announces (extended PDUs only).
     public var announcedPower: RadioPower?
     public var primaryPHY: AdvertisingPHY
-    /// The rate on the primary channels, which also says the coding on LE Coded.
+    /// The rate on the primary channels. On LE Coded, it also states the coding.
     public var rate: PacketRate
     /// `true` if the auxiliary packets are on LE Coded with S=2.
     public var isSecondaryS2: Bool
@@ -49,36 +49,37 @@ public struct AirPDU: Hashable, Sendable {
         return properties.contains(.scannable) ? "ADV_SCAN_IND" : "ADV_NONCONN_IND"
     }
 
-    /// Time on the air in microseconds.
+    /// The time that the PDU takes on the air, in microseconds.
     ///
-    /// The payload of a legacy PDU is an address of 6 bytes and the data, or two addresses. An ADV_EXT_IND carries 7 bytes
+    /// The payload of a legacy PDU is an address of 6 bytes and the data, or two addresses. An ADV_EXT_IND has 7 bytes
     /// of extended header instead (Core Specification 5.4, Vol 6 Part B 2.3.1, 2.3.4).
     public var airtimeMicroseconds: Int {
         rate.microseconds(payload: isLegacy ? 6 + (properties.contains(.directed) ? 6 : data.count) : 7)
     }
 
-    /// The time at which its last bit has been sent.
+    /// The time at which the last bit of the PDU has been sent.
     public var end: HCIInstant { start.advanced(byMicroseconds: airtimeMicroseconds) }
 }
 
-/// An address and its type. They identify a device.
+/// An address and its type, which together identify a device.
 public struct DeviceIdentity: Hashable, Sendable {
     public var type: AddressType
     public var address: DeviceAddress
 
-    /// The device with this address of this kind.
+    /// The device with this address and this type of address.
     public init(_ type: AddressType, _ address: DeviceAddress) {
         self.type = type
         self.address = address
     }
 }
 
-/// A received PDU as its scanner reports it.
+/// The reports of a received PDU that the scanner's controller sends to its host.
 extension AirPDU {
-    /// The data limit of an extended report in bytes: 255 less the 26 of subevent, number and fixed fields.
+    /// The maximum number of data bytes in an extended report: 255 minus the 26 bytes of the subevent code, the number
+    /// of reports and the fixed fields.
     private static let fragmentLimit = 229
 
-    /// LE Advertising Report (Core Specification 5.4, Vol 4 Part E 7.7.65.2).
+    /// The LE Advertising Report of this PDU (Core Specification 5.4, Vol 4 Part E 7.7.65.2).
     func legacyReport(rssi: Int8) -> HCIEvent {
         .advertisingReports([
             AdvertisingReport(
@@ -94,9 +95,10 @@ extension AirPDU {
         return properties.contains(.scannable) ? 2 : 3
     }
 
-    /// LE Extended Advertising Reports (7.7.65.13): one, or several in a row for long data.
+    /// The LE Extended Advertising Reports of this PDU (7.7.65.13): one report, or several in a row if the data is
+    /// long.
     ///
-    /// - Parameter withCoding: `true` if the host reads S=2 in reports.
+    /// - Parameter withCoding: `true` if the host understands S=2 in reports.
     func extendedReports(rssi: Int8, withCoding: Bool) -> [HCIEvent] {
         // Connectable, scannable, directed and legacy have the same bits here as in the properties; bit 3 differs.
         let type = properties.rawValue & 0x17 | (isScanResponse ? 0x08 : 0)
@@ -114,7 +116,7 @@ extension AirPDU {
         repeat {
             report.data = AdvertisingData(octets: Array(rest.prefix(Self.fragmentLimit)))
             rest = rest.dropFirst(Self.fragmentLimit)
-            // Data status in bits 5 and 6: more to come.
+            // Bits 5 and 6 are the data status: 0x20 means that more data follows.
             report.type = .extended(rest.isEmpty ? type : type | 0x20)
             events.append(.extendedAdvertisingReports([report]))
         } while !rest.isEmpty

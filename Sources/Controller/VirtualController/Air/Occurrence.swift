@@ -1,16 +1,16 @@
 import HCI
 
-/// An occurrence that is planned for an instant.
+/// An action of the simulation that is planned for an instant.
 enum Occurrence {
-    /// An advertising set is due for its next event.
+    /// An advertising set starts its next advertising event.
     case advertisingEvent(AdvertisingRun)
-    /// An advertising event is due on its next channel.
+    /// An advertising event sends its PDU on the channel at `index` in ``AdvertisingEvent/channels``.
     case copy(AdvertisingEvent, index: Int)
     /// A packet has ended. Scanners that listened to all of it have received it.
     case transmitted(AirPDU, AdvertisingEvent, transmission: UInt64)
-    /// A scannable advertiser answers a scan request.
+    /// A scannable advertiser answers a scan request of the controller `to`.
     case scanResponse(AdvertisingEvent, channel: Int, to: VirtualController.ID)
-    /// The scan response has arrived.
+    /// The scan response has arrived at the controller `by`.
     case scanResponseHeard(AirPDU, by: VirtualController.ID)
     /// The duration of an advertising set is over.
     case durationOver(AdvertisingRun)
@@ -41,11 +41,12 @@ struct AdvertisingRun: Hashable {
     let number: UInt64
 }
 
-/// One advertising event: the same PDU on each channel of the map, as the set was when the event began.
+/// One advertising event: the same PDU is sent on each enabled channel. Its values are the values of the set when the
+/// event began.
 struct AdvertisingEvent {
     let run: AdvertisingRun
     let channels: [Int]
-    /// Start and channel are filled in for each copy.
+    /// The PDU. Its start and its channel are set again for each channel.
     let pdu: AirPDU
     /// The scan response of a scannable advertisement.
     let scanResponse: AirPDU?
@@ -54,11 +55,13 @@ struct AdvertisingEvent {
     let isLast: Bool
 }
 
-/// The planned occurrences on the air, earliest first. Occurrences at one instant keep the order of their planning.
+/// The planned occurrences on the air, earliest first. Occurrences at the same instant keep the order in which they
+/// were planned.
 struct OccurrenceHeap {
     private struct Entry {
         let instant: HCIInstant
-        /// Breaks ties, so that one seed gives one history.
+        /// The order in which the occurrences were planned. It decides between occurrences at the same instant, so that
+        /// the same seed always gives the same simulation.
         let order: UInt64
         let occurrence: Occurrence
 
@@ -87,7 +90,7 @@ struct OccurrenceHeap {
         }
     }
 
-    /// Removes the earliest occurrence, unless it is after `deadline`.
+    /// Removes and returns the earliest occurrence, unless it is after `deadline`.
     mutating func removeFirst(until deadline: HCIInstant) -> (instant: HCIInstant, occurrence: Occurrence)? {
         guard let first = entries.first, first.instant <= deadline else { return nil }
         entries.swapAt(0, entries.count - 1)
@@ -96,7 +99,7 @@ struct OccurrenceHeap {
         return (first.instant, first.occurrence)
     }
 
-    /// Removes occurrences that no longer have an effect.
+    /// Removes the occurrences for which `isWanted` returns `false`.
     mutating func keepOnly(where isWanted: (Occurrence) -> Bool) {
         entries.removeAll { !isWanted($0.occurrence) }
         for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
@@ -116,7 +119,7 @@ struct OccurrenceHeap {
     }
 }
 
-/// The packets on the air that overlap another packet on their channel.
+/// Records which packets on the air overlap another packet on the same channel.
 struct CollisionRecord {
     private struct Transmission {
         let number: UInt64
@@ -146,7 +149,7 @@ struct CollisionRecord {
         return count
     }
 
-    /// Returns whether the packet, which has just ended, was received without a collision.
+    /// Returns whether the packet, which has just ended, was on the air without a collision.
     mutating func end(_ number: UInt64) -> Bool {
         destroyed.remove(number) == nil
     }

@@ -1,32 +1,33 @@
 public import BluetoothTypes
 public import HCI
 
-/// The air that virtual controllers share: a simulation of discrete events, without descriptor, thread or system clock.
+/// The simulated radio channels that virtual controllers share: a discrete-event simulation without file descriptors,
+/// threads or the system clock.
 ///
 /// Time advances only with ``advance(to:)``, and all random numbers come from the seed. Therefore equal seeds and equal
 /// calls give equal results. Only one thread may use an air at a time.
 ///
-/// To run it in real time, call ``advance(to:)`` with the time of the system clock before each packet of a host and at
-/// each ``nextEvent``.
+/// To run the simulation in real time, call ``advance(to:)`` with the time of the system clock before each packet of a
+/// host and at each ``nextEvent``.
 ///
 /// Two things are not modelled: that a radio can do only one thing at a time (the sets of a controller, its scanner and
 /// its scan responses do not wait for each other), and collisions of scan requests and responses.
 public final class VirtualAir {
     /// The properties of the air.
     public struct Parameters: Hashable, Sendable {
-        /// One seed gives one sequence of random delays.
+        /// The seed of the random delays. The same seed always gives the same delays.
         public var seed: UInt64 = 1
         /// The path loss between any two antennas, in dB: RSSI is radio power minus path loss.
         public var pathLoss = 50
-        /// The time from the start of a packet on one channel to the start of its copy on the next channel, in
-        /// microseconds. It is never less than a packet's own airtime.
+        /// The time from the start of a PDU on one advertising channel to the start of the same PDU on the next
+        /// channel, in microseconds. It is at least the airtime of the PDU.
         public var copySpacingMicroseconds = 1000
-        /// `true` if packets of two controllers that overlap on one channel destroy each other.
+        /// `true` if packets of two controllers that overlap on the same channel destroy each other.
         public var packetsCollide = false
 
         /// - Parameters:
         ///   - seed: Equal seeds give equal random delays.
-        ///   - pathLoss: In dB, equal between all antennas.
+        ///   - pathLoss: The path loss between any two antennas, in dB.
         public init(seed: UInt64 = 1, pathLoss: Int = 50) {
             self.seed = seed
             self.pathLoss = pathLoss
@@ -36,21 +37,23 @@ public final class VirtualAir {
     public let parameters: Parameters
     /// The current time.
     public private(set) var now: HCIInstant
-    /// Returns the path loss in dB from the sender of a packet to the controller that may receive it, at this moment; `nil`
-    /// if the controller is too far away. Without it, all antennas have the path loss of ``parameters``.
+    /// Returns the path loss in dB from the sender of a packet to a controller, at the current time; `nil` if the
+    /// controller is too far away to receive the packet. If this property is `nil`, all antennas have the path loss of
+    /// ``parameters``.
     public var pathLoss: ((AirPDU, VirtualController.ID) -> Int?)?
     /// Called with each packet at the instant at which its transmission starts.
     public var observer: ((AirPDU) -> Void)?
 
     var generator: SplitMix64
-    /// The controllers by their ids. ``scanners`` contains those that are scanning, in the order of their ids.
+    /// The attached controllers by their ids.
     private var controllers: [VirtualController.ID: VirtualController] = [:]
+    /// The controllers that are scanning, in the order of their ids.
     private(set) var scanners: [VirtualController] = []
     private var collisions = CollisionRecord()
     /// The number of controllers that were ever attached, which gives the next id.
     private var attached = 0
     private var heap = OccurrenceHeap()
-    /// The number of planned occurrences above which those without an effect are removed.
+    /// The number of planned occurrences above which occurrences without an effect are removed.
     private var cleaningSize = 1024
 
     /// An air without controllers, whose clock shows `now`.
@@ -60,8 +63,8 @@ public final class VirtualAir {
         generator = SplitMix64(seed: parameters.seed)
     }
 
-    /// The time of the next occurrence; `nil` if there is none before a host sends a command. The occurrence may turn
-    /// out to have no effect: use the time only to decide when to call ``advance(to:)``.
+    /// The time of the next planned occurrence; `nil` if nothing happens until a host sends a command. The occurrence
+    /// may turn out to have no effect: use the time only to decide when to call ``advance(to:)``.
     public var nextEvent: HCIInstant? { heap.next }
 
     /// Processes every occurrence up to and including `instant`. Does nothing if `instant` is in the past.
@@ -77,7 +80,7 @@ public final class VirtualAir {
     /// Adds a controller in the state after power-on, without settings and transmissions.
     ///
     /// - Parameters:
-    ///   - address: Its public device address; by default a unique one that is locally administered.
+    ///   - address: The public device address of the controller; by default a unique, locally administered address.
     ///   - sink: Receives each packet for the host at the instant at which the controller sends it.
     public func attach(
         _ model: VirtualControllerModel, address: DeviceAddress? = nil, sink: @escaping (HCIPacket) -> Void
@@ -139,9 +142,11 @@ public final class VirtualAir {
 }
 
 extension VirtualAir {
-    /// T_IFS (Core Specification 5.4, Vol 6 Part B 4.1.1).
+    /// T_IFS: the time between two packets of an exchange, in microseconds (Core Specification 5.4, Vol 6 Part B
+    /// 4.1.1).
     private static let interFrameSpaceMicroseconds = 150
-    /// SCAN_REQ: 12 bytes of addresses and the 10 that every packet has.
+    /// The airtime of a SCAN_REQ on LE 1M, in microseconds: 12 bytes of addresses and the 10 bytes that every packet
+    /// has, 8 µs for each byte.
     private static let scanRequestMicroseconds = 176
 
     private func perform(_ occurrence: Occurrence) {
@@ -159,9 +164,9 @@ extension VirtualAir {
         }
     }
 
-    /// Sends one copy of an advertising event, and plans the next copy.
+    /// Sends the PDU of an advertising event on the channel at `index`, and plans the transmission on the next channel.
     func transmit(_ event: AdvertisingEvent, copy index: Int) {
-        // A set that was disabled between two channels sends no further copy.
+        // A set that was disabled between two channels does not send on the remaining channels.
         guard let sender = controller(event.run.controller), sender.isRunning(event.run),
             index < event.channels.count
         else { return }
@@ -209,7 +214,7 @@ extension VirtualAir {
         pdu.channel = channel
         observer?(pdu)
         sender.noticeScanRequest(event.run.set, from: asker)
-        // The exchange ends with the response; until then, the scanner stays on the channel.
+        // The scanner stays on the channel until the response has ended, so it always receives the response.
         plan(.scanResponseHeard(pdu, by: scanner), inMicroseconds: pdu.airtimeMicroseconds)
     }
 }

@@ -18,17 +18,18 @@ extension FleetAllocation {
 public struct FleetChecker {
     private let fleet: Fleet
     private var list = ProblemList()
-    /// The problems that were reported, without the ends of their messages that name beacons.
+    /// The problems that were already reported, without the suffixes of their messages that name beacons.
     private var known: Set<FileProblem> = []
-    /// The first beacon with each identity, address and key.
+    /// The number of the first beacon with each identity, address and key.
     private var owners: [GeneratedBeacon.Claim.Value: Int] = [:]
-    /// The first beacon with each adapter of each machine.
+    /// The number of the first beacon on each adapter of each machine.
     private var adapters: [[String]: Int] = [:]
-    /// The number of pairs of major and minor of each iBeacon UUID.
+    /// For each iBeacon UUID, the number of its pairs of major and minor.
     private var pairs: [FixedOctets<16>: Int] = [:]
     private var sites = FleetTraffic()
 
-    /// MAX_IDS_PER_UUID of Home Assistant's ibeacon integration.
+    /// The number of pairs of major and minor after which Home Assistant ignores a UUID (MAX_IDS_PER_UUID of its
+    /// ibeacon integration).
     private static let pairLimit = 50
 
     /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names
@@ -45,8 +46,8 @@ public struct FleetChecker {
         checkTables()
     }
 
-    /// Warns of names that a spreadsheet may have changed, of rows that are not beacons, and of groups whose names are almost
-    /// the same.
+    /// Warns of names that a spreadsheet may have changed, of rows that look like totals, and of groups whose names
+    /// differ only in capital letters.
     private mutating func checkTables() {
         func warn(_ beacon: Fleet.Beacon, _ message: String) {
             list.add(fleet.place(of: beacon).problem(message, severity: .warning))
@@ -216,7 +217,7 @@ public struct FleetKeyFolder: Sendable {
         self.exposed = exposed
     }
 
-    /// The reason why a key cannot be used; `nil` for a valid one, and if there is no directory at all.
+    /// The reason why a key cannot be used; `nil` if the key is valid, or if there is no directory at all.
     func fault(_ file: String) -> String? {
         guard let files else { return nil }
         if !files.contains(file) {

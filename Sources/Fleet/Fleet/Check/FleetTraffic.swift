@@ -12,16 +12,17 @@ public struct FleetTraffic: Sendable {
     public struct Advertisement: Hashable, Sendable {
         /// The type in profiles, such as `eddystone-uid`.
         public var type: String
-        /// With a pattern, the interval that has the same number of events.
+        /// The advertising interval; with a pattern, the constant interval that gives the same number of advertising
+        /// events.
         public var interval: AdvertisingInterval
-        /// The intervals that take turns; `nil` for a constant interval.
+        /// The pattern of alternating intervals; `nil` for a constant interval.
         public var pattern: AdvertisingPattern?
         /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
         public var phy: ExtendedPHY?
         /// The length of the advertising data, 0...31 bytes, or 0...1650 in extended PDUs.
         public var payloadOctets: Int
 
-        /// - Parameter payloadOctets: 0...31, or 0...1650 in extended PDUs.
+        /// - Parameter payloadOctets: The length of the advertising data, 0...31 bytes, or 0...1650 in extended PDUs.
         public init(
             type: String, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil, phy: ExtendedPHY? = nil,
             payloadOctets: Int
@@ -36,7 +37,7 @@ public struct FleetTraffic: Sendable {
 
     /// The machines of one site.
     public struct Site: Sendable {
-        /// Empty for beacons without a site.
+        /// The name of the site; empty for beacons without a site.
         public var name: String
         /// The number of machines that send each list of advertisements.
         private var counts: [[Advertisement]: Int] = [:]
@@ -48,7 +49,7 @@ public struct FleetTraffic: Sendable {
         public var beacons: Int { counts.values.reduce(0, +) }
         public var advertisements: Int { counts.reduce(0) { $0 + $1.key.count * $1.value } }
 
-        /// The numbers of machines that send the same advertisements, sorted by the advertisements.
+        /// Each list of advertisements with the number of machines that send it, sorted by the advertisements.
         public var boxes: [(advertisements: [Advertisement], count: Int)] {
             counts.sorted { left, right in
                 left.key.lexicographicallyPrecedes(right.key) { $0.order < $1.order }
@@ -59,7 +60,7 @@ public struct FleetTraffic: Sendable {
     /// Traffic without machines.
     public init() {}
 
-    /// Adds a site at the end, unless it is there, and returns its number.
+    /// Adds a site at the end, unless it already exists, and returns its position in ``sites``.
     @discardableResult
     mutating func begin(site: String) -> Int {
         if let known = numbers[site] { return known }
@@ -100,7 +101,7 @@ extension FleetTraffic.Advertisement {
 }
 
 extension FleetManifest.Advertisement {
-    /// The interval and the length; `nil` for an interval that no controller supports.
+    /// The type, the interval and the length of this advertisement; `nil` for an interval that no controller supports.
     public var traffic: FleetTraffic.Advertisement? {
         guard let interval = AdvertisingInterval(microseconds: intervalMicroseconds),
             AdvertisingInterval.extendedRange.contains(interval)

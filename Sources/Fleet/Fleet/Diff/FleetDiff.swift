@@ -9,16 +9,16 @@ public struct FleetDiff: Hashable, Sendable {
     public var renamed: [Renamed] = []
     public var changed: [Change] = []
     public var unchanged = 0
-    /// The path of the group of each beacon.
+    /// The path of each beacon's group, by the name of the beacon.
     private var groups: [String: String] = [:]
 
-    /// A beacon under another name: both send from the same address.
+    /// A renamed beacon: the beacon with the old name and the beacon with the new name send from the same address.
     public struct Renamed: Hashable, Sendable {
         public var name: String
         public var was: String
     }
 
-    /// A beacon of both manifests with the values that differ.
+    /// A beacon that is in both manifests, with the values that differ.
     public struct Change: Hashable, Sendable {
         public var name: String
         public var fields: [Field]
@@ -68,7 +68,7 @@ public struct FleetDiff: Hashable, Sendable {
         removed = old.beacons.map(\.name).filter { gone[$0] != nil }
     }
 
-    /// The values that two beacons do not share.
+    /// The values in which two beacons differ.
     private static func fields(_ old: FleetManifest.Beacon, _ new: FleetManifest.Beacon) -> [Field] {
         let left = leaves(old.json, .root)
         let right = leaves(new.json, .root)

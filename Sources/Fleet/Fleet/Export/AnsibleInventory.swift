@@ -2,8 +2,8 @@ internal import Configuration
 
 /// The machines of a fleet for Ansible, by groups, with the beacons of each machine.
 ///
-/// A machine has the name of its first beacon, and the address `host`. Ansible evaluates text in double braces, so
-/// every word must consist of letters, digits, `.`, `_`, `-` and `:`.
+/// In the inventory, a machine has the name of its first beacon, and the address `host`. Ansible evaluates text in
+/// double braces, so the texts in the inventory may only contain letters, digits, `.`, `_`, `-` and `:`.
 public struct AnsibleInventory {
     /// The inventory as JSON, which Ansible's `yaml` plugin reads from a file that ends with `.json`.
     public let text: String
@@ -21,7 +21,7 @@ public struct AnsibleInventory {
     /// The directories in which the service may read keys.
     private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
 
-    /// - Throws: When a name, a host, a key file or a hash is not a word.
+    /// - Throws: ``AnsibleInventoryError`` if a name, a host, a key file or a hash cannot be used in an inventory.
     public init(_ manifest: FleetManifest) throws(AnsibleInventoryError) {
         try Self.check(manifest.fleet, of: manifest.fleet)
         var boxes: [String: Int] = [:]
@@ -136,7 +136,7 @@ private struct GroupTree {
     private var nodes = [Node(name: "")]
     /// The position of each group in ``nodes``, by its path.
     private var places: [[String]: Int] = [[]: 0]
-    /// The names of groups that are taken.
+    /// The group names that are already used.
     private var names: Set<String> = []
 
     mutating func add(_ host: String, to path: [String]) {
@@ -154,7 +154,8 @@ private struct GroupTree {
         return nodes.count - 1
     }
 
-    /// The name of a group in Ansible, which may contain letters, digits and `_`. Equal names get a number.
+    /// The name of a group in Ansible, which may contain letters, digits and `_`. If a name is already used, a number
+    /// is appended.
     private mutating func identifier(_ path: [String]) -> String {
         let plain = "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
         var name = plain
@@ -166,7 +167,7 @@ private struct GroupTree {
         return name
     }
 
-    /// The groups in the group of all machines.
+    /// The subgroups of the group at `index`; `nil` if it has no subgroups.
     func children(of index: Int = 0) -> JSONValue? {
         guard !nodes[index].children.isEmpty else { return nil }
         return .object(

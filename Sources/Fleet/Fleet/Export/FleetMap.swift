@@ -4,14 +4,15 @@ internal import Glibc
 
 /// A fleet as GeoJSON (RFC 7946), with a point for each beacon.
 public struct FleetMap {
-    /// The origin of a plan on the globe, and the direction of the plan.
+    /// The origin of a floor plan on the globe, and the direction of the floor plan.
     public struct Anchor: Hashable, Sendable {
         public let latitude: Double
         public let longitude: Double
-        /// The direction of the plan's second axis, in degrees clockwise from north.
+        /// The direction of the floor plan's y axis, in degrees clockwise from north.
         public let bearing: Double
 
-        /// Returns `nil` outside -85...85 and -180...180 degrees, and for a bearing that is not finite.
+        /// Returns `nil` for a latitude outside -85...85 degrees, a longitude outside -180...180 degrees, and a bearing
+        /// that is not finite.
         public init?(latitude: Double, longitude: Double, bearing: Double = 0) {
             guard abs(latitude) <= 85, abs(longitude) <= 180, bearing.isFinite else { return nil }
             self.latitude = latitude
@@ -83,7 +84,7 @@ public struct FleetMap {
         return .object([.init("type", "Point"), .init("coordinates", .array(numbers.map(JSONValue.number)))])
     }
 
-    /// Seven decimals, which are 1 cm.
+    /// Degrees with seven decimals, a resolution of about 1 cm.
     private static func degrees(_ value: Double) -> JSONNumber? {
         let scaled = (value * 1e7).rounded()
         let digits = NumberFormat.padded(Int64(abs(scaled)), to: 8)
@@ -92,14 +93,14 @@ public struct FleetMap {
 }
 
 extension FleetMap.Anchor {
-    /// Converts metres on the plan to degrees with the curvature of the ellipsoid at the anchor. Returns `nil` beyond
-    /// 100 km, where this is not exact.
+    /// Converts metres on the floor plan to degrees with the curvature of the ellipsoid at the anchor. Returns `nil` if
+    /// `x` or `y` is beyond 100 km, where the conversion is not exact.
     fileprivate func place(_ x: Double, _ y: Double) -> (latitude: Double, longitude: Double)? {
         guard abs(x) <= 100_000, abs(y) <= 100_000 else { return nil }
         let degree = Double.pi / 180
         let (turn, phi) = (bearing * degree, latitude * degree)
         let (east, north) = (x * cos(turn) + y * sin(turn), y * cos(turn) - x * sin(turn))
-        // WGS 84.
+        // The equatorial radius in metres and the squared eccentricity of WGS 84.
         let (radius, eccentricity) = (6_378_137.0, 6.694379990141e-3)
         let curvature = 1 - eccentricity * sin(phi) * sin(phi)
         let meridian = radius * (1 - eccentricity) / (curvature * curvature.squareRoot())

@@ -16,7 +16,8 @@ public enum FleetSpreadsheet {
 
     /// The whole table, without ``byteOrderMark``.
     ///
-    /// - Parameter names: The names of columns in the table of the fleet, by the values that they contain, such as `host`.
+    /// - Parameter names: The names of columns in the table of the fleet, by the values that they contain, such as
+    ///   `host`.
     public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
         // Only fleets with titles have the column.
         let hasTitles = manifest.beacons.contains { $0.title != nil }
@@ -62,7 +63,7 @@ public enum FleetSpreadsheet {
         return SpreadsheetText.line(cells)
     }
 
-    // A manifest from elsewhere may contain any text.
+    // A manifest that Pharos did not write may contain any text in place of the hash.
     private static func fingerprint(_ text: String) -> String {
         let isHexadecimal = !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isHexDigit }
         return isHexadecimal ? SpreadsheetText.hexadecimal(text) : SpreadsheetText.text(text)
@@ -113,7 +114,7 @@ public struct BeaconTable: Sendable {
 
     /// A row for each advertisement, below a header.
     ///
-    /// Control characters are escaped, because a manifest from elsewhere may contain any text.
+    /// Control characters are escaped, because a manifest that Pharos did not write may contain any text.
     public var text: String {
         var table = Table(
             ["beacon", "group", "adapter", "type", "identity", "interval ms"],

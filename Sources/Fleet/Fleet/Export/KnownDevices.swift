@@ -4,8 +4,8 @@ internal import Configuration
 /// The file `known_devices.yaml`, with which Home Assistant's bluetooth_le_tracker finds the names of beacons by their
 /// addresses.
 public enum KnownDevices {
-    /// The text of the file, and the names of the beacons that are not in it: those with the public address of their
-    /// controller, which is unknown, and those whose address changes.
+    /// The text of the file, and the names of the beacons that are not in it. These are the beacons that use the public
+    /// address of their controller, which is unknown, and the beacons whose address changes.
     public static func text(_ manifest: FleetManifest) -> (text: String, left: [String]) {
         var text = ""
         var left: [String] = []

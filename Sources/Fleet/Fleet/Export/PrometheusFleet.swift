@@ -43,9 +43,11 @@ public struct PrometheusFleet {
         return JSONValue.array(targets).pretty
     }
 
-    /// Rules: a series for each beacon with its wanted profile, and three alerts that compare it with the metrics.
+    /// The rules: a series for each beacon with the hash of its wanted profile, and three alerts that compare the
+    /// series with the metrics.
     ///
-    /// Names are only in labels of series. In expressions or templates they could have another meaning.
+    /// The names of beacons are only in labels. In expressions or templates, their characters could have a special
+    /// meaning.
     public var rules: String {
         var text = """
             groups:

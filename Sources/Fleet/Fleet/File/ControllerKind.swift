@@ -4,16 +4,16 @@ internal import Configuration
 
 /// The kind of a machine's controller, which limits the intervals and the number of advertising sets.
 public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
-    /// The controller of a Raspberry Pi. It has only legacy advertising, on some models that of Bluetooth 4, so the
-    /// shortest interval is 100 ms.
+    /// The controller of a Raspberry Pi. It has only legacy advertising. Some models follow Bluetooth 4, so the
+    /// shortest interval of advertising that is not connectable is 100 ms.
     case raspberryPi = "raspberry-pi"
     /// A controller before Core 5.0. Advertising that is not connectable has intervals of 100 ms or more.
     case bluetooth4 = "bluetooth-4"
-    /// Core 5.0 or later without extended advertising.
+    /// A controller of Core 5.0 or later without extended advertising.
     case bluetooth5 = "bluetooth-5"
     /// A controller with extended advertising: several sets, each with its own interval, address and power.
     case extended
-    /// The controller in software.
+    /// The virtual controller, which is simulated in software.
     case virtual
 
     /// The intervals that the controller supports (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53; the limit of
@@ -30,7 +30,7 @@ public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// `true` if all advertisements share one advertising set, and so take turns.
+    /// `true` if all advertisements of a beacon share one advertising set, and so are sent alternately.
     public var hasOneSet: Bool { self != .extended && self != .virtual }
 
     var description: String {

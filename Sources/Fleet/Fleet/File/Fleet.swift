@@ -19,14 +19,14 @@ public struct Fleet: Sendable {
     let keysNode: JSONNode?
     let listenersNode: JSONNode?
     let template: FleetTemplate
-    /// The tags and then the attachments of all beacons.
+    /// The templates of the tags of all beacons, followed by those of the attachments.
     let notes: [NoteTemplate]
     let rules: AllocationRules
     /// The groups. The first one is the fleet itself.
     let groups: [Group]
     /// The beacons, in the order of the file.
     let beacons: [Beacon]
-    /// The number of each beacon by its name.
+    /// The position of each beacon in ``beacons``, by its name.
     let numbers: [String: Int]
 
     /// The number of beacons.
@@ -51,9 +51,10 @@ public struct Fleet: Sendable {
     /// A site, a floor or a room, or the fleet itself.
     struct Group: Sendable {
         var name = ""
-        /// The name before it was renamed.
+        /// The name of the group before it was renamed; `nil` if it was not renamed.
         var was: String?
-        /// The number of the group that contains it; 0 for a site, and for the fleet itself.
+        /// The position in ``Fleet/groups`` of the group that contains this group; 0 for a site, and for the fleet
+        /// itself.
         var parent = 0
         /// The names from the site to this group; empty for the fleet itself.
         var path: [String] = []
@@ -68,9 +69,9 @@ public struct Fleet: Sendable {
     /// A beacon of a list or a row of a table.
     struct Beacon: Sendable {
         var name: String
-        /// The name that people read; `nil` for ``name``.
+        /// The name to display; if `nil`, ``name`` is displayed.
         var title: String?
-        /// The number of its group.
+        /// The position of the beacon's group in ``Fleet/groups``.
         var group: Int
         /// The object in the fleet file; `nil` for a row of a table.
         var node: JSONNode?
@@ -88,12 +89,13 @@ public struct Fleet: Sendable {
     /// A row of a table.
     struct Row: Sendable {
         var table: TableSource
-        /// The number of bytes before the row.
+        /// The number of bytes before the row in the file of the table.
         var start: Int
         var line: Int
     }
 
-    /// A group and the groups that contain it, from the inside out; the last is the fleet itself.
+    /// The group at position `number` and the groups that contain it, from the inside out. The last group is the fleet
+    /// itself.
     func groups(around number: Int) -> [Group] {
         var found = [groups[number]]
         var number = number
@@ -170,11 +172,11 @@ public enum FleetListener: String, CaseIterable, Hashable, Sendable {
 
 /// A sample of a fleet file, with its table: the files of `profiles/fleets`, embedded without changes.
 public enum FleetSample: String, CaseIterable, Sendable {
-    /// Rooms on floors, iBeacon with Eddystone-URL and telemetry, Home Assistant among the listeners.
+    /// A fleet with floors and rooms, iBeacon with Eddystone-URL and telemetry, and Home Assistant among the listeners.
     case museum
-    /// Several sites, Eddystone-UID under a namespace made from a domain.
+    /// A fleet with several sites, and Eddystone-UID with a namespace made from a domain name.
     case shop
-    /// A table from the facilities, with its own names for the columns.
+    /// A fleet with a table, whose columns have other names than Pharos uses.
     case carPark = "car-park"
 
     /// The fleet file, without `$schema`, whose path is only valid in the directory of the sample.

@@ -5,7 +5,7 @@ extension Fleet {
     /// The contents of a table that a fleet file names.
     public enum TableFile: Sendable {
         case octets([UInt8])
-        /// The reason why it cannot be read, such as `there is no such file`.
+        /// The reason why the table cannot be read, such as `there is no such file`.
         case unreadable(String)
     }
 
@@ -15,7 +15,7 @@ extension Fleet {
     ///   - file: The file's name, for messages.
     ///   - table: Returns the contents of a table by the name that the fleet file has for it.
     /// - Returns: The fleet, and every problem of all files in their order. The fleet is `nil` when the file cannot be
-    ///   decoded. A fleet with errors is only good for finding more errors.
+    ///   decoded. Use a fleet with errors only to find more errors.
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
     ) -> (fleet: Fleet?, problems: [FileProblem]) {
@@ -45,18 +45,18 @@ extension Fleet {
     static let extent = 100_000
 }
 
-/// Reads a fleet file from its outermost object inwards.
+/// Decodes a fleet file and its tables, from the outermost object inwards.
 struct FleetDecoder {
     let file: String
     var decoder = ConfigurationDecoder()
     var problems: ProblemList
     var groups: [Fleet.Group] = [Fleet.Group()]
-    /// Groups by their parents and names; the fleet itself has no name.
+    /// The position of each group in ``groups``, by its parent and its name. The name of the fleet itself is empty.
     var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
-    /// The groups whose own groups are listed in the fleet file. Tables may not add groups to them.
+    /// The groups whose subgroups are listed in the fleet file. Tables may not add groups to them.
     var hasDeclaredChildren: Set<Int> = []
     var beacons: [Fleet.Beacon] = []
-    /// The number of each beacon by its name.
+    /// The position of each beacon in ``beacons``, by its name.
     var numbers: [String: Int] = [:]
     /// The names of all variables that strings of the file use.
     var used: Set<String> = []
@@ -88,7 +88,8 @@ struct FleetDecoder {
         groups[0].node = root
         if let defaults = decoder.read(FleetFormat.defaults, in: root) { readDefaults(defaults, into: 0) }
         addGroups(decoder.read(FleetFormat.groups, in: root) ?? [], in: 0)
-        // Tables may add groups, which have no beacons of their own in the file.
+        // This loop visits the groups of the fleet file only. The groups that tables add during the loop have no
+        // beacons of their own in the fleet file.
         for number in groups.indices {
             if let node = groups[number].node?["beacons"] { beacons(node, in: number, table: table) }
         }
@@ -132,7 +133,7 @@ struct FleetDecoder {
         }
     }
 
-    /// The variables of an object.
+    /// Reads the variables of an object, and reports invalid names and values.
     mutating func variables(_ node: JSONNode?) -> [String: Variable] {
         guard case .object(let members) = node?.value else { return [:] }
         var found: [String: Variable] = [:]
@@ -154,7 +155,7 @@ struct FleetDecoder {
         return found
     }
 
-    /// The controller, the variables and the spread of intervals of `defaults` or of a group.
+    /// Reads the controller, the variables and the spread of intervals of `defaults` or of a group.
     private mutating func readDefaults(_ object: JSONNode, into group: Int) {
         groups[group].controller = decoder.read(DefaultsKeys.controller, in: object)
         groups[group].variables = variables(decoder.read(DefaultsKeys.variables, in: object))
@@ -215,7 +216,8 @@ struct FleetDecoder {
         return rules
     }
 
-    /// Minors that start again in each part need a different major in each of these parts.
+    /// Reports an error if minor numbers start again in each part of the fleet, but several of these parts have the
+    /// same major number.
     private mutating func checkThatNumbersDiffer(_ rules: AllocationRules, _ object: JSONNode) {
         guard let major = rules.major, let minor = rules.minor, major.per.depth < minor.within.depth else { return }
         decoder.error(
@@ -228,7 +230,7 @@ struct FleetDecoder {
 }
 
 extension FleetDecoder {
-    /// Adds the groups of a list, and the groups in them.
+    /// Adds the groups of a list, and their subgroups.
     private mutating func addGroups(_ nodes: [JSONNode], in parent: Int) {
         guard !nodes.isEmpty else { return }
         hasDeclaredChildren.insert(parent)
@@ -266,7 +268,8 @@ extension FleetDecoder {
         let index: Int
     }
 
-    /// The group with these names in the group `start`. Tables add groups that the fleet file does not list.
+    /// The position of the group with the path `names` inside the group `start`. A group that does not exist is added,
+    /// unless the fleet file lists the subgroups of its parent.
     mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
         var number = start
         for (index, name) in names.enumerated() {
@@ -331,7 +334,7 @@ extension FleetDecoder {
 
     /// Adds a beacon to the fleet.
     ///
-    /// - Returns: The reason why it cannot be added: its name is not unique.
+    /// - Returns: `nil` if the beacon was added; otherwise the reason why not: its name is not unique.
     mutating func add(_ beacon: Fleet.Beacon) -> String? {
         if let first = numbers[beacon.name].map({ beacons[$0] }) {
             let place =

@@ -56,7 +56,7 @@ enum FleetFormat {
 
     // MARK: Types of several keys
 
-    /// The name of a fleet or a group.
+    /// The type of a name of a fleet or a group.
     static let fleetName = nameType { NameRule.fault($0) }
     static let beaconName = nameType { NameRule.beaconFault($0) }
 
@@ -74,7 +74,7 @@ enum FleetFormat {
         .defined(as: "name", "Letters, digits, \".\", \"_\" and \"-\", starting with a letter or a digit.")
     }
 
-    /// A name for people.
+    /// The type of a title, which is a name for display.
     static let titleType = ValueType<String>(
         schema: ["type": "string", "minLength": 1, "maxLength": .integer(NameRule.titleLimit)]
     ) { decoder, node in
@@ -84,7 +84,7 @@ enum FleetFormat {
         return nil
     }
 
-    /// A host or a serial number.
+    /// The type of a host or a serial number. `what` describes the value in messages.
     static func word(_ what: String) -> ValueType<String> {
         ValueType<String>(
             schema: [
@@ -103,7 +103,8 @@ enum FleetFormat {
     static let controller = ValueType<ControllerKind>.word.defined(
         as: "controller", "The kind of Bluetooth controller of the machines.")
 
-    /// The members are checked by the decoder, which knows the variables that the file uses.
+    /// The type of an object of variables. ``FleetDecoder`` checks its members, because it knows the variables that the
+    /// file uses.
     static let variables = ValueType<JSONNode>(
         schema: [
             "type": "object",
@@ -129,7 +130,7 @@ enum FleetFormat {
         return Set(listeners)
     }
 
-    /// The list of the beacons, or the object that names a table. The decoder reads both.
+    /// The type of the list of the beacons, or of the object that names a table. ``FleetDecoder`` reads both.
     static let beaconsOrTable: ValueType<JSONNode> = {
         let list = ValueType<[JSONNode]>.list(
             "beacons", 1...Int.max, of: .section(BeaconKeys.section).defined(as: "beacon"))
@@ -168,7 +169,8 @@ enum SpreadKeys {
     static let to = Key("toMs", interval, "Longest interval. It must be longer than \"fromMs\".", isRequired: true)
     static let section = Section("A range of intervals.", [from, to])
 
-    /// The intervals that a controller supports between the ends.
+    /// The range between the two ends, rounded inwards to the intervals that controllers support (multiples of 0.625
+    /// ms).
     static let type = ValueType<JSONNode>.section(section).defined(as: "intervalSpread").map {
         decoder, node, object -> ClosedRange<AdvertisingInterval>? in
         let shortest = decoder.read(from, in: object)
@@ -233,7 +235,7 @@ enum IdentityKeys {
             }
         ])
 
-    /// A source of instances.
+    /// A source of Eddystone instances.
     enum InstanceSource: String, CaseIterable, Sendable {
         case counter
         case serial
@@ -438,7 +440,7 @@ enum TableKeys {
         $0.filePath($1, of: "a file")
     }
 
-    /// The members are checked by the decoder.
+    /// The type of an object of column names. ``FleetDecoder`` checks its members.
     private static let columnNames = ValueType<JSONNode>(
         schema: ["type": "object", "additionalProperties": ["type": "string"]]
     ) { decoder, node in

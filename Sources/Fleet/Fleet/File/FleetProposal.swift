@@ -1,13 +1,14 @@
 internal import Configuration
 
-/// A fleet file for a table that exists: guesses what the columns mean, and writes the file.
+/// A proposal of a fleet file for an existing table: guesses the meanings of the columns, and makes the text of the
+/// file.
 public struct FleetProposal: Sendable {
     /// A meaning that a column may have.
     public enum Role: String, Sendable, CaseIterable {
         case name, title, site, floor, room, host, serial, x, y, z, latitude, longitude, uuid, major, minor
         case interval = "intervalMs"
 
-        /// The meaning in words, for a question.
+        /// The meaning in words, for a question to the user.
         public var text: String {
             switch self {
             case .name: "the name of the beacon (letters, digits, \".\", \"_\", \"-\"; each once)"
@@ -29,7 +30,7 @@ public struct FleetProposal: Sendable {
             }
         }
 
-        /// The names that spreadsheets give a column with this meaning, in lower case and without spaces.
+        /// The usual names of columns with this meaning, best first, as lower-case letters and digits only.
         fileprivate var words: [String] {
             switch self {
             case .name:
@@ -59,18 +60,18 @@ public struct FleetProposal: Sendable {
 
     /// The columns of the table, in its order.
     public let columns: [String]
-    /// The columns with a meaning.
+    /// The column of each meaning, for the meanings that have a column.
     public private(set) var roles: [Role: String] = [:]
     /// The number of rows below the header.
     public let rows: Int
     private let table: CSVTable
-    /// The columns whose cells can all be names of beacons, each once.
+    /// The columns whose cells are all different, and valid as names of beacons.
     private let nameColumns: Set<String>
-    /// The columns that look like sites, floors or rooms, but contain names that groups cannot have, each with its
-    /// first such name.
+    /// The columns that look like sites, floors or rooms, but contain names that groups cannot have. The value is the
+    /// first such name in the column.
     public private(set) var unusable: [String: String] = [:]
 
-    /// A name that a group can have instead of an unusable cell; `nil` if there is none.
+    /// A valid name of a group that is similar to `cell`; `nil` if there is none.
     public static func groupName(for cell: String) -> String? { NameRule.suggestion(for: cell) }
 
     /// The columns without a meaning, in the order of the table.
@@ -115,7 +116,7 @@ public struct FleetProposal: Sendable {
                 role.words.contains(Self.plain(column)) && !taken.contains(column)
                     && (role != .name || nameColumns.contains(column))
             }
-            // The words are in the order of how well they fit.
+            // The words are sorted by how well they fit, best first.
             let column = role.words.lazy.compactMap { word in fitting.first { Self.plain($0) == word } }.first
             if let column, [.site, .floor, .room].contains(role), let index = columns.firstIndex(of: column),
                 let cell = noGroup[index]
@@ -129,7 +130,8 @@ public struct FleetProposal: Sendable {
             let taken = Set(roles.values)
             roles[.name] = columns.first { nameColumns.contains($0) && !taken.contains($0) }
         }
-        // A table with one such column has no other names.
+        // If no other column can name the beacons, the title, the serial number or the host names them, if all its
+        // cells are different and valid as names.
         for role in [Role.title, .serial, .host] where roles[.name] == nil {
             guard let column = roles[role], nameColumns.contains(column) else { continue }
             (roles[.name], roles[role]) = (column, nil)
@@ -151,7 +153,8 @@ public struct FleetProposal: Sendable {
 
     /// Sets or removes the meaning of a column.
     ///
-    /// - Throws: ``FleetProposalError`` for a column that the table does not have, and for names that beacons cannot have.
+    /// - Throws: ``FleetProposalError`` for a column that the table does not have, and for names that beacons cannot
+    ///   have.
     public mutating func set(_ role: Role, to column: String?) throws(FleetProposalError) {
         guard let column else {
             roles[role] = nil
@@ -192,7 +195,7 @@ public struct FleetProposal: Sendable {
         return faults
     }
 
-    /// The reason why no fleet can be made; `nil` if one can.
+    /// The reason why no fleet file can be made from the table; `nil` if it can be made.
     public var fault: String? {
         guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
         if let (column, cell) = unusable.min(by: { $0.key < $1.key }), Fleet.levelNames.contains(column) {
@@ -204,7 +207,7 @@ public struct FleetProposal: Sendable {
         // The columns of groups cannot name beacons.
         let groups = [Role.site, .floor, .room].compactMap { roles[$0] }
         let faults = columns.filter { !groups.contains($0) }.map { (column: $0, faults: nameFaults(in: $0)) }
-        // A column with few such rows is the one with the names.
+        // If at most a tenth of the cells of a column cannot be names, the column is assumed to contain the names.
         if let best = faults.min(by: { $0.faults.count < $1.faults.count }), best.faults.count * 10 <= rows {
             let more = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
             return
@@ -232,7 +235,7 @@ public struct FleetProposal: Sendable {
         ])
         var variables: [(String, JSONValue)] = []
         if roles[.uuid] == nil { variables.append(("uuid", .string(uuid))) }
-        // Cells may be empty.
+        // The default interval also applies to empty cells of a column with intervals.
         variables.append(("intervalMs", .integer(300)))
         let inner: JSONValue? = roles[.floor] != nil ? "floor" : roles[.site] != nil ? "site" : nil
         var identities: [(String, JSONValue)] = []

@@ -1,10 +1,10 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The rule for names: letters, digits, `.`, `_` and `-`, with a letter or digit first, at most 64.
+/// The rule for names: letters, digits, `.`, `_` and `-`, with a letter or digit first, at most 64 characters.
 ///
-/// Names become names of files, units and hosts, rows of a spreadsheet and labels of a metric. These characters have no
-/// special meaning to a shell, a unit file, a playbook or a spreadsheet.
+/// Names are used as names of files, systemd units and hosts, in the rows of a spreadsheet and in the labels of a
+/// metric. These characters have no special meaning to a shell, a unit file, a playbook or a spreadsheet.
 enum NameRule {
     static let limit = 64
 
@@ -25,10 +25,10 @@ enum NameRule {
         return "\(ProblemText.quoted(name)) cannot be a beacon's name: \(taken.reason); choose another one"
     }
 
-    /// The largest number of characters of a name for people.
+    /// The maximum number of characters of a title, which is a name for display.
     static let titleLimit = 100
 
-    /// The reason why a text cannot be a name for people; `nil` for one without control characters.
+    /// The reason why a text cannot be a title; `nil` if it is not empty, not too long, and has no control characters.
     static func titleFault(_ text: String) -> String? {
         if text.isEmpty { return "the title is empty" }
         let count = text.unicodeScalars.count
@@ -49,7 +49,8 @@ enum NameRule {
     private static let rule =
         "; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", with a letter or digit first"
 
-    /// A name that is like an invalid one: with plain letters, and dashes between words.
+    /// A valid name that is similar to `text`, with ASCII letters, and with dashes between words; `nil` if there is
+    /// none.
     static func suggestion(for text: String) -> String? {
         let octets = PlainLetters.text(text).utf8.map { isPlain($0) ? $0 : UInt8(ascii: "-") }
         let words = String(decoding: octets, as: UTF8.self).split(separator: "-")
@@ -85,8 +86,8 @@ enum NameRule {
         }
     }
 
-    /// Returns whether a text can be a host's name or address, or a serial number: as names, but `:` is allowed as
-    /// well.
+    /// Returns whether a text can be a host's name or address, or a serial number. The rule is that for names, except
+    /// that `:` is allowed as well.
     static func isWord(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= limit, first.isASCIILetterOrDigit else { return false }
         return text.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: ":") }

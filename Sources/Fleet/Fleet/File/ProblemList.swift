@@ -1,9 +1,9 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The problems of all files: each once, and at most a thousand.
+/// The problems of all files. Each problem is listed once, and at most a thousand problems are listed.
 struct ProblemList: Sendable {
-    /// Further problems are only counted.
+    /// The maximum number of listed problems. Further problems are only counted.
     static let limit = 1000
 
     private(set) var problems: [FileProblem] = []
@@ -12,7 +12,8 @@ struct ProblemList: Sendable {
     private var isCut = false
     var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FileProblem> = []
-    /// For each column of a table, the first problem of each kind. It also counts the other cells with that problem.
+    /// For each kind of problem in each column of a table: the position of its first problem in ``problems``, the
+    /// number of further cells with this problem, and the rows of the first and the last of these further cells.
     private var cells: [CellFault: (place: Int, more: Int, first: Int, last: Int)] = [:]
 
     private struct CellFault: Hashable {
@@ -22,7 +23,7 @@ struct ProblemList: Sendable {
         let message: String
     }
 
-    /// Notes that the search ended because this list is full.
+    /// Records that the search ended because this list is full.
     mutating func cut() { isCut = true }
 
     mutating func add(_ problem: FileProblem) {
@@ -34,8 +35,8 @@ struct ProblemList: Sendable {
         if known.insert(problem).inserted { problems.append(problem) }
     }
 
-    /// Adds a problem of a cell. Of all cells of a column with the same fault, only the first is listed, with the number of
-    /// the others.
+    /// Adds a problem of a cell. If several cells of a column have the same fault, only the first is listed, with the
+    /// number of the other cells.
     mutating func addCell(_ problem: FileProblem) {
         let fault = CellFault(
             file: problem.file ?? "", path: problem.path, message: Self.withoutValues(problem.message))
@@ -65,7 +66,7 @@ struct ProblemList: Sendable {
         for problem in list { add(problem.inFile(file)) }
     }
 
-    /// The problems in the order of ``FileProblem/sorted(_:)``, with a note about those that were only counted.
+    /// The problems in the order of ``FileProblem/sorted(_:)``, with a note about the problems that were only counted.
     var sorted: [FileProblem] {
         var problems = problems
         for fault in cells.values where fault.more > 0 {

@@ -10,7 +10,8 @@ final class TableSource: Sendable {
         self.columns = columns
     }
 
-    /// The start of a cell. Reads the row again, so that rows do not store the places of their cells.
+    /// The place in the file where a cell starts. Reads the row again, so that rows need not store the places of their
+    /// cells.
     func place(of column: Int, in row: Fleet.Row) -> Fleet.Place {
         var cells = CSVRow()
         table.row(at: row.start, line: row.line, &cells)
@@ -22,7 +23,7 @@ final class TableSource: Sendable {
     }
 }
 
-/// The meanings of the columns of a table.
+/// For each value of a beacon, the position of its column in a table; `nil` if the table has no such column.
 struct TableColumns: Sendable {
     var name = 0
     var title: Int?
@@ -34,11 +35,11 @@ struct TableColumns: Sendable {
     var controller: Int?
     /// The columns x, y, z, latitude and longitude.
     var coordinates: [Int?] = [nil, nil, nil, nil, nil]
-    /// The columns of the variables that are used.
+    /// The position of the column of each variable that the fleet file uses.
     var variables: [String: Int] = [:]
 
     static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
-    /// Names that a fleet file may map to columns with other names.
+    /// The values that a table can contain. A fleet file may give their columns other names.
     static let known =
         ["name", "title", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
     /// The largest number of variables of one table.
@@ -67,7 +68,7 @@ extension FleetDecoder {
         rows.read(into: &self)
     }
 
-    /// The names of columns in the table by the values that they contain, such as `name` and `host`.
+    /// Reads the names of the table's columns, by the values that they contain, such as `name` and `host`.
     private mutating func columnMapping(_ node: JSONNode?) -> [String: JSONNode] {
         guard case .object(let members) = node?.value else { return [:] }
         var mapping: [String: JSONNode] = [:]
@@ -93,7 +94,7 @@ extension FleetDecoder {
                     + (advice ?? "it has " + ProblemText.shortened(table.header.joined(separator: ", "), to: 200)),
                 at: node)
         }
-        // Without the column, each row would have problems that have the same cause.
+        // If a column is missing, the table is not read: each row would have problems with the same cause.
         guard mapping.keys.allSatisfy({ column($0) != nil }) else { return nil }
         guard let name = column("name") else {
             guard mapping["name"] == nil else { return nil }
@@ -105,7 +106,7 @@ extension FleetDecoder {
             return nil
         }
         found.name = name
-        // A column "room" that contains the sites does not contain the rooms, too.
+        // If the fleet file states that the column "room" contains the sites, it does not contain the rooms as well.
         let levelColumns = Fleet.levelNames.compactMap { mapping[$0]?.string }
         found.levels = Fleet.levelNames.map { level in
             mapping[level] == nil && levelColumns.contains(level) ? nil : column(level)
@@ -147,7 +148,7 @@ struct TableRows {
     private let group: Int
     /// The columns that name a row's group.
     private let groupColumns: [Int]
-    /// The groups by the cells that name them; `nil` inside for cells that name no group.
+    /// The position of each group, by the cells that name it; a value of `nil` if the cells name no valid group.
     private var groups: [[String]: Int?] = [:]
 
     private var table: CSVTable { source.table }
@@ -242,7 +243,7 @@ struct TableRows {
     private func hasAllColumns(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Bool {
         let expected = table.header.count
         if row.cells.count == expected { return true }
-        // Spreadsheets end rows with separators.
+        // Some spreadsheets add empty cells at the end of a row.
         if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
         let few = row.cells.count < expected
         let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
@@ -254,12 +255,13 @@ struct TableRows {
         return false
     }
 
-    /// The number of the row's group.
+    /// The position of the row's group in the groups of the fleet; `nil` if the cells name no valid group.
     private mutating func groupNumber(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
         guard !groupColumns.isEmpty else { return group }
         let cells = groupColumns.map { text(row, $0) }
         if let known = groups[cells] { return known }
-        // The search for the nearest name is slow, and no more problems are listed.
+        // If the list of problems is full, the group is not searched: finding the nearest name for the message is slow,
+        // and the message would not be listed.
         let found = decoder.problems.isFull ? nil : find(row, &decoder)
         groups[cells] = .some(found)
         return found

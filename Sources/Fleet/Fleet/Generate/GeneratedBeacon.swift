@@ -9,7 +9,7 @@ extension FleetAllocation {
     /// lock give the same bytes.
     ///
     /// - Parameters:
-    ///   - number: 0..<``count``, in the order of the fleet file.
+    ///   - number: The position of the beacon, 0..<``count``, in the order of the fleet file.
     ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
     public func beacon(_ number: Int, keys: FleetKeyFolder? = nil) -> GeneratedBeacon {
         let beacon = fleet.beacons[number]
@@ -28,7 +28,7 @@ extension FleetAllocation {
         result.profile = fleet.template.text(filler.values)
         let (profile, problems) = BeaconProfile.decode(result.profile)
         for problem in problems {
-            // An unknown key is a mistake of the template, whatever variable its value comes from.
+            // An unknown key is an error in the template, even if its value comes from a variable.
             let origin = problem.isAboutKey ? filler.originOfKey(at: problem.path) : filler.origin(of: problem.path)
             add(problem.message + lostZeros(of: problem, origin, number, identity), origin, severity: problem.severity)
         }
@@ -81,7 +81,8 @@ extension FleetAllocation {
         return ""
     }
 
-    /// The end of a message about a variable of a group or of the beacon, which names the beacon.
+    /// The end of a message about a variable of a group or of a beacon, which states the name of the beacon; empty for
+    /// other messages.
     private func suffix(_ origin: ValueOrigin, _ name: String) -> String {
         guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
         else { return "" }
@@ -139,15 +140,16 @@ public struct GeneratedBeacon: Sendable {
         }
 
         var value: Value
-        /// The place of the value; `nil` for the beacon itself.
+        /// The place of the value in the files; `nil` if problems are reported at the place of the beacon.
         var origin: ValueOrigin?
     }
 
     struct Problem {
         var problem: FileProblem
-        /// The end of the message, which names the beacon. Problems that differ only in it are listed once.
+        /// The end of the message, which names the beacon. Problems that differ only in this end are listed once.
         var suffix: String
-        /// `true` if the same problem of other cells of the column is listed only once.
+        /// `true` for a problem of a table's cell. If other cells of the column have the same problem, they are only
+        /// counted.
         var isAboutCell = false
     }
 
@@ -157,7 +159,7 @@ public struct GeneratedBeacon: Sendable {
     public internal(set) var profile: [UInt8] = []
     /// The beacon's entry in the manifest; `nil` when the profile has an error.
     public internal(set) var beacon: FleetManifest.Beacon?
-    /// The interval and the length of each advertisement.
+    /// The type, the interval and the length of each advertisement.
     var traffic: [FleetTraffic.Advertisement] = []
     var problems: [Problem] = []
     var claims: [Claim] = []
@@ -169,7 +171,7 @@ public struct GeneratedBeacon: Sendable {
 }
 
 extension FleetManifest.Advertisement {
-    /// The name of the key file without its directories; `nil` when no key rotates.
+    /// The name of the key file without its directories; `nil` if the advertisement has no rotating key.
     var keyName: String? {
         identityKeyFile.map { path in path.split(separator: "/").last.map(String.init) ?? path }
     }
@@ -187,7 +189,7 @@ extension FleetManifest.Advertisement {
             payloadOctets: usual == octets || type == "eddystone-url" ? nil : octets)
     }
 
-    /// The measured power in the packet; `nil` when it depends on the power that the controller grants.
+    /// The measured power in the packet; `nil` when it depends on the power that the controller selects.
     private static func measuredPower(_ wanted: Advertisement, _ power: RadioPower?) -> Int? {
         if case .calibrated = wanted.measuredPower, power == nil { return nil }
         switch wanted.content {
@@ -211,7 +213,7 @@ extension FleetManifest.Identity {
             }
     }
 
-    /// The keys of an identity that no two beacons may share; `nil` when beacons may share it.
+    /// The keys in the profile that contain the identity; `nil` if several beacons may have the same identity.
     fileprivate var keys: [String]? {
         switch self {
         case .iBeacon: ["uuid", "major", "minor"]

@@ -11,7 +11,7 @@ extension FleetLock {
         /// This beacon of the manifest does not match the template.
         case otherTemplate(beacon: String)
 
-        /// As the end of a sentence.
+        /// The reason, as the end of a sentence.
         public var description: String {
             switch self {
             case .otherFleet(let name): "it is the manifest of the fleet \(name)"

@@ -2,7 +2,8 @@ internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
 
-/// Allocates identities. Identities in the lock stay; new ones are added at the end, in the order of the fleet file.
+/// Allocates identities. Identities in the lock do not change. New identities are added at the end, in the order of the
+/// fleet file.
 struct Allocator {
     let fleet: Fleet
     var allocation: FleetAllocation
@@ -11,19 +12,19 @@ struct Allocator {
     private let now: RFC3339Time
     /// `true` if the lock has no identities yet.
     let isFirst: Bool
-    /// The path of the group in which the beacons of each group are counted.
+    /// For each group, the path of the group in which the minor numbers of its beacons are counted.
     private(set) var groupScopes: [String] = []
-    /// The entries that were in the lock before, by name.
+    /// The positions of the entries that were in the lock before this allocation, by name.
     private var known: [String: [Int]] = [:]
-    /// `true` if a beacon has the entry, for each entry that was in the lock before.
+    /// For each entry that was in the lock before this allocation, `true` if a beacon now uses it.
     private var isTaken: [Bool] = []
-    /// The addresses that are given out.
+    /// The addresses that are already allocated.
     private var addresses: Set<DeviceAddress> = []
-    /// The first entry that has each instance.
+    /// The position of the first entry with each instance.
     private var instances: [UInt64: Int] = [:]
-    /// The next number to try as an instance; one above ``AllocationRules/instanceLimit`` when all are given out.
+    /// The next number to try as an instance; one above ``AllocationRules/instanceLimit`` when all are allocated.
     private var nextInstance: UInt64 = 1
-    /// The minor numbers by the group in which they are counted.
+    /// The allocated minor numbers, by the path of the group in which they are counted.
     private var minors: [String: NumberRange] = [:]
 
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
@@ -58,7 +59,7 @@ struct Allocator {
         problems.add(FileProblem(message, at: .init(line: 1, column: 1), in: lockFile))
     }
 
-    /// Collects the identities that the lock has given out.
+    /// Collects the identities that the lock already contains.
     private mutating func collectGivenNumbers() {
         isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
         let first = firstMinor
@@ -78,7 +79,7 @@ struct Allocator {
 
     private var firstMinor: Int { fleet.rules.minor?.first ?? 1 }
 
-    /// Gives a beacon its entry in the lock, a new one if it has none.
+    /// Finds the entry of a beacon in the lock, or adds a new entry, and completes it.
     private mutating func place(_ number: Int) {
         let beacon = fleet.beacons[number]
         let index = find(beacon) ?? append(beacon)
@@ -87,15 +88,17 @@ struct Allocator {
         allocation.entries.append(index)
     }
 
-    /// The beacon's entry in the lock; `nil` when it has none.
+    /// The position of the beacon's entry in the lock; `nil` if it has none. If there is only an entry that is counted
+    /// in another group, the beacon is recorded as moved.
     private mutating func find(_ beacon: Fleet.Beacon) -> Int? {
         let found = entry(named: beacon.name, scope: groupScopes[beacon.group])
         if found.inScope == nil, found.isElsewhere { allocation.changes.moved.append(beacon.name) }
         return found.inScope
     }
 
-    /// The free entry of that name whose minor number is counted in that group. Entries in use come before retired
-    /// ones.
+    /// The position of an entry with this name that no beacon uses yet, and whose minor number is counted in the group
+    /// `scope`. An entry that is in use is preferred to a retired entry. `isElsewhere` is `true` if an entry with this
+    /// name is in use in another group.
     private func entry(named name: String, scope: String) -> (inScope: Int?, isElsewhere: Bool) {
         var (live, retired, isElsewhere): (Int?, Int?, Bool) = (nil, nil, false)
         for index in known[name] ?? [] where !isTaken[index] {
@@ -154,7 +157,7 @@ struct Allocator {
     private mutating func retire() {
         for index in isTaken.indices where !isTaken[index] && !allocation.lock.entries[index].isRetired {
             allocation.lock.entries[index].isRetired = true
-            // The former identity of a beacon that moved is retired as well, but the beacon is not.
+            // If a beacon has moved, its former identity is retired, but the beacon is not reported as retired.
             let name = allocation.lock.entries[index].name
             if fleet.numbers[name] == nil { allocation.changes.retired.append(name) }
         }
@@ -221,7 +224,8 @@ extension Allocator {
         }
     }
 
-    /// The last 12 digits of a hexadecimal serial number, or the first 12 digits of the fingerprint of another one.
+    /// The instance for a serial number: its last 12 digits if it is hexadecimal, otherwise the first 12 digits of its
+    /// fingerprint.
     static func instance(fromSerial serial: String) -> UInt64 {
         let digits = serial.filter { $0 != ":" && $0 != "-" }
         let isHexadecimal = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
@@ -245,7 +249,7 @@ extension Allocator {
 }
 
 extension Allocator {
-    /// Gives up identities of beacons that are retired or that the fleet file no longer has.
+    /// Removes identities from the lock, if their beacons are retired or no longer in the fleet file.
     private mutating func release(_ releasing: [String]) {
         guard !releasing.isEmpty else { return }
         let groups = allocation.lock.groupPaths
@@ -263,7 +267,7 @@ extension Allocator {
             report("cannot release: " + reason)
         }
         allocation.changes.released = found.sorted()
-        // A group may be renamed after the last of its identities was released.
+        // The lock keeps a group whose last identity was released, so that the group can still be renamed.
         for path in groups.subtracting(allocation.lock.groupPaths).sorted() {
             allocation.lock.groups.append(.init(path: path))
         }
@@ -310,11 +314,11 @@ extension Allocator {
     }
 }
 
-/// Numbers 0...65535 that are given out upwards from the first one, and then from 0 where numbers are free.
+/// Allocates the numbers 0...65535: upwards from the first number and, after 65535, the free numbers from 0 on.
 private struct NumberRange {
-    /// The number above the highest one that is given out, or the first number.
+    /// The number above the highest allocated number; at the start, the first number.
     private var upcoming: Int
-    /// All numbers below this one are given out.
+    /// All numbers below this number are allocated. Used when ``upcoming`` is above 65535.
     private var lowest = 0
     private var taken: Set<Int> = []
 
@@ -322,13 +326,13 @@ private struct NumberRange {
         upcoming = first
     }
 
-    /// Marks a number as given out.
+    /// Marks a number as allocated.
     mutating func use(_ number: Int) {
         taken.insert(number)
         upcoming = max(upcoming, number + 1)
     }
 
-    /// Gives out a number; `nil` when there are no more.
+    /// Allocates a number; `nil` if all numbers are allocated.
     mutating func next() -> Int? {
         let limit = AllocationRules.numberRange.upperBound
         while upcoming > limit, lowest <= limit, taken.contains(lowest) { lowest += 1 }

@@ -6,14 +6,14 @@ public import Configuration
 /// The identities depend only on the fleet file, the lock and, for new epochs, the time.
 public struct FleetAllocation: Sendable {
     public let fleet: Fleet
-    /// The lock after this allocation: the old entries, with the new ones at the end.
+    /// The lock after this allocation: the old entries, followed by the new entries.
     public internal(set) var lock: FleetLock
     public internal(set) var changes = Changes()
     /// The beacons that have other identities than in the lock before.
     public internal(set) var renumbered: [Renumbered] = []
-    /// The number of each beacon's entry in the lock.
+    /// For each beacon, the position of its entry in the lock.
     var entries: [Int] = []
-    /// The major number of each group.
+    /// The major number of each group; `nil` for a group without a major number.
     var groupMajors: [Int?] = []
 
     init(fleet: Fleet, lock: FleetLock) {
@@ -24,9 +24,9 @@ public struct FleetAllocation: Sendable {
     /// Gives every beacon of a fleet its identity.
     ///
     /// - Parameters:
-    ///   - lock: The lock as it was; `nil` when there is none yet.
-    ///   - releasing: Names of beacons whose retired identities are given up.
-    ///   - now: The epoch of beacons that get one now, unless the fleet file has one.
+    ///   - lock: The lock before this allocation; `nil` when there is none yet.
+    ///   - releasing: The names of retired beacons whose identities are removed from the lock.
+    ///   - now: The epoch of beacons that get an epoch in this allocation, unless the fleet file states an epoch.
     /// - Returns: The allocation, and every problem. After an error some beacons may have no identity.
     public static func make(
         _ fleet: Fleet, lock: FleetLock?, releasing: [String] = [], now: RFC3339Time
@@ -41,7 +41,7 @@ public struct FleetAllocation: Sendable {
 
     /// The identity of a beacon, as far as the rules of the fleet allocate it.
     ///
-    /// - Parameter number: 0..<``count``, in the order of the fleet file.
+    /// - Parameter number: The position of the beacon, 0..<``count``, in the order of the fleet file.
     func identity(of number: Int) -> Identity {
         let entry = lock.entries[entries[number]]
         return Identity(
@@ -63,7 +63,7 @@ public struct FleetAllocation: Sendable {
 
     /// The changes that an allocation made to a lock.
     public struct Changes: Hashable, Sendable {
-        /// The number of beacons that were given an identity.
+        /// The number of beacons that received a new identity.
         public var added = 0
         /// Beacons that were removed from the fleet. Their identities are kept.
         public var retired: [String] = []
@@ -71,11 +71,11 @@ public struct FleetAllocation: Sendable {
         public var revived: [String] = []
         /// New name and old name.
         public var renamed: [Pair] = []
-        /// Beacons that moved to another group and have a new number.
+        /// Beacons that moved to another group and have a new minor number.
         public var moved: [String] = []
-        /// Name and new serial number of beacons whose machine was replaced.
+        /// Beacons whose machine was replaced: the name, and the new serial number.
         public var replacedBoxes: [Pair] = []
-        /// Names whose retired identities were given up.
+        /// The names of retired beacons whose identities were removed from the lock.
         public var released: [String] = []
 
         /// A beacon, and the value that has changed.
@@ -106,7 +106,7 @@ struct AllocationRules: Sendable {
         }
     }
 
-    /// Each part has its own major number.
+    /// The rule for major numbers: each part of the fleet at the level `per` has its own major number.
     struct Major: Sendable {
         var per: Level
         var first: Int
@@ -130,10 +130,10 @@ struct AllocationRules: Sendable {
     var instance: Instance?
     /// The epoch of new beacons; `nil` for the time at which they are first generated.
     var eidEpoch: RFC3339Time?
-    /// The places of the rules in the fleet file.
+    /// The places of the rules in the fleet file, by their keys.
     var nodes: [String: JSONNode] = [:]
 
-    /// `true` if beacons that are counted together have the same major number.
+    /// `true` if all beacons whose minor numbers are counted together have the same major number.
     var majorFollowsFromScope: Bool { minor != nil && major?.per.depth == minor?.within.depth }
 
     func isAllocated(_ variable: String) -> Bool {
@@ -146,7 +146,7 @@ struct AllocationRules: Sendable {
         }
     }
 
-    /// The last number of an instance counter: 6 octets.
+    /// The last number of an instance counter: 6 bytes.
     static let instanceLimit = UInt64(1) << 48 &- 1
     static let numberRange = 0...65_535
 }

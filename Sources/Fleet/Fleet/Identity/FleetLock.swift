@@ -1,11 +1,11 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The identities that a fleet has given out: one beacon a line, in the order in which they were given out.
+/// The allocated identities of a fleet: one line for each beacon, in the order of allocation.
 ///
-/// New beacons are added at the end and no line ever moves. If two branches both add a beacon, they change the same
+/// New beacons are added at the end, and no line ever moves. If two branches both add a beacon, they change the same
 /// place of the file, so version control reports a conflict. Identities that are no longer used stay in the file as
-/// retired, so that no identity is given out twice.
+/// retired, so that no identity is allocated twice.
 ///
 /// Every line ends with a check mark (`LineMark`), so that a damaged or edited line is refused with its line number. A
 /// line without a mark, from version 0.1 or written by hand, is accepted without this check.
@@ -13,7 +13,7 @@ public struct FleetLock: Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
-    /// The lock of `museum.json` is `museum.lock.json`.
+    /// The name of the lock file for a fleet file: for `museum.json`, it is `museum.lock.json`.
     public static func file(beside fleetFile: String) -> String {
         let isJSON = fleetFile.hasSuffix(".json")
         return (isJSON ? String(fleetFile.dropLast(5)) : fleetFile) + ".lock.json"
@@ -21,12 +21,12 @@ public struct FleetLock: Sendable {
 
     /// The fleet's name.
     public internal(set) var fleet: String
-    /// The groups that have a major number, and the groups whose names cannot be seen from the beacons: groups without
-    /// numbers, and groups that were renamed. New groups are added at the end.
+    /// The groups that have a major number, and the groups that cannot be derived from the entries of beacons: groups
+    /// without numbers, and groups that were renamed. New groups are added at the end.
     var groups: [Group] = []
     var entries: [Entry] = []
 
-    /// A lock in which no identity is given out yet.
+    /// A lock without any allocated identity.
     public init(fleet: String) {
         self.fleet = fleet
     }
@@ -38,7 +38,7 @@ public struct FleetLock: Sendable {
         var was: [String] = []
         /// `true` if the fleet no longer has the group.
         var isRetired = false
-        /// The line of the file; 0 for a new one.
+        /// The number of the group's line in the file; 0 for a new group.
         var line = 0
     }
 
@@ -60,31 +60,31 @@ public struct FleetLock: Sendable {
         var box: String?
         /// The serial numbers of machines that were replaced.
         var earlierBoxes: [String] = []
-        /// The host of the machine. With the title and the group, it shows later that a beacon was renamed.
+        /// The host of the machine. Like the title with the group, it helps to detect later that a beacon was renamed.
         var host: String?
-        /// The name for people.
+        /// The title of the beacon, which is its name for display.
         var title: String?
         /// The path of the beacon's group; empty for a beacon without a title.
         var group = ""
         var isRetired = false
-        /// The line of the file; 0 for a new one.
+        /// The number of the beacon's line in the file; 0 for a new entry.
         var line = 0
     }
 
-    /// The beacons whose identities are kept and not in use.
+    /// The names of the beacons whose identities are kept, but not in use.
     public var retiredNames: [String] { entries.filter(\.isRetired).map(\.name) }
     /// The number of identities in use.
     public var liveCount: Int { entries.count { !$0.isRetired } }
 
-    /// The name of a group or beacon that was set aside because another one took its name: the name, `~` and a number.
-    /// No group and no beacon of a fleet file has such a name.
+    /// The name that a group or beacon gets when another group or beacon takes over its name: the former name, `~` and
+    /// a number. No group and no beacon of a fleet file has such a name.
     static func setAside(_ name: String, isTaken: (String) -> Bool) -> String {
         var number = 1
         while isTaken("\(name)~\(number)") { number += 1 }
         return "\(name)~\(number)"
     }
 
-    /// The name without the end that ``setAside(_:isTaken:)`` adds.
+    /// The name without the suffixes that ``setAside(_:isTaken:)`` has added.
     static func plainName(_ name: String) -> Substring {
         guard let mark = name.lastIndex(of: "~") else { return name[...] }
         let digits = name[mark...].dropFirst()
@@ -123,7 +123,7 @@ extension FleetLock {
             + names("was", group.was) + (group.isRetired ? ",\"retired\":true" : "")
     }
 
-    /// A key whose value is a list of names; empty if there are none.
+    /// The text of a key whose value is a list of names; empty if there are no names.
     private static func names(_ key: String, _ names: [String]) -> String {
         names.isEmpty ? "" : ",\"\(key)\":" + JSONValue.array(names.map(JSONValue.string)).line
     }
@@ -168,9 +168,9 @@ enum LineMark {
 }
 
 extension FleetLock {
-    /// Decodes a lock file, also one whose JSON was laid out in another way.
+    /// Decodes a lock file. The layout of the JSON may differ from the layout that Pharos writes.
     ///
-    /// - Returns: The lock, `nil` when there is an error, and every problem in the order of the file.
+    /// - Returns: The lock, which is `nil` if there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8], file: String) -> (lock: FleetLock?, problems: [FileProblem]) {
         let (root, faults) = JSONDocument.parse(octets)
         var problems = ProblemList()
@@ -195,7 +195,7 @@ extension FleetLock {
         return (problems.hasErrors ? nil : lock, problems.sorted)
     }
 
-    /// The line at which version control has left the two sides of a conflict.
+    /// The number of the line at which version control has left the two sides of a conflict; `nil` if there is none.
     private static func conflictLine(_ octets: [UInt8]) -> Int? {
         let lines = octets.split(separator: 0x0A, omittingEmptySubsequences: false)
         return lines.firstIndex { $0.starts(with: "<<<<<<< ".utf8) }.map { $0 + 1 }
@@ -298,7 +298,7 @@ private struct LockDecoder {
 }
 
 extension FleetLock {
-    /// Finds identities that are given out twice, as they may be after edits by hand and after merges.
+    /// Reports identities that are allocated twice, which may happen through edits by hand and merges.
     fileprivate func checkConsistency(_ problems: inout ProblemList, file: String) {
         func report(_ message: String, line: Int) {
             problems.add(FileProblem(message, at: .init(line: line, column: 1), in: file))

@@ -1,7 +1,7 @@
 internal import Configuration
 
-/// A new name of a group or a beacon, which keeps its identities: the places of the name in the fleet file and its
-/// tables, and the lock with the new name.
+/// A new name of a group or a beacon, which keeps its identities. Finds the places of the old name in the fleet file
+/// and its tables, and changes the name in the lock.
 public struct FleetNameChange: Sendable {
     /// The things that have names.
     public enum Kind: String, Hashable, Sendable {
@@ -13,13 +13,13 @@ public struct FleetNameChange: Sendable {
     public enum Fault: Error, Hashable, Sendable {
         /// Neither the fleet nor the lock has the name.
         case unknown(nearest: String?)
-        /// There are a group and a beacon of that name.
+        /// A group and a beacon both have this name.
         case ambiguous
         /// The new name is invalid, with the reason.
         case name(String)
         /// The new path of a group is in another group.
         case otherParent
-        /// The fleet has the new name already, and the old one as well.
+        /// The fleet already has the new name, and still has the old name.
         case taken
         /// The fleet has the new name, and the lock does not have the old one.
         case notInLock
@@ -29,14 +29,14 @@ public struct FleetNameChange: Sendable {
     /// The former path of the group, or the former name of the beacon.
     public let old: String
     public let new: String
-    /// The last name of `new`.
+    /// The new name of the group, without the groups around it.
     private var newName: String { String(new.split(separator: "/").last ?? "") }
     private let fleet: Fleet
 
     /// - Parameters:
     ///   - old: The name of a beacon, or the path of a group such as `museum/ground`.
-    ///   - new: The new name. For a group also the whole new path.
-    ///   - kind: `nil` if the name decides.
+    ///   - new: The new name. For a group, the whole new path is accepted as well.
+    ///   - kind: The kind of thing to rename; `nil` to find it by the name.
     public init(_ old: String, to new: String, kind: Kind?, in fleet: Fleet, _ lock: FleetLock?) throws(Fault) {
         guard !old.isEmpty else { throw .unknown(nearest: nil) }
         let groups = Set(fleet.groups.map(\.pathText)).subtracting([""])
@@ -77,7 +77,8 @@ public struct FleetNameChange: Sendable {
         kind == .beacon ? fleet.numbers[old] != nil : fleet.groups.contains { $0.pathText == old }
     }
 
-    /// Gives the identities in the lock the new name. A group or beacon that has it is set aside.
+    /// Changes the name in the lock. If another group or beacon of the lock already has the new name, it is set aside
+    /// under another name.
     public func apply(to lock: inout FleetLock) {
         switch kind {
         case .group: if lock.knows(group: old) { lock.renameGroup(old, to: new) }
@@ -87,14 +88,14 @@ public struct FleetNameChange: Sendable {
 
     // MARK: The files
 
-    /// The text of a file with the new name at the given places.
+    /// A changed file, with the new name in all places.
     public struct Edit: Sendable {
         /// The name of the file, as the fleet file has it; `nil` for the fleet file itself.
         public var table: String?
         public var octets: [UInt8]
     }
 
-    /// The files with the new name. Everything else in them stays as it is.
+    /// The changed files, with the new name. Everything else in them stays unchanged.
     ///
     /// - Parameter octets: The contents of the fleet file.
     public func edits(of octets: [UInt8]) -> [Edit] {
@@ -134,8 +135,8 @@ public struct FleetNameChange: Sendable {
         return edits
     }
 
-    /// Finds the cell of `row` that contains the old name. Returns its place and its new text; `nil` if the group itself
-    /// names the table, so that no cell contains the name.
+    /// Finds the cell of `row` that contains the old name. Returns the range of its bytes and its new text; `nil` if
+    /// the table is listed inside the renamed group, so that no cell contains the name.
     private func cell(of row: Fleet.Row, _ path: [String], _ depth: Int) -> (range: Range<Int>, text: String)? {
         let (table, columns) = (row.table.table, row.table.columns)
         var cells = CSVRow()
@@ -152,7 +153,8 @@ public struct FleetNameChange: Sendable {
         return columns.levels[depth - 1].flatMap { found($0, newName) }
     }
 
-    /// The end of a path with another name at the given depth; `nil` if that name is not in the end.
+    /// Replaces a name in `text`, which contains the last names of the path `path`. `depth` counts from the start of
+    /// `path`, where the first name has the depth 1. Returns `nil` if `text` does not contain the name at this depth.
     private static func replaced(_ text: String, _ path: [String], _ depth: Int, _ name: String) -> String? {
         var names = text.split(separator: "/").map(String.init)
         let place = depth - 1 - (path.count - names.count)

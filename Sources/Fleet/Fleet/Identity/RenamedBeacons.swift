@@ -1,16 +1,16 @@
-/// The beacons that seem to have a new name, although neither `was` nor `pharos fleet rename` says so.
+/// The beacons that seem to have a new name, although neither `was` nor `pharos fleet rename` states it.
 ///
 /// A beacon that was in use in the lock and is no longer in the fleet, and a beacon that would get a new identity, are
-/// taken for one renamed beacon if they agree in one of these signs, and no other beacon of the lock or of the fleet has
-/// the same value:
+/// regarded as one renamed beacon if they agree in one of these signs, and no other beacon of the lock or of the fleet
+/// has the same value:
 ///
 /// 1. the serial number of the machine;
 /// 2. the host;
 /// 3. the group together with the title;
 /// 4. the name without the leading zeros of its numbers, and in lower case.
 ///
-/// Beacons that agree in none of these are a removed and a new beacon. A beacon whose own retired identity comes back is
-/// not renamed.
+/// Beacons that agree in none of these signs are a removed beacon and a new beacon. A beacon whose own retired identity
+/// comes back is not renamed.
 struct RenamedBeacons {
     enum Sign: CaseIterable {
         case serial
@@ -42,7 +42,7 @@ struct RenamedBeacons {
     private(set) var formerNames: [String: (name: String, sign: Sign)] = [:]
 
     /// - Parameters:
-    ///   - entries: The entries of the lock before the fleet was read.
+    ///   - entries: The entries of the lock before this allocation.
     ///   - renamed: The former names of beacons that the fleet file states, by their present names.
     init(_ entries: [FleetLock.Entry], _ fleet: Fleet, renamed: [String: String]) {
         let live = entries.filter { !$0.isRetired }

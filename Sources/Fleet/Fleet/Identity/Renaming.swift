@@ -2,8 +2,8 @@ internal import Configuration
 
 /// The renamings of groups and beacons, which the fleet file states with `was`.
 ///
-/// The lock records each former name. So a `was` that stays in the file is recognized as done, even if the former name
-/// is in use again. A name that is older than the last former name is found as well.
+/// The lock records every former name. Therefore a `was` that stays in the fleet file is recognized as already done,
+/// even if the former name is in use again. `was` may also be an older name than the last former name.
 extension Allocator {
     private static let thirdName =
         "to swap two names, use a third name and run `pharos fleet generate` after each step"
@@ -19,8 +19,8 @@ extension Allocator {
             let parent = group.path.dropLast()
             let new = group.pathText
             var old = (parent + [was]).joined(separator: "/")
-            // A renaming that the lock records counts as done. It is done once more if the new name has retired since and
-            // the former name is in use again.
+            // A renaming that the lock records counts as done. It is done once more if the group with the new name has
+            // been retired since then, and the former name is in use again.
             let isFree = !allocation.lock.isInUse(group: new) && allocation.lock.isInUse(group: old)
             let isRecorded = allocation.lock.formerNames(ofGroup: new).contains(was)
             if isRecorded, !isFree || current.contains(old) { continue }
@@ -61,15 +61,15 @@ extension Allocator {
         }
     }
 
-    /// Returns whether numbers are counted in the group or in groups in it.
+    /// Returns whether the group has beacons, and its name is in the paths of groups by which numbers are counted.
     private func isNumbered(_ number: Int) -> Bool {
         let path = fleet.groups[number].path
         guard path.count <= fleet.rules.depth else { return false }
         return fleet.beacons.contains { fleet.groups[$0.group].path.starts(with: path) }
     }
 
-    /// Notes in the lock which groups are in the fleet: a group without beacons may be renamed before its first beacon
-    /// comes, and a retired group may come back.
+    /// Records in the lock which groups are in the fleet. A group without beacons may be renamed before it gets its
+    /// first beacon, and a retired group may return.
     mutating func rememberGroups() {
         let current = Set(fleet.groups.map(\.pathText))
         for index in allocation.lock.groups.indices {
@@ -85,7 +85,7 @@ extension Allocator {
 
     /// Renames beacons in the lock, so that they keep their identities. An ambiguous renaming is an error.
     ///
-    /// - Returns: The former name of each beacon that was renamed now.
+    /// - Returns: The former names of the beacons that this call has renamed, by their new names.
     mutating func renameBeacons() -> [String: String] {
         guard fleet.beacons.contains(where: { $0.was != nil }) else { return [:] }
         var entries = Dictionary(grouping: allocation.lock.entries.indices) { allocation.lock.entries[$0].name }
@@ -101,8 +101,8 @@ extension Allocator {
             func hasActiveEntry(_ lockEntries: [Int]?) -> Bool {
                 lockEntries?.contains { !allocation.lock.entries[$0].isRetired } == true
             }
-            // A retired beacon may have been renamed from `was` to this name before. If another beacon now uses `was`, it
-            // may be renamed in the same way.
+            // A retired beacon may have been renamed from `was` to this name before. If another beacon now uses `was`,
+            // that beacon may be renamed in the same way.
             let isFree = !hasActiveEntry(own) && hasActiveEntry(entries[was])
             let isRecorded = own.contains { allocation.lock.entries[$0].was.contains(was) }
             if isRecorded, !isFree || fleet.numbers[was] != nil { continue }
@@ -165,13 +165,13 @@ extension AllocationRules {
 // MARK: The lock
 
 extension FleetLock {
-    /// Returns whether a group is `top` or in it.
+    /// Returns whether the group with the path `path` is the group `top`, or is inside it.
     static func isIn(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
 
-    /// All groups that the lock names, with the groups around them.
+    /// The paths of all groups that the lock contains, and of the groups around them.
     var groupPaths: Set<String> { Self.paths(groups.map(\.path) + entries.map(\.scope)) }
 
-    /// The groups that were in the fleet when the lock was written, with the groups around them.
+    /// The paths of the groups that were in the fleet when the lock was written, and of the groups around them.
     var groupPathsInUse: Set<String> {
         Self.paths(groups.filter { !$0.isRetired }.map(\.path) + entries.filter { !$0.isRetired }.map(\.scope))
     }
@@ -200,7 +200,8 @@ extension FleetLock {
 
     func formerNames(ofGroup path: String) -> [String] { groups.first { $0.path == path }?.was ?? [] }
 
-    /// The path of the only group in `parent` that once had that name; `nil` when there is none, or more than one.
+    /// The path of the only group in `parent` that formerly had this name and is not in `current`; `nil` if there is no
+    /// such group, or more than one.
     func group(formerly name: String, in parent: String, notIn current: Set<String>) -> String? {
         let found = groups.filter { group in
             let start = group.path.lastIndex(of: "/").map { group.path[..<$0] } ?? ""
@@ -209,7 +210,7 @@ extension FleetLock {
         return found.count == 1 ? found[0].path : nil
     }
 
-    /// Records the former name of a group, so that it is not taken for a new renaming.
+    /// Records the former name of a group, so that its `was` is not regarded as a new renaming.
     mutating func record(formerName name: String, ofGroup path: String) {
         guard let index = groups.firstIndex(where: { $0.path == path }) else {
             groups.append(.init(path: path, was: [name]))
@@ -218,8 +219,9 @@ extension FleetLock {
         if !groups[index].was.contains(name) { groups[index].was.append(name) }
     }
 
-    /// Gives a group, and the groups in it, another path. A group that has the new path is set aside, with its numbers:
-    /// its beacons use the identities that they had in the renamed group, if they had any.
+    /// Changes the path of a group and of its subgroups. If another group already has the new path, it is set aside
+    /// with its numbers under another name. Its beacons then use the identities that they had in the renamed group, if
+    /// they had any.
     mutating func renameGroup(_ old: String, to new: String) {
         var inUse: Set<[String]> = []
         var majors: [Int: String] = [:]
@@ -260,8 +262,8 @@ extension FleetLock {
         }
     }
 
-    /// Gives all identities of a beacon another name. A beacon that has the new name is set aside, with its identities: the
-    /// renamed beacon is in use in its place.
+    /// Changes the name of all identities of a beacon. If another beacon already has the new name, it is set aside with
+    /// its identities under another name, and the renamed beacon is in use in its place.
     mutating func renameBeacon(_ old: String, to new: String) {
         var scope: String?
         if knows(beacon: new) {

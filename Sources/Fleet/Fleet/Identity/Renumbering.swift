@@ -2,25 +2,27 @@ internal import BluetoothTypes
 public import Configuration
 
 extension FleetAllocation {
-    /// A beacon that has another identity than in the lock before.
+    /// A beacon that has another identity than in the lock before the allocation.
     public struct Renumbered: Hashable, Sendable {
         public var name: String
-        /// The values that differ, as in `minor 7`.
+        /// The differing values of the old identity, such as `minor 7`.
         public var before: String
+        /// The differing values of the new identity, such as `minor 8`.
         public var after: String
-        /// The name in the lock.
+        /// The name of the beacon in the lock before the allocation.
         var was: String
-        /// The group whose numbers the beacon had; empty for the whole fleet.
+        /// The path of the group in which the beacon was numbered before; empty for the whole fleet.
         var groupBefore: String
-        /// The group whose numbers the beacon has now; empty for the whole fleet.
+        /// The path of the group in which the beacon is numbered now; empty for the whole fleet.
         var groupAfter: String
         /// The sign that the beacon has a new name; `nil` for a beacon with the name that it has in the lock.
         var sign: RenamedBeacons.Sign?
-        /// The number of the beacon in the fleet.
+        /// The position of the beacon in the fleet.
         var number: Int
     }
 
-    /// `true` if the identities change only on request: if a beacon seems to be renamed, or if more than one changes.
+    /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, or if more
+    /// than one beacon would get another identity.
     public var needsRequest: Bool { renumbered.count > 1 || renumbered.contains { $0.sign != nil } }
 
     /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
@@ -71,7 +73,7 @@ extension FleetAllocation {
         return " (rows \(first) to \(last))"
     }
 
-    /// The sign that beacons were renamed, and how they keep their identities.
+    /// The end of a warning: the sign that beacons were renamed, and how they keep their identities.
     private static func reason(_ beacons: [Renumbered], _ sign: RenamedBeacons.Sign, _ renaming: String) -> String {
         let first = beacons[0]
         let seen =
@@ -95,7 +97,7 @@ extension FleetAllocation {
     }
 }
 
-/// The identities that the beacons of a lock use.
+/// The identities in a lock that are in use.
 struct IdentitiesInUse {
     /// The entry in use and the major number of each beacon, by its name.
     private let entries: [String: (entry: FleetLock.Entry, major: Int?)]
@@ -125,7 +127,7 @@ struct IdentitiesInUse {
     /// The beacons whose identities an allocation has changed.
     ///
     /// - Parameters:
-    ///   - scopes: The path of the group in which the beacons of each group are counted.
+    ///   - scopes: For each group, the path of the group in which the minor numbers of its beacons are counted.
     ///   - formerNames: The former names of beacons that were renamed in this allocation.
     func renumbered(
         _ allocation: FleetAllocation, scopes: [String], formerNames: [String: String]
@@ -167,7 +169,7 @@ struct IdentitiesInUse {
         return found
     }
 
-    /// Two paths without the names that they share at their ends: the outermost groups that differ.
+    /// The two paths without the equal names at their ends: the outermost groups that differ.
     private static func outermost(_ old: String, _ new: String) -> (String, String) {
         var (before, after) = (old.split(separator: "/"), new.split(separator: "/"))
         guard before.count == after.count, before != after else { return (old, new) }

@@ -8,15 +8,17 @@ public struct BeaconRotation: Hashable, Sendable {
     public let name: String
     /// The path of the key file on the machine, from the profile.
     public let identityKeyFile: String
-    /// The time at which the counter was 65280; `nil` when the beacon has no epoch, and its ids cannot be resolved.
+    /// The time at which the beacon's counter was 65280; `nil` when the beacon has no epoch, so that its ids cannot be
+    /// resolved.
     public let epoch: RFC3339Time?
-    /// The values of K of the advertisements with ephemeral ids; empty when only telemetry is encrypted.
+    /// The rotation exponents K of the advertisements with ephemeral ids, which change every 2^K seconds; empty when
+    /// only telemetry is encrypted.
     public let exponents: [RotationExponent]
 
     /// Returns `nil` for a beacon that needs no key.
     ///
     /// - Throws: ``BeaconRotationError`` when the beacon has several key files, because a fleet has one key for each
-    ///   beacon, or when the name is not that of a file.
+    ///   beacon, or when the path of the key does not end with a valid file name.
     public init?(_ beacon: FleetManifest.Beacon) throws(BeaconRotationError) {
         var files: [String] = []
         var exponents: [RotationExponent] = []
@@ -59,7 +61,8 @@ public struct BeaconRotation: Hashable, Sendable {
     /// The name of the key file in the fleet's directory of keys: the last part of the path in the profile.
     public var keyName: String { identityKeyFile.split(separator: "/").last.map(String.init) ?? "" }
 
-    /// The name of the file with the beacon's public key, next to the key file, when the key was agreed on.
+    /// The name of the file with the beacon's public key, next to the key file. The file exists if the key was agreed
+    /// on with a resolver.
     public var publicKeyName: String { keyName + ".pub" }
 }
 
@@ -94,14 +97,15 @@ public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// A search for the beacon that sent an ephemeral id at a time, with the largest error of the beacon's clock.
+/// A search for the beacon that sent an ephemeral id at a given time. The clock of the beacon may have an error.
 ///
 /// The counter of a beacon is 65280 at its epoch and counts seconds (eid-computation.md). The id changes every 2^K
 /// seconds.
 public struct EphemeralIDQuestion: Hashable, Sendable {
     public let id: FixedOctets<8>
     public let time: RFC3339Time
-    /// The largest error of the beacon's clock in s; `nil` searches the window of the time and one more on each side.
+    /// The largest error of the beacon's clock, in seconds. If `nil`, the search covers the window that contains the
+    /// time, and one window on each side.
     public let driftSeconds: Int?
 
     /// - Parameter driftSeconds: A negative value counts as 0.
@@ -116,12 +120,14 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         /// The beacon's counter at the start of the window.
         public let counter: UInt32
         public let exponent: RotationExponent
-        /// Start and end of the window, if the clock of the beacon is exact.
+        /// The start of the window, if the clock of the beacon is exact.
         public let from: RFC3339Time
+        /// The end of the window, if the clock of the beacon is exact.
         public let to: RFC3339Time
     }
 
-    /// Returns `nil` when the beacon with this key does not send the id at that time, or has no epoch.
+    /// Returns the window in which the beacon with this key sent the id; `nil` when it did not send the id at that
+    /// time, or has no epoch.
     public func answer(
         _ rotation: BeaconRotation, key: IdentityKey
     ) throws(EddystoneSecurityError) -> Answer? {
@@ -129,7 +135,7 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         return try answer(key, epoch: epoch, exponents: rotation.exponents)
     }
 
-    /// The answer for a key of a ring.
+    /// Returns the answer for a key of a key ring.
     public func answer(_ entry: KeyRingReader.Entry) throws(EddystoneSecurityError) -> Answer? {
         try answer(entry.key, epoch: entry.epoch, exponents: entry.exponents)
     }
@@ -149,13 +155,13 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
         return nil
     }
 
-    /// The counters that a beacon may have had; `nil` when all of them are out of range.
+    /// The counters that a beacon may have had at the time of the search; `nil` when all of them are out of range.
     private func counters(since epoch: RFC3339Time, _ exponent: RotationExponent) -> ClosedRange<UInt32>? {
         let now = time.secondsSince1970 - epoch.secondsSince1970 + Int(IdentityKey.firstCounter)
         let period = Int(exponent.periodSeconds)
         let (earliest, latest): (Int, Int)
         if let driftSeconds {
-            // Larger than any error of a counter, without overflow.
+            // The limit is larger than any error of a counter, and prevents an overflow.
             let drift = min(driftSeconds, Int(UInt32.max))
             (earliest, latest) = (now - drift, now + drift)
         } else {

@@ -14,7 +14,7 @@ public import EddystoneSecurity
 public struct KeyRing: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
-    /// True if no line was made yet.
+    /// `true` if no line was made yet.
     private var isFirst = true
 
     /// A ring without keys.
@@ -41,7 +41,7 @@ public enum KeyRingReader {
     /// One beacon's key.
     public struct Entry: Sendable {
         public let name: String
-        /// Site, floor and room: up to three names.
+        /// The names of the site, floor and room; at most three.
         public let group: [String]
         public let epoch: RFC3339Time
         public let exponents: [RotationExponent]

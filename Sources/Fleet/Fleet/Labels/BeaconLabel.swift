@@ -42,11 +42,12 @@ struct BeaconLabel {
         codeText = url ?? text.joined(separator: "\n")
     }
 
-    /// The largest text of a code in bytes. With more text the modules are too small for a phone at arm's length.
+    /// The maximum length of the text in a QR code, in bytes. With more text, the modules of the code are too small for
+    /// a phone at arm's length.
     private static let codeLimit = 300
-    /// The largest number of characters of the group in a code.
+    /// The maximum number of characters of the group's path in a QR code.
     private static let placeLimit = 80
-    /// The largest number of lines next to a code.
+    /// The maximum number of identities next to a QR code.
     private static let identityLimit = 3
 
     private static func short(_ identity: FleetManifest.Identity) -> String {
@@ -73,7 +74,8 @@ struct BeaconLabel {
 
 /// A text in a rectangle of a label, with the largest letters that fit, in several lines if necessary.
 ///
-/// The font of the printer is unknown. Each letter counts as 0.62 times its size in width, which few texts exceed.
+/// The font of the printer is unknown. The width of each letter is assumed to be 0.62 times its size; few texts are
+/// wider.
 struct LabelText {
     let lines: [String]
     /// The size of the letters in hundredths of a millimetre.
@@ -81,7 +83,7 @@ struct LabelText {
 
     /// - Parameters:
     ///   - width: The width of the rectangle in hundredths of a millimetre.
-    ///   - sizes: The smallest and the largest letters.
+    ///   - sizes: The smallest and the largest size of the letters, in hundredths of a millimetre.
     ///   - lineLimit: The largest number of lines. Text that does not fit is replaced by an ellipsis.
     init(_ text: String, width: Int, sizes: ClosedRange<Int>, lineLimit: Int) {
         let length = max(1, text.count)
@@ -93,7 +95,8 @@ struct LabelText {
     /// The width of a letter in percent of its size.
     private static let letterWidth = 62
 
-    /// Breaks after a separator in the second half of the line, or anywhere if there is none.
+    /// Breaks a text into lines of at most `length` characters: after a separator in the second half of the line, or at
+    /// the end of the line if there is none.
     private static func broken(_ text: String, after length: Int, _ lineLimit: Int) -> [String] {
         var lines: [String] = []
         var rest = text[...]

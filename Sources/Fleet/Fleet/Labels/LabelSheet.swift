@@ -8,7 +8,7 @@ public struct LabelSheet: Sendable {
     private let skipped: Int
     private let hasCutLines: Bool
     private let urls: [String]
-    /// The size of all names: that of the longest name.
+    /// The size of the letters of all names, in hundredths of a millimetre: the size at which the longest name fits.
     private let nameSize: Int
 
     /// - Parameters:
@@ -73,7 +73,7 @@ public struct LabelSheet: Sendable {
             """
     }
 
-    /// The code on the left, as large as the label is high, and the texts next to it.
+    /// The SVG of a label: the code on the left, as high as the label, and the texts next to it.
     private func label(_ label: BeaconLabel) -> String {
         let (width, height) = (paper.labelWidth, paper.labelHeight)
         var result = ""
@@ -83,7 +83,7 @@ public struct LabelSheet: Sendable {
         }
         // Labels limit their text to 300 bytes, which fit into every code.
         guard let code = QRCode(label.codeText) else { return result + texts(of: label) }
-        // Whole hundredths of a millimetre, with a quiet zone of four modules.
+        // The size of a module is a whole number of hundredths of a millimetre. The quiet zone is four modules wide.
         let module = (min(height, width / 2) - 2 * Self.margin) / (code.size + 8)
         let codeSide = module * code.size
         let codeLeft = Self.margin + 4 * module
@@ -117,7 +117,7 @@ public struct LabelSheet: Sendable {
         return result
     }
 
-    /// The margin of a label, because printers and cutters are not exact.
+    /// The margin of a label, in hundredths of a millimetre. It is needed because printers and cutters are not exact.
     private static let margin = 350
 }
 
@@ -129,8 +129,9 @@ public struct LabelPaper: Hashable, Sendable {
     public let rows: Int
     let labelWidth: Int
     let labelHeight: Int
-    /// The distance from the sheet's left edge to the first label, and from one label to the next in its row.
+    /// The distance from the sheet's left edge to the first label.
     private let left: Int
+    /// The distance from the left edge of a label to the left edge of the next label in the row.
     private let columnPitch: Int
     /// The distance from the sheet's upper edge to the first label. Rows follow without a gap.
     private let top: Int
@@ -153,7 +154,7 @@ public struct LabelPaper: Hashable, Sendable {
     static let pageWidth = 21_000
     static let pageHeight = 29_700
 
-    /// The upper left corner of the label at a place that counts from 0, row by row.
+    /// The upper left corner of the label at position `place`, which counts from 0, row by row.
     func corner(_ place: Int) -> (x: Int, y: Int) {
         (left + place % columns * columnPitch, top + place / columns * labelHeight)
     }
@@ -162,7 +163,7 @@ public struct LabelPaper: Hashable, Sendable {
     public static let standard = LabelPaper(
         "70x37", columns: 3, rows: 8, width: 7000, height: 3700, left: 0, top: 50, gap: 0)
 
-    /// All sheets.
+    /// All supported sheets.
     public static let all = [
         standard,
         LabelPaper(
@@ -181,14 +182,14 @@ public struct LabelPaper: Hashable, Sendable {
 
 /// The order of the labels of a fleet.
 public enum LabelOrder: String, CaseIterable, Sendable {
-    /// Site by site, floor by floor and room by room, each in the order in which the fleet first names it.
+    /// Site by site, floor by floor and room by room, in the order in which the fleet first contains each of them.
     case group
     /// By name, with numbers in numeric order: `hall-2` comes before `hall-10`.
     case name
     /// The order of the fleet file.
     case file
 
-    /// The beacons in this order. Beacons that are equal in it keep the order of the fleet.
+    /// The beacons in this order. Beacons that are equal in this order keep the order of the fleet.
     public func sorted(_ beacons: [FleetManifest.Beacon]) -> [FleetManifest.Beacon] {
         switch self {
         case .file: return beacons

@@ -2,7 +2,7 @@ internal import CQRCode
 
 /// A QR code (ISO/IEC 18004) with at least medium error correction, drawn by the library qrcodegen.
 struct QRCode {
-    /// Modules in a row and in a column, without the quiet zone of four modules on each side.
+    /// The number of modules in a row and in a column, without the quiet zone of four modules on each side.
     let size: Int
     private let buffer: [UInt8]
 

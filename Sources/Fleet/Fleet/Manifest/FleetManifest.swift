@@ -33,7 +33,7 @@ public struct FleetManifest: Hashable, Sendable {
     /// The beacons, in the order of the fleet file.
     public var beacons: [Beacon]
 
-    /// - Parameter beacons: In the order of the fleet file, each name once.
+    /// - Parameter beacons: The beacons, in the order of the fleet file. Each name appears once.
     public init(fleet: String, beacons: [Beacon] = []) {
         self.fleet = fleet
         self.beacons = beacons
@@ -43,9 +43,9 @@ public struct FleetManifest: Hashable, Sendable {
     public struct Beacon: Hashable, Sendable {
         /// The name of the beacon. Its profile is `NAME.json`.
         public var name: String
-        /// The name for people; `nil` if the fleet file gives none.
+        /// The title, which is a name for display; `nil` if the fleet file gives none.
         public var title: String?
-        /// Site, floor and room: up to three names.
+        /// The names of the site, floor and room; at most three.
         public var group: [String]
         /// The host name or address of the machine.
         public var host: String?
@@ -55,8 +55,8 @@ public struct FleetManifest: Hashable, Sendable {
         public var controller: String?
         /// The Bluetooth adapter, such as `hci0`; `nil` for the first adapter.
         public var adapter: String?
-        /// The static random address of the beacon; `nil` for the public address of the controller. An EID has other
-        /// addresses, which change.
+        /// The static random address of the beacon; `nil` for the public address of the controller. Advertisements with
+        /// ephemeral ids (EID) have other addresses, which change.
         public var address: DeviceAddress?
         public var position: Position?
         /// The first 8 bytes of the SHA-256 of the profile in hexadecimal, as `pharos status` reports them.
@@ -70,7 +70,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// The advertisements, at least one, in the order of the profile.
         public var advertisements: [Advertisement]
 
-        /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
+        /// Creates a beacon without checking the values. ``FleetManifest/decode(_:)`` checks them.
         public init(
             name: String, title: String? = nil, group: [String] = [], host: String? = nil, serial: String? = nil,
             controller: String? = nil,
@@ -91,7 +91,7 @@ public struct FleetManifest: Hashable, Sendable {
             self.advertisements = advertisements
         }
 
-        /// The outermost group. Packets of its beacons can collide.
+        /// The outermost group. Packets of beacons in the same site can collide.
         public var site: String? { group.first }
         public var floor: String? { group.count > 1 ? group[1] : nil }
         public var room: String? { group.count > 2 ? group[2] : nil }
@@ -114,16 +114,17 @@ public struct FleetManifest: Hashable, Sendable {
         /// `eddystone-eid`, `bthome` or `raw`.
         public var type: String
         public var identity: Identity
-        /// The requested interval in µs; with a pattern, the interval that has the same number of events.
+        /// The requested interval in µs; with a pattern, the constant interval that gives the same number of
+        /// advertising events.
         public var intervalMicroseconds: Int
-        /// The intervals that take turns; `nil` for a constant interval. `manifest.csv` does not contain it.
+        /// The pattern of alternating intervals; `nil` for a constant interval. `manifest.csv` does not contain it.
         public var pattern: AdvertisingPattern?
         /// The physical layers of an extended advertisement; `nil` for legacy PDUs. `manifest.csv` does not contain it.
         public var phy: ExtendedPHY?
         /// The requested transmit power in dBm; `nil` does not change the power.
         public var radioPower: Int?
         /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` when the frame
-        /// has none, or when it depends on the power that the controller grants.
+        /// has none, or when it depends on the power that the controller selects.
         public var measuredPower: Int?
         /// The name of the key file in the profile, for EID and encrypted telemetry. It is never the key.
         public var identityKeyFile: String?
@@ -133,7 +134,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// iBeacon and AltBeacon with other flags than the usual ones.
         public var payloadOctets: Int?
 
-        /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
+        /// Creates an advertisement without checking the values. ``FleetManifest/decode(_:)`` checks them.
         public init(
             type: String, identity: Identity, intervalMicroseconds: Int, pattern: AdvertisingPattern? = nil,
             phy: ExtendedPHY? = nil, radioPower: Int? = nil, measuredPower: Int? = nil, identityKeyFile: String? = nil,
@@ -205,6 +206,6 @@ extension FleetManifest.Advertisement {
 
     /// The length of the Flags structure, in bytes.
     private static let flags = 3
-    /// Flags, the list of UUIDs, and the header of the service data.
+    /// The length of Flags, the list of UUIDs, and the header of the service data, in bytes.
     private static let eddystoneHeader = flags + 4 + 4
 }

@@ -20,7 +20,7 @@ extension FleetManifest {
 /// Decodes the values of a manifest.
 struct ManifestDecoder {
     var decoder = ConfigurationDecoder()
-    /// True for a row of `manifest.csv`, which does not contain the PHY.
+    /// `true` for a row of `manifest.csv`, which does not contain the PHY.
     var isTable = false
 
     private static let keys = ["version", "fleet", "beacons"]
@@ -52,7 +52,7 @@ struct ManifestDecoder {
         return fleet.map { FleetManifest(fleet: $0, beacons: beacons) }
     }
 
-    /// - Parameter path: The group, if it is not in the node.
+    /// - Parameter path: The names of the group, if `node` does not contain the group.
     mutating func beacon(_ node: JSONNode, group path: [String]? = nil) -> FleetManifest.Beacon? {
         guard let object = decoder.object(node, keys: Self.beaconKeys) else { return nil }
         let name = decoder.name(decoder.required("name", in: object, "name of the beacon"))
@@ -269,10 +269,10 @@ extension FleetManifest {
 private struct ManifestRow {
     private let table: CSVTable
     private let row: CSVRow
-    /// The start of each cell.
+    /// The position of the start of each cell.
     private let positions: [JSONPosition]
 
-    /// - Parameter row: With as many cells as there are columns.
+    /// - Parameter row: A row with as many cells as there are columns.
     init(_ row: CSVRow, of table: CSVTable) {
         self.table = table
         self.row = row
@@ -285,7 +285,7 @@ private struct ManifestRow {
         }
     }
 
-    /// The beginning of the row.
+    /// An empty node at the beginning of the row, as the place of problems.
     var place: JSONNode { JSONNode(.null, at: .init(line: row.line, column: 1), path: .root) }
 
     /// The number of the advertisement in its beacon, from 1.
@@ -309,7 +309,7 @@ private struct ManifestRow {
             path: JSONPath([.key(column.key)]))
     }
 
-    /// Site, floor and room.
+    /// The names of the site, floor and room, without empty names.
     var group: [String] { [ManifestColumn.site, .floor, .room].map(text).filter { !$0.isEmpty } }
 
     /// The object that `manifest.json` has for the beacon, with one advertisement and without the group.
@@ -324,7 +324,7 @@ private struct ManifestRow {
         return node(.object(members))
     }
 
-    /// The columns that have values.
+    /// The values of those `columns` that are not empty in this row.
     private func members(_ columns: [ManifestColumn]) -> [JSONMember] {
         columns.compactMap { column in
             self[column].map { JSONMember(key: column.key, keyPosition: $0.position, value: $0) }

@@ -51,7 +51,8 @@ extension FleetManifest {
     /// The text of `manifest.csv`: one line for each advertisement.
     public var csv: String { Self.csvStart + beacons.map(\.csv).joined() }
 
-    /// The text of a cell of a CSV file. A text that a spreadsheet would compute as a formula gets an apostrophe first.
+    /// The text of a cell of a CSV file. If a spreadsheet would compute the text as a formula, an apostrophe is put in
+    /// front of it.
     static func cell(_ text: String) -> String {
         guard let first = text.utf8.first else { return "" }
         var text = text

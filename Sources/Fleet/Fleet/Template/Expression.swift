@@ -11,7 +11,8 @@ struct Expression: Hashable, Sendable {
 
     var parts: [Part]
 
-    /// The name of the variable when the string is exactly `${x}`. The string then takes the type of the value, too.
+    /// The name of the variable if the string is exactly `${x}`; otherwise `nil`. The value of such a string has the
+    /// type of the variable's value, for example a number.
     var wholeVariable: String? {
         guard parts.count == 1, case .variable(let name) = parts[0] else { return nil }
         return name

@@ -20,7 +20,7 @@ struct FleetTemplate: Sendable {
     let node: JSONNode
     /// `true` if beacons send from an allocated address.
     let hasAddress: Bool
-    /// `true` if a key rotates, so that beacons need an epoch.
+    /// `true` if an advertisement has an identity key, so that beacons need an epoch.
     let hasEpoch: Bool
 
     /// Every key that a template may have.
@@ -78,7 +78,7 @@ struct FleetTemplate: Sendable {
         JSONPath([.key("advertisements"), .index(advertisement), .key(key)])
     }
 
-    /// The slot at a path of the profile, or the slot that contains the path.
+    /// The position in ``slots`` of the slot at `path`, or of the slot that contains `path`; `nil` if there is none.
     func slot(at path: JSONPath) -> Int? {
         slots.firstIndex { path.components.starts(with: $0.path.components) }
     }

@@ -10,7 +10,7 @@ struct NoteTemplate: Sendable {
     /// The largest number of characters, as in listener files.
     var limit: Int { key == nil ? ConfigurationDecoder.labelLimit : 1000 }
 
-    /// Any string; its variables must have correct names.
+    /// The type of a tag or an attachment: any string whose variables have valid names.
     private static let text = ValueType<NoteTemplate>(schema: ["type": "string"]) { decoder, node in
         guard let text = decoder.text(node) else { return nil }
         do throws(Expression.Fault) {

@@ -22,7 +22,7 @@ struct TemplateFiller {
     private let beacon: Fleet.Beacon
     private let group: Fleet.Group
     private let identity: FleetAllocation.Identity
-    /// The variables that were resolved, so that each is resolved once.
+    /// The values of the variables that were already resolved, so that each variable is resolved once.
     private var known: [String: Resolved] = [:]
 
     /// The length of the longest chain of variables that refer to each other.
@@ -37,7 +37,8 @@ struct TemplateFiller {
         var origin: ValueOrigin
     }
 
-    /// - Parameter beacon: A copy of the beacon with other cells; `nil` for the beacon of the fleet.
+    /// - Parameter beacon: A copy of the beacon with changed cells, for which the template is filled; `nil` for the
+    ///   beacon of the fleet.
     init(_ fleet: Fleet, _ number: Int, _ identity: FleetAllocation.Identity, as beacon: Fleet.Beacon? = nil) {
         self.fleet = fleet
         self.identity = identity
@@ -111,7 +112,8 @@ struct TemplateFiller {
                     fail("with the variable \"\(name)\" this value has more than \(Self.sizeLimit) bytes", origin)
                     return result
                 }
-                // A problem is reported at the most specific value, which is the one to change.
+                // A problem is reported at the most specific value, because this is the value that the user must
+                // change.
                 if resolved.origin.isCloser(than: result.origin) { result.origin = resolved.origin }
             }
         }
@@ -171,7 +173,7 @@ struct TemplateFiller {
         case "site", "floor", "room":
             guard let level = Fleet.levelNames.firstIndex(of: name), level < group.path.count else { return nil }
             return .string(group.path[level])
-        // In a table these are cells, and a problem is reported at the cell.
+        // For a row of a table, these values are cells, and problems are reported at the cell.
         case "host": return beacon.row == nil ? beacon.host.map(JSONValue.string) : nil
         case "serial": return beacon.row == nil ? beacon.serial.map(JSONValue.string) : nil
         case "address": return identity.address.map { .string($0.description) }

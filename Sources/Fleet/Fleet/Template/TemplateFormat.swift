@@ -58,16 +58,16 @@ enum TemplateFormat {
         return description(of: definition.value)
     }
 
-    /// The schema of a value in a template: as in a profile, or a string with variables.
+    /// The schema of a value in a template: either the schema of the value in a profile, or a string with variables.
     private static func open(_ schema: JSONValue) -> JSONValue {
-        // A key that is not allowed may not be a variable either.
+        // A key that is forbidden stays forbidden. Its value may not be a variable either.
         if case .boolean = schema { return schema }
         let description = description(of: schema).map { [JSONValue.Member("description", $0)] } ?? []
         let forms: JSONValue = [changed(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]
         return .object(description + [.init("anyOf", forms)])
     }
 
-    /// The schema in which every inner value may be a string with variables.
+    /// The same schema, changed so that every inner value may also be a string with variables.
     private static func changed(_ schema: JSONValue) -> JSONValue {
         guard case .object(let members) = schema else { return schema }
         let isConditional = members.contains { $0.key == "if" && mentionsEncryption($0.value) }

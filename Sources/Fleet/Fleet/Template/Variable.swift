@@ -10,12 +10,12 @@ struct Variable: Sendable {
         case json(JSONValue)
         /// The text of a cell of a table.
         case cell(String)
-        /// A range of intervals from which each beacon gets its own.
+        /// A range of intervals. Each beacon gets its own interval from the range.
         case spread(ClosedRange<AdvertisingInterval>)
     }
 
     var value: Value
-    /// The place where it is set.
+    /// The place where the variable is set.
     var origin: ValueOrigin
 
     /// The variable that `intervalSpread` sets.

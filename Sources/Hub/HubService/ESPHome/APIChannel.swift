@@ -1,14 +1,14 @@
 internal import BluetoothTypes
 
-/// The reason why a connection with a client ends.
+/// The reason why the proxy ends a connection with a client.
 public enum ChannelFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client wants encryption, and this proxy has no key.
     case encrypted
     /// The client uses plain text, and this proxy has a key.
     case plain
-    /// The client has another key.
+    /// The client has a different key.
     case otherKey
-    /// The client does not send frames of the API.
+    /// The client sends bytes that are no frames of ESPHome's native API.
     case noFrame
     /// A message is longer than ``APIChannel/longest``.
     case tooLong
@@ -32,9 +32,11 @@ public struct APIChannel: Sendable {
 
     private enum State {
         case plain
-        /// Nothing was received yet.
+        /// Nothing has been received yet: the client's first frame is expected.
         case hello
+        /// The client's handshake message is expected.
         case handshake
+        /// The handshake is complete, and messages are encrypted.
         case ready(receive: NoiseCipher, send: NoiseCipher)
     }
 
@@ -43,13 +45,13 @@ public struct APIChannel: Sendable {
     private var state: State
     /// The received bytes that are not read yet.
     private var octets: [UInt8] = []
-    /// The bytes that the handshake has to send.
+    /// The bytes of the handshake that must be sent to the client.
     private var answers: [UInt8] = []
 
-    /// A new connection.
+    /// Creates the channel of a new connection.
     ///
     /// - Parameters:
-    ///   - identity: Sent to the client before the encryption starts.
+    ///   - identity: The proxy's identity, which is sent to the client before the encryption starts.
     ///   - key: The key that clients must have; `nil` for plain text.
     public init(_ identity: ProxyIdentity, key: ProxyKey?) {
         self.identity = identity
@@ -60,7 +62,8 @@ public struct APIChannel: Sendable {
     /// Adds received bytes.
     public mutating func push(_ more: some Collection<UInt8>) { octets += more }
 
-    /// Returns the bytes that the handshake has to send, once.
+    /// Returns the new bytes of the handshake that must be sent to the client. The next call does not return them
+    /// again.
     public mutating func takeAnswers() -> [UInt8] {
         defer { answers = [] }
         return answers
@@ -100,7 +103,7 @@ public struct APIChannel: Sendable {
     private mutating func nextPlain() throws(ChannelFault) -> APIMessage? {
         var rest = octets.dropFirst()
         guard let length = rest.takeVarint(), let type = rest.takeVarint() else {
-            // Two numbers have at most 20 bytes.
+            // The indicator byte and two numbers have at most 21 bytes, so more bytes cannot be an incomplete header.
             if octets.count > 21 { throw .noFrame }
             return nil
         }
@@ -112,7 +115,8 @@ public struct APIChannel: Sendable {
 
     // MARK: Encrypted
 
-    /// A frame: 1, the length with the most significant byte first, the content.
+    /// Returns an encrypted frame: the byte 1, the length of the content in two bytes with the most significant byte
+    /// first, and the content.
     private static func framed(_ content: [UInt8]) -> [UInt8] {
         [1, UInt8(truncatingIfNeeded: content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
     }
@@ -120,7 +124,7 @@ public struct APIChannel: Sendable {
     private mutating func takeFrame() throws(ChannelFault) -> [UInt8]? {
         guard let first = octets.first else { return nil }
         guard first == 1 else {
-            // Clients learn from the first byte of an answer that encryption is required.
+            // The first byte 1 of the answer shows a client without encryption that encryption is required.
             answers += Self.framed([1] + "Bad indicator byte".utf8)
             throw first == 0 ? .plain : .noFrame
         }
@@ -136,7 +140,8 @@ public struct APIChannel: Sendable {
         switch state {
         case .plain: return nil
         case .hello:
-            // The number of the only handshake, then the identity.
+            // The answer is the number 1 of the only protocol, the name, and the address, the latter two ending with a
+            // zero byte.
             let address = Hexadecimal.text(identity.address.octets.octets)
             answers += Self.framed([1] + identity.name.utf8 + [0] + address.utf8 + [0])
             state = .handshake
@@ -149,7 +154,7 @@ public struct APIChannel: Sendable {
                 answers += Self.framed([0] + message)
                 state = .ready(receive: receive, send: send)
             } catch {
-                // Clients compare this text.
+                // Clients recognize a wrong key by exactly this text.
                 answers += Self.framed([1] + "Handshake MAC failure".utf8)
                 throw .otherKey
             }

@@ -1,4 +1,4 @@
-/// The messages of ESPHome's native API that a Bluetooth proxy uses, by their numbers (ESPHome, api.proto).
+/// The types of messages of ESPHome's native API that a Bluetooth proxy uses, with their numbers (ESPHome, api.proto).
 public enum APIMessageType: UInt64, Sendable {
     case helloRequest = 1
     case helloResponse = 2
@@ -23,27 +23,28 @@ public enum APIMessageType: UInt64, Sendable {
     case deviceCapabilitiesResponse = 150
 }
 
-/// One message with its number.
+/// One message of ESPHome's native API.
 public struct APIMessage: Hashable, Sendable {
-    /// The number: one of ``APIMessageType``, or another message number of ESPHome.
+    /// The number of the message's type: one of ``APIMessageType``, or another type of ESPHome.
     public let type: UInt64
-    /// The fields, in Protocol Buffers' encoding.
+    /// The fields of the message in the encoding of Protocol Buffers.
     public let payload: [UInt8]
 
-    /// A message with the fields that `write` adds.
+    /// Creates a message with the fields that `write` adds.
     public init(_ type: APIMessageType, _ write: (inout ProtocolBufferWriter) -> Void = { _ in }) {
         var writer = ProtocolBufferWriter()
         write(&writer)
         self.init(type: type.rawValue, payload: writer.octets)
     }
 
-    /// A received message.
+    /// Creates a received message.
     public init(type: UInt64, payload: [UInt8]) {
         self.type = type
         self.payload = payload
     }
 
-    /// The bytes of the message in plain text: 0, the payload's length, the number, the payload.
+    /// The bytes of the message without encryption: 0, the length of the payload, the number of the type, and the
+    /// payload.
     public var plainFrame: [UInt8] {
         var octets: [UInt8] = [0]
         octets.append(varint: UInt64(payload.count))

@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// One direction of an encrypted connection: ChaCha20-Poly1305 under a nonce that counts (Noise Protocol Framework,
-/// revision 34, section 5.1).
+/// The cipher of one direction of an encrypted connection: ChaCha20-Poly1305 with a counter as nonce (Noise Protocol
+/// Framework, revision 34, section 5.1).
 struct NoiseCipher: Sendable {
     private let key: SymmetricKey
     /// The number of messages so far, which is the next nonce.
@@ -16,13 +16,13 @@ struct NoiseCipher: Sendable {
         return try ChaChaPoly.Nonce(data: octets)
     }
 
-    /// - Returns: the encrypted bytes, followed by their tag.
+    /// - Returns: The encrypted bytes, followed by their authentication tag of 16 bytes.
     mutating func encrypt(_ octets: [UInt8], authenticating other: [UInt8] = []) throws -> [UInt8] {
         let box = try ChaChaPoly.seal(octets, using: key, nonce: nextNonce(), authenticating: other)
         return Array(box.ciphertext) + Array(box.tag)
     }
 
-    /// - Throws: if the key differs, or a byte was changed.
+    /// - Throws: An error if the sender's key differs, or a byte was changed.
     mutating func decrypt(_ octets: [UInt8], authenticating other: [UInt8] = []) throws -> [UInt8] {
         guard octets.count >= 16 else { throw CryptoKitError.incorrectParameterSize }
         let box = try ChaChaPoly.SealedBox(
@@ -31,8 +31,8 @@ struct NoiseCipher: Sendable {
     }
 }
 
-/// The handshake Noise_NNpsk0_25519_ChaChaPoly_SHA256, the responder's side (Noise Protocol Framework, revision
-/// 34, sections 5 and 9): both sides prove that they have the key, and agree on two new keys.
+/// The responder's side of the handshake Noise_NNpsk0_25519_ChaChaPoly_SHA256 (Noise Protocol Framework, revision 34,
+/// sections 5 and 9). Both sides prove that they have the shared key, and agree on a new key for each direction.
 struct NoiseHandshake {
     private var chainingKey: [UInt8]
     private var hash: [UInt8]
@@ -42,17 +42,17 @@ struct NoiseHandshake {
         hash = Array(SHA256.hash(data: Array("Noise_NNpsk0_25519_ChaChaPoly_SHA256".utf8)))
         chainingKey = hash
         mix(hash: prologue)
-        // psk0 in the pattern: the shared key is used before all other keys.
+        // The modifier psk0 of the pattern means that the shared key is mixed in before all other keys.
         let keys = derive(key.octets, 3)
         chainingKey = keys[0]
         mix(hash: keys[1])
         cipher = NoiseCipher(keys[2])
     }
 
-    /// Answers the client's message.
+    /// Answers the client's handshake message.
     ///
-    /// - Returns: the answer, and the ciphers for both directions.
-    /// - Throws: if the client has another key.
+    /// - Returns: The answer, and the ciphers for both directions.
+    /// - Throws: An error if the client has a different key.
     mutating func answer(_ message: [UInt8]) throws -> (message: [UInt8], receive: NoiseCipher, send: NoiseCipher) {
         let theirs = Array(message.prefix(32))
         let theirKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: theirs)
@@ -81,7 +81,7 @@ struct NoiseHandshake {
         cipher = NoiseCipher(keys[1])
     }
 
-    /// HKDF with the chaining key, section 4.3.
+    /// Returns `count` keys, derived from the chaining key and `octets` with HKDF (section 4.3).
     private func derive(_ octets: [UInt8], _ count: UInt8) -> [[UInt8]] {
         let first = Self.code(chainingKey, octets)
         var keys: [[UInt8]] = []

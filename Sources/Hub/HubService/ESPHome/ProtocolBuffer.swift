@@ -1,25 +1,25 @@
 /// Writes a message of Protocol Buffers, field by field (protobuf.dev, "Encoding"). Fields with their default value
 /// are left out, as in proto3.
 public struct ProtocolBufferWriter: Hashable, Sendable {
-    /// The message so far.
+    /// The encoded fields so far.
     public private(set) var octets: [UInt8] = []
 
-    /// An empty message.
+    /// Creates an empty message.
     public init() {}
 
-    /// Adds a number: uint32, uint64, an enumeration or a boolean.
+    /// Adds a number: a uint32, a uint64, an enumeration or a boolean.
     public mutating func add(_ field: Int, _ value: UInt64) {
         guard value != 0 else { return }
         octets.append(varint: UInt64(field) << 3)
         octets.append(varint: value)
     }
 
-    /// Adds a sint32, whose sign is in the lowest bit.
+    /// Adds a sint32, which is encoded with the sign in the lowest bit.
     public mutating func add(_ field: Int, signed value: Int32) {
         add(field, UInt64(UInt32(bitPattern: value << 1 ^ value >> 31)))
     }
 
-    /// Adds bytes, a text, or a nested message.
+    /// Adds bytes: a text or an encoded nested message.
     public mutating func add(_ field: Int, _ value: some Collection<UInt8>) {
         guard !value.isEmpty else { return }
         octets.append(varint: UInt64(field) << 3 | 2)
@@ -32,7 +32,8 @@ public struct ProtocolBufferWriter: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a number with seven bits per byte, lowest first; all bytes but the last have the highest bit set.
+    /// Appends a number with seven bits in each byte, the lowest bits first. All bytes but the last have the highest
+    /// bit set.
     mutating func append(varint value: UInt64) {
         var value = value
         while value > 0x7F {
@@ -44,7 +45,7 @@ extension [UInt8] {
 }
 
 extension Collection<UInt8> where SubSequence == Self {
-    /// Removes a number from the front; `nil` if it is incomplete or longer than 64 bits.
+    /// Removes a number from the front, and returns it; `nil` if the number is incomplete or longer than 64 bits.
     mutating func takeVarint() -> UInt64? {
         var value: UInt64 = 0
         for shift in stride(from: 0, to: 64, by: 7) {

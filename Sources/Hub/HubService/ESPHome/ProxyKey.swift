@@ -22,7 +22,7 @@ public struct ProxyKey: Sendable {
         self = key
     }
 
-    /// Decodes a key in Base64 (RFC 4648, section 4): 44 characters, with white space around them.
+    /// Decodes a key in Base64 (RFC 4648, section 4): 44 characters. White space before and after them is ignored.
     ///
     /// - Returns: `nil` for any other text.
     public init?(base64 text: [UInt8]) {
@@ -42,7 +42,7 @@ public struct ProxyKey: Sendable {
                 octets.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
             }
         }
-        // 43 digits have two bits more than 32 bytes.
+        // 43 Base64 digits have two bits more than 32 bytes. These bits must be 0.
         guard bits & 3 == 0 else { return nil }
         self.octets = octets
     }

@@ -5,35 +5,37 @@ public import Listener
 public import Sightings
 internal import Synchronization
 
-/// Home Assistant's Bluetooth proxy: receives advertisements, and serves its clients on a separate thread, so that no
-/// client can delay the reception.
+/// A Bluetooth proxy for Home Assistant: forwards received advertisements to its clients. A separate thread serves the
+/// clients, so that no client can delay the reception.
 ///
-/// Advertisements of 50 ms share one message. A client that does not read loses advertisements, which are counted;
-/// other clients lose none.
+/// The advertisements of 50 ms are sent in one message. If a client does not read its messages, only this client loses
+/// advertisements, and their number is logged.
 public final class ProxyServer: SightingConsumer, Sendable {
-    /// The state that the two threads share.
+    /// The state that the receiving thread and the thread for clients share.
     private struct Shared {
         var batch = RawAdvertisementBatch()
+        /// The full batches that wait for the thread for clients.
         var full: [RawAdvertisementBatch] = []
         var scanner = ProxyScannerState.starting
         var isOver = false
-        /// True if the scan requests scan responses. `wantsActive` is true if it should.
+        /// True if the scan requests scan responses now.
         var isActive: Bool
+        /// True if the scan should request scan responses.
         var wantsActive: Bool
-        /// The number of advertisements that arrived faster than the thread could read them.
+        /// The number of advertisements that were dropped because the thread for clients did not take them fast enough.
         var lost = 0
     }
 
-    /// The largest number of clients at a time that have sent a message. Home Assistant is one client.
+    /// The largest number of simultaneous clients that have sent a message. Home Assistant is one client.
     static let clientLimit = 16
-    /// The largest number of connections without a message, encrypted if there is a key. If there are more, the oldest
-    /// ends.
+    /// The largest number of connections that have not sent a message yet. With a key, only an encrypted message
+    /// counts. A further connection ends the oldest of them.
     static let strangerLimit = 32
-    /// The largest number of bytes that wait for a client: about 30 s at a busy place.
+    /// The largest number of advertisement bytes that wait for a client: those of about 30 s at a busy place.
     static let backlogLimit = 1 << 20
-    /// The largest number of batches that wait for the thread.
+    /// The largest number of batches that wait for the thread for clients.
     private static let batchLimit = 256
-    /// The longest time that an advertisement waits for others of its message.
+    /// The longest time that an advertisement waits for further advertisements to share its message, in milliseconds.
     private static let batchMilliseconds = 50
     /// The pause after a connection that could not be accepted, in nanoseconds.
     private static let acceptPause: UInt64 = 1_000_000_000
@@ -42,7 +44,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     public let address: String
 
     private let shared: Mutex<Shared>
-    /// True while the thread runs.
+    /// True while the thread for clients runs.
     private let running = Monitor(false)
     private let socket: Descriptor
     private let identity: ProxyIdentity
@@ -50,12 +52,12 @@ public final class ProxyServer: SightingConsumer, Sendable {
     private let isActive: Bool
     private let log: @Sendable (String) -> Void
 
-    /// A server whose socket is open. Clients can connect, and are served once ``run(_:)`` is called.
+    /// Creates a server, and opens its socket. Clients can connect at once, and are served after ``run(_:)`` is called.
     ///
     /// - Parameters:
     ///   - key: The key that clients must have; `nil` for plain text.
     ///   - isActive: True if the scan requests scan responses.
-    ///   - log: Receives sentences for the log, from two threads.
+    ///   - log: Receives sentences for the log. It is called from two threads.
     public init(
         _ listen: ListenAddress, _ identity: ProxyIdentity, key: ProxyKey?, isActive: Bool,
         log: @escaping @Sendable (String) -> Void
@@ -83,11 +85,11 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Serves clients with the advertisements of a source until it ends. If a client asks for another mode, another
-    /// source follows.
+    /// Serves clients with the advertisements of a source until the source ends. If the clients want the other scan
+    /// mode, ends the source and continues with a new one.
     ///
-    /// - Parameter source: Makes a source. The first argument is true if the source should request scan responses, the
-    ///   second one if it follows another source.
+    /// - Parameter source: Makes a source. `isActive` is true if the source should request scan responses. `isNext` is
+    ///   true if it follows another source.
     public func run(
         _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
     ) throws(ListenerServiceError) {
@@ -101,7 +103,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Returns the mode that clients want, which is the current one from now on: true for active.
+    /// Makes the mode that clients want the current mode, and returns it: true for an active scan.
     private func takeMode() -> Bool {
         shared.withLock { shared in
             shared.isActive = shared.wantsActive
@@ -109,7 +111,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Starts the thread.
+    /// Starts the thread for clients.
     func start() throws(ListenerServiceError) {
         running.change { $0 = true }
         do throws(SystemError) {
@@ -124,7 +126,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     // MARK: Calls from the source
 
-    /// True if the scan must be started again in another mode.
+    /// True if the source must end, because the scan must be started again in the other mode.
     public var isSatisfied: Bool { shared.withLock { $0.isActive != $0.wantsActive } }
 
     public func advance(to now: HeardInstant) {}
@@ -159,8 +161,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     public func say(_ sentence: String, isWarning: Bool) { log(sentence) }
 
-    /// Ends the thread once it has disconnected the clients, within a second. Does nothing if a source in another mode
-    /// follows.
+    /// Ends the thread for clients, and waits at most 1 s until it has disconnected them. If a source in the other mode
+    /// follows, the thread continues.
     public func finish(at now: HeardInstant) {
         let isOver = shared.withLock { shared in
             shared.isOver = shared.isActive == shared.wantsActive
@@ -203,7 +205,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     /// Accepts the next connection.
     ///
-    /// - Returns: false if that is not possible now, because the process has too many open files.
+    /// - Returns: False if no connection can be accepted now, for example because the process has too many open files.
     private func accept(
         _ clients: inout [ProxyClient], _ scanner: ProxyScannerState, isActive: Bool
     ) -> Bool {
@@ -218,7 +220,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
             log("a client has connected: \(clients.count { !$0.isOver }) now")
             return true
         } catch {
-            // The client may have left.
+            // The client may have left before its connection was accepted.
             if error.errno == SystemError.wouldBlock { return true }
             clients.first { !$0.isKnown }?.end("no more clients can connect")
             log("no more clients can connect: \(error.text)")
@@ -226,8 +228,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Requests the mode that clients want: active if any of them asks for it, or else passive if any of them asks for
-    /// that, or else the configured one.
+    /// Requests the scan mode that clients want: active if any client asks for active, otherwise passive if any client
+    /// asks for passive, otherwise the configured mode.
     private func request(_ modes: [Bool]) {
         let wantsActive = modes.contains(true) || modes.isEmpty && isActive
         let hasChanged = shared.withLock { shared in
@@ -250,13 +252,15 @@ public final class ProxyServer: SightingConsumer, Sendable {
     }
 }
 
-/// One client: its socket, and the bytes that wait to be sent.
+/// One client of the proxy: its socket, its session, and the bytes that wait to be sent.
 private final class ProxyClient {
-    /// The silence in nanoseconds after which a client is disconnected. Home Assistant sends a ping every 20 s.
+    /// A client that sends nothing for this time is disconnected, in nanoseconds. Home Assistant sends a ping every 20
+    /// s.
     private static let silenceLimit: UInt64 = 150_000_000_000
-    /// The time in nanoseconds within which a new client must send a message.
+    /// The time within which a new client must send a message, in nanoseconds.
     private static let handshakeLimit: UInt64 = 10_000_000_000
-    /// The largest size of answers that wait after ``ProxyServer/backlogLimit`` is reached, in bytes.
+    /// The largest size of waiting answers in addition to ``ProxyServer/backlogLimit``, in bytes. A client that exceeds
+    /// it is disconnected.
     private static let answerLimit = 1 << 16
 
     let socket: Descriptor
@@ -272,7 +276,7 @@ private final class ProxyClient {
     private var lastReceived = MonotonicClock.nanoseconds()
     /// The time of the connection, in nanoseconds.
     private let begun = MonotonicClock.nanoseconds()
-    /// True if it has sent a message, which it can encrypt only with the key.
+    /// True if the client has sent a message. If the proxy has a key, such a client has it too.
     private(set) var isKnown = false
 
     init(_ socket: Descriptor, _ channel: APIChannel, _ session: ProxySession) {
@@ -283,14 +287,15 @@ private final class ProxyClient {
 
     var isWaiting: Bool { !waiting.isEmpty }
 
-    /// The reason why it has disconnected, and the number of advertisements that it has lost.
+    /// The end of a sentence for the log: why the client was disconnected, and the number of advertisements that it
+    /// lost.
     var departure: String {
         var text = reason.map { " (\($0))" } ?? ""
         if dropped > 0 { text += "; \(dropped) advertisements were dropped because it did not read them" }
         return text
     }
 
-    /// Disconnects it.
+    /// Marks the client as disconnected, with a reason for the log.
     func end(_ reason: String) {
         self.reason = self.reason ?? reason
         isOver = true
@@ -316,7 +321,7 @@ private final class ProxyClient {
             }
             waiting += channel.takeAnswers()
         } catch {
-            // The answer to a failed handshake.
+            // Sends the answer to a failed handshake.
             _ = try? socket.write(channel.takeAnswers())
             end("\(error)")
         }

@@ -12,7 +12,7 @@ public struct ProxyIdentity: Hashable, Sendable {
     /// The version of Pharos.
     public let version: String
 
-    /// An identity. Characters of the name that ESPHome does not allow become hyphens.
+    /// Creates an identity. Characters of the name that ESPHome does not allow are replaced by hyphens.
     public init(name: String, address: DeviceAddress, version: String) {
         let characters = name.lowercased().utf8.map { octet in
             switch octet {
@@ -26,9 +26,10 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.version = version
     }
 
-    /// The identity of this machine. `name` and `address` replace its name and its address.
+    /// Creates an identity from this machine's host name and network card address, unless `name` and `address` are
+    /// given.
     ///
-    /// - Throws: if no network card has an address.
+    /// - Throws: An error if no address is given, and no network card has an address.
     public init(ofThisMachine name: String?, address: DeviceAddress?, version: String) throws(ListenerServiceError) {
         guard let address = address ?? Self.networkCardAddress else {
             throw .refused(
@@ -38,7 +39,8 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.init(name: name, address: address, version: version)
     }
 
-    /// The address of the first network card, by name, that has one. It is the same after each start.
+    /// The address of the first network card, in the order of their names, that has an address. So the address is the
+    /// same after each start.
     private static var networkCardAddress: DeviceAddress? {
         let directory = "/sys/class/net"
         return Files.names(in: directory).lazy
@@ -47,7 +49,7 @@ public struct ProxyIdentity: Hashable, Sendable {
     }
 }
 
-/// The state of the proxy's scanner, as ESPHome numbers it.
+/// The state of the proxy's scanner, with the numbers of ESPHome.
 public enum ProxyScannerState: UInt64, Sendable {
     case starting = 1
     case running = 2
@@ -57,9 +59,9 @@ public enum ProxyScannerState: UInt64, Sendable {
 
 /// The session of one client: answers its messages, and stores whether it wants advertisements.
 public struct ProxySession: Sendable {
-    /// The version of the API, and the version of ESPHome that has it, which Home Assistant requests.
+    /// The version of the API, and the first version of ESPHome with this API. Home Assistant reads both.
     static let apiVersion = (major: UInt64(1), minor: UInt64(10), release: "2026.1.0")
-    /// The proxy's features: passive scan, raw advertisements, scanner state and mode.
+    /// The flags of the proxy's features: passive scan (1), raw advertisements (32), scanner state and mode (64).
     static let features: UInt64 = 1 | 32 | 64
 
     private let identity: ProxyIdentity
@@ -75,11 +77,11 @@ public struct ProxySession: Sendable {
     /// True if one of the two sides has ended the session. The answer to the last message must still be sent.
     public private(set) var isOver = false
 
-    /// The session of a client that has just connected.
+    /// Creates the session of a client that has just connected.
     ///
     /// - Parameters:
     ///   - isConfiguredActive: True if the configured scan requests scan responses.
-    ///   - isActive: True if the scan requests them now.
+    ///   - isActive: True if the scan requests scan responses now.
     ///   - scanner: The present state of the scanner.
     public init(_ identity: ProxyIdentity, isConfiguredActive: Bool, isActive: Bool, scanner: ProxyScannerState) {
         self.identity = identity
@@ -118,9 +120,9 @@ public struct ProxySession: Sendable {
         case .unsubscribeAdvertisementsRequest:
             wantsAdvertisements = false
             return []
-        // The proxy forwards no connections, so zero of zero are free.
+        // The proxy forwards no connections, so it reports 0 free connections of 0.
         case .subscribeConnectionsFreeRequest: return [APIMessage(.connectionsFreeResponse)]
-        // The scanner changes its mode soon; ``change(_:isActive:)`` then reports it.
+        // The scanner changes its mode a little later, which ``change(_:isActive:)`` then reports.
         case .scannerSetModeRequest:
             if let mode = Self.mode(message.payload) { wantsActive = mode }
             return [scannerState]
@@ -128,15 +130,16 @@ public struct ProxySession: Sendable {
         }
     }
 
-    /// Updates the state and the mode of the scanner. Returns a message if the client wants advertisements.
+    /// Updates the state and the mode of the scanner. If one of them has changed and the client wants advertisements,
+    /// returns a message for the client.
     public mutating func change(_ state: ProxyScannerState, isActive: Bool) -> APIMessage? {
         guard state != scanner || isActive != self.isActive else { return nil }
         (scanner, self.isActive) = (state, isActive)
         return wantsAdvertisements ? scannerState : nil
     }
 
-    /// The mode in a request: true for active, false for passive; `nil` for unknown modes. Passive is the default value,
-    /// so its field is missing.
+    /// Returns the mode in a request: true for active, false for passive; `nil` for unknown modes. A payload without a
+    /// field means passive, because that is the default value.
     private static func mode(_ payload: [UInt8]) -> Bool? {
         guard !payload.isEmpty else { return false }
         var rest = payload[...]

@@ -2,8 +2,9 @@ public import BluetoothTypes
 
 /// Advertisements that are sent to clients in one message.
 public struct RawAdvertisementBatch: Sendable {
-    /// The number of advertisements and of bytes after which a batch is full: an encrypted message has at most 64 KiB.
+    /// The number of advertisements from which a batch is full.
     private static let countLimit = 64
+    /// The size from which a batch is full, in bytes. An encrypted message has at most 64 KiB.
     private static let octetLimit = 32 << 10
 
     /// True if the next advertisement must go into another batch.
@@ -13,15 +14,15 @@ public struct RawAdvertisementBatch: Sendable {
     /// The number of advertisements.
     public private(set) var count = 0
 
-    /// An empty batch.
+    /// Creates an empty batch.
     public init() {}
 
     /// Adds an advertisement.
     ///
     /// - Parameters:
     ///   - address: The sender's address.
-    ///   - isRandom: True if it is a random address.
-    ///   - level: In dBm; `nil` if it is not known, which is sent as 127, as in HCI.
+    ///   - isRandom: True if the address is a random address.
+    ///   - level: The level in dBm; `nil` if it is not known, which is sent as 127, as in HCI.
     ///   - data: The received AD structures.
     public mutating func add(_ address: DeviceAddress, isRandom: Bool, level: Int8?, data: some Collection<UInt8>) {
         var advertisement = ProtocolBufferWriter()

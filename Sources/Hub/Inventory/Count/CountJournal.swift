@@ -1,23 +1,24 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The start and the end of a count, with the names of the persons: a file of JSON Lines next to the logs.
+/// The start and the end of a count, with the names of the persons who started and finished it. It is stored as a file
+/// of JSON Lines next to the logs.
 public struct CountJournal: Hashable, Sendable {
     /// The name of the count, such as `2026-03-01`.
     public var count: String
     public var inventory: String
     public var start: RFC3339Time
     public var by: String
-    /// `nil` while the count is open.
+    /// The end of the count; `nil` while the count is open.
     public var finish: Finish?
 
     /// The end of a count.
     public struct Finish: Hashable, Sendable {
         public var at: RFC3339Time
         public var by: String
-        /// The items at that time.
+        /// The items of the inventory at the end of the count.
         public var items: [Inventory.Item]
-        /// The low battery limit at that time, in millivolts.
+        /// The low battery limit at the end of the count, in millivolts.
         public var lowBatteryMillivolts: Int
     }
 }
@@ -25,7 +26,7 @@ public struct CountJournal: Hashable, Sendable {
 extension CountJournal {
     /// Reads a journal up to its last complete line.
     ///
-    /// - Returns: `nil` if the first line is not that of a journal.
+    /// - Returns: `nil` if the first line is not the first line of a journal.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         lines.removeLast()

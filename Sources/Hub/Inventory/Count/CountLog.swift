@@ -35,10 +35,10 @@ public struct CountLog: Hashable, Sendable {
     /// The moment when a beacon was found.
     public struct Finding: Hashable, Sendable {
         public var at: RFC3339Time
-        /// The time that the receiver had listened, in milliseconds.
+        /// The time for which the receiver had listened until then, in milliseconds.
         public var afterMilliseconds: Int
         public var level: Int?
-        /// The distance in millimetres.
+        /// The distance of the beacon in millimetres; `nil` if unknown.
         public var distance: Int?
     }
 
@@ -47,13 +47,13 @@ public struct CountLog: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
         public var bestLevel: Int?
-        /// The shortest distance of a round, in millimetres.
+        /// The shortest distance in any round, in millimetres.
         public var nearest: Int?
         public var batteryMillivolts: Int?
         public var intervalMicroseconds: Int?
         public var isDuplicate: Bool
         public var wasNear: Bool
-        /// The item of another inventory that has this beacon.
+        /// The item of another inventory that has this beacon; `nil` if the beacon belongs to the counted inventory.
         public var foreign: Foreign?
     }
 
@@ -64,14 +64,15 @@ public struct CountLog: Hashable, Sendable {
         public var name: String
     }
 
-    /// The times with and without reception, and the numbers of reports.
+    /// The time for which a receiver worked, and the numbers of its reports.
     public struct Listening: Hashable, Sendable {
         public var until: RFC3339Time
-        /// The time with and without reception, in milliseconds.
+        /// The time in which the receiver worked, in milliseconds.
         public var listened = 0
+        /// The time in which the receiver did not work or may have failed, in milliseconds.
         public var deaf = 0
         public var reports = 0
-        /// Lost reports; `nil` if the number is not known.
+        /// The number of lost reports; `nil` if unknown.
         public var lost: Int?
     }
 
@@ -79,14 +80,14 @@ public struct CountLog: Hashable, Sendable {
     public var findings: [BeaconIdentity: Finding] = [:]
     public var sights: [BeaconIdentity: Sight] = [:]
     public var listening: Listening
-    /// True if the log is complete. Otherwise it was interrupted.
+    /// True if the log is complete. Otherwise the receiver is still counting, or was interrupted.
     public var isEnded = false
-    /// The number of lines that cannot be read, without an incomplete last line.
+    /// The number of lines that cannot be read. An incomplete last line does not count.
     public var damagedLines = 0
 
     /// Reads a log up to its last complete line.
     ///
-    /// - Returns: `nil` if the first line is not that of a log.
+    /// - Returns: `nil` if the first line is not the first line of a log.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         // The part after the last line end is incomplete.
@@ -111,7 +112,7 @@ public struct CountLog: Hashable, Sendable {
             guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }),
                 let at = node["at"]?.string.flatMap({ RFC3339Time($0) })
             else { return false }
-            // The first sighting is kept.
+            // If the beacon was found more than once, the first finding is kept.
             if findings[identity] == nil {
                 findings[identity] = Finding(
                     at: at, afterMilliseconds: max(0, node["afterS"]?.thousandths ?? 0),
@@ -159,7 +160,7 @@ extension CountLog.Sight {
             }
         }
         self.init(
-            // The wall clock may have been set back between them.
+            // The wall clock may have been set back between the two times.
             first: min(first, last), last: max(first, last),
             bestLevel: node["bestRssiDbm"]?.integer, nearest: node["nearestM"]?.thousandths,
             batteryMillivolts: node["batteryMv"]?.integer, intervalMicroseconds: node["intervalMs"]?.thousandths,
@@ -222,7 +223,7 @@ extension CountLog {
     /// The line with the listening times.
     ///
     /// - Parameters:
-    ///   - lost: Lost reports; `nil` if the number is not known.
+    ///   - lost: The number of lost reports; `nil` if unknown.
     ///   - isEnd: True if this is the last line.
     public static func line(
         of session: CountSession, lost: Int?, at: RFC3339Time, isEnd: Bool

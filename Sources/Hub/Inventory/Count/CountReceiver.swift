@@ -9,19 +9,20 @@ public import Sightings
 public struct InventoryReceiver: Sendable {
     /// The duration of reception in microseconds; `nil` to receive until a signal arrives.
     public var duration: Int?
-    /// Added to each level, in dB.
+    /// The correction in dB that is added to each level.
     public var levelOffset = 0
     /// The rule that converts levels to distances.
     public var distances = DistanceEstimate.Rule()
 
-    /// A receiver that runs until a signal ends it.
+    /// Settings for a receiver that runs until a signal ends it.
     public init() {}
 
-    /// An adapter; `nil` for the first one.
+    /// Opens an adapter as a source of sightings; `nil` for the first adapter of the machine.
     ///
     /// - Parameters:
     ///   - virtualBeacons: The beacons that are received if the adapter is virtual.
-    ///   - signals: Receives the signals that end several receivers at once; `nil` for a separate one.
+    ///   - signals: The signal descriptor that several receivers share, so that a signal ends all of them; `nil` to
+    ///     open a separate descriptor.
     public func live(
         _ adapter: AdapterName?, _ virtualBeacons: VirtualBeacons = VirtualBeacons(), signals: SignalDescriptor? = nil
     ) throws(ListenerServiceError) -> SightingSource {
@@ -35,7 +36,7 @@ public struct InventoryReceiver: Sendable {
         return source
     }
 
-    /// A recording, or standard input for `-`.
+    /// Opens a recording as a source of sightings, or standard input for `-`.
     public func recording(_ file: String) throws(ListenerServiceError) -> SightingSource {
         let source = try SightingSource.recording(file)
         source.levelOffset = levelOffset
@@ -43,9 +44,10 @@ public struct InventoryReceiver: Sendable {
     }
 }
 
-/// One receiver of a count: writes what it receives into its log.
+/// One receiver of a count. It writes its results into its own log.
 ///
-/// The log is created, and the count joined or started, when the source works: a failed start leaves no count open.
+/// The log is created, and the count is joined or started, only when the source works. A receiver that fails to start
+/// therefore leaves no open count.
 final class CountReceiver: SightingConsumer {
     private let run: CountRun
     private let source: SightingSource
@@ -56,7 +58,8 @@ final class CountReceiver: SightingConsumer {
     private var log: (file: OutputFile, count: String)?
     private var fault: (any Error)?
     private var pending: [UInt8] = []
-    /// The time at which changes were last written, and the end of the count was last checked.
+    /// The time at which changes were last written and the end of the count was last checked, in nanoseconds of the
+    /// monotonic clock.
     private var lastUpdate: UInt64 = 0
     /// The time between two updates, in nanoseconds.
     private static let updateInterval: UInt64 = 2_000_000_000
@@ -69,7 +72,7 @@ final class CountReceiver: SightingConsumer {
         session = run.makeSession()
     }
 
-    /// Creates the log unless there is one.
+    /// Creates the log if it does not exist yet.
     private func openLog() {
         guard log == nil, fault == nil else { return }
         do {
@@ -154,7 +157,7 @@ final class CountReceiver: SightingConsumer {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// The wall-clock time at a moment; for a recording without times, the present wall-clock time.
+    /// The wall-clock time at a moment; for a recording without times, the current wall-clock time.
     private func time(_ instant: HeardInstant) -> RFC3339Time {
         guard let time = source.clock.unixMicroseconds(at: instant) else { return .now }
         return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))

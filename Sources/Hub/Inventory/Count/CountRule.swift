@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The condition under which a beacon is found: it was near in at least ``neededHits`` of the last rounds of one
-/// second.
+/// The condition under which a beacon counts as found: it was near in at least ``neededHits`` of the last rounds. A
+/// round takes one second.
 public struct CountRule: Hashable, Sendable {
     /// The number of rounds in which a beacon must be near.
     public static let neededHits = 4
@@ -22,8 +22,8 @@ public struct CountRule: Hashable, Sendable {
     public enum Memory: Hashable, Sendable {
         /// The last rounds of each beacon.
         case window(rounds: Int)
-        /// One queue of sightings for all beacons. If k beacons are near, each has a k-th of the queue, so that no
-        /// beacon is found if the capacity is below 4k.
+        /// One queue of sightings for all beacons. If k beacons are near, each has 1/k of the queue, so that no beacon
+        /// is found if the capacity is below 4·k.
         case sharedQueue(capacity: Int)
     }
 
@@ -47,7 +47,8 @@ public struct CountRule: Hashable, Sendable {
         }
     }
 
-    /// Returns true if a beacon at this distance in metres is near: 0 to the limit. An unknown distance is not near.
+    /// Returns true if a beacon at this distance in metres is near: from 0 to ``withinMillimetres``. An unknown
+    /// distance is not near.
     public func isNear(_ meters: Double?) -> Bool {
         guard let meters else { return false }
         return meters >= 0 && meters <= Double(withinMillimetres) / 1000
@@ -57,7 +58,7 @@ public struct CountRule: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - meters: The distance; `nil` if it is not known.
-    ///   - level: In dBm.
+    ///   - level: The level in dBm; `nil` if it is not known.
     public static func isAtHand(_ meters: Double?, level: Double?) -> Bool {
         guard let meters, let level else { return false }
         return meters >= 0 && meters <= 0.5 && level > -75
@@ -87,12 +88,13 @@ public struct CountRule: Hashable, Sendable {
 /// Counts the last rounds in which each beacon was near. Beacons are identified by numbers.
 struct NearRounds: Sendable {
     private let memory: CountRule.Memory
-    /// For each beacon, the last round in which it was near, and a bit for each round up to it, the last one lowest.
+    /// For each beacon, the number of the last round in which it was near, and one bit per round, which is set if the
+    /// beacon was near. The lowest bit stands for that last round.
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
-    /// The shared queue. Beacons before ``queueStart`` have left it.
+    /// The shared queue: the numbers of the beacons. Elements before ``queueStart`` have left it.
     private var queue: [Int] = []
     private var queueStart = 0
-    /// How often each beacon is in the queue.
+    /// The number of times that each beacon is in the queue.
     private var queued: [Int: Int] = [:]
     /// The number of rounds so far.
     private var round = 0
@@ -107,7 +109,7 @@ struct NearRounds: Sendable {
     /// Adds a round in which the receiver worked all the time.
     ///
     /// - Parameter near: The beacons that were near, nearest first.
-    /// - Returns: the beacons that were near often enough, with their hits.
+    /// - Returns: the beacons of `near` that were near often enough, with the number of rounds in which they were near.
     mutating func take(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
         switch memory {
         case .window(let rounds):

@@ -10,7 +10,7 @@ internal import Synchronization
 public final class CountRun: Sendable {
     /// An event during a count.
     public enum Event: Sendable {
-        /// An item was found that was not found before.
+        /// An item was found for the first time in the count.
         case found(FoundItem)
         /// The number of found items, reported from time to time.
         case progress(found: Int, items: Int)
@@ -24,14 +24,15 @@ public final class CountRun: Sendable {
         public let receiver: String
         public let by: String
         public let at: RFC3339Time
-        /// The time that the receiver had listened, in milliseconds.
+        /// The time for which the receiver had listened until then, in milliseconds.
         public let afterMilliseconds: Int
         /// The level in dBm.
         public let level: Int?
         /// The distance in millimetres, rounded to centimetres.
         public let distance: Int?
-        /// The number of items that are found now, and the number of all items.
+        /// The number of items found so far, including this item.
         public let found: Int
+        /// The number of all items.
         public let items: Int
     }
 
@@ -78,7 +79,7 @@ public final class CountRun: Sendable {
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
     public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, count: String?) throws {
-        // Any receiver may take the signal; all of them end.
+        // All receivers share one signal descriptor. Whichever of them reads the signal, all of them end.
         let signals = try SignalDescriptor()
         let first = try receiver.live(adapters[0], virtualBeacons, signals: signals)
         let consumer = CountReceiver(self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
@@ -117,7 +118,8 @@ public final class CountRun: Sendable {
         try consumer.check()
     }
 
-    /// The report of the count so far, with all its parts; `nil` if nothing was received.
+    /// The report of the whole count so far, including the parts of other persons; `nil` if no receiver has joined the
+    /// count.
     public func report() throws(InventoryError) -> CountReport? {
         guard let name = shared.withLock({ $0.journal?.count }) else { return nil }
         return try store.lastReport(inventory, of: name)

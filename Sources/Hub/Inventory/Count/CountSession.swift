@@ -21,13 +21,13 @@ public struct CountSession: Sendable {
         /// The beacon's number: the position of its item in the inventory.
         public let beacon: Int
         public let instant: HeardInstant
-        /// The time that the receiver had listened, in microseconds.
+        /// The time for which the receiver had listened until then, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double?
         /// The distance in the last round, in metres.
         public let meters: Double?
-        /// The number of rounds in which it was near.
+        /// The number of rounds in which the beacon was near.
         public let rounds: Int
     }
 
@@ -38,15 +38,15 @@ public struct CountSession: Sendable {
         public internal(set) var reports = 0
         /// The strongest level, in dBm.
         public internal(set) var bestLevel: Int?
-        /// The shortest distance of a round, in metres.
+        /// The shortest distance in any round, in metres.
         public internal(set) var nearestMeters: Double?
         public internal(set) var batteryMillivolts: Int?
         /// The learned advertising interval, in microseconds.
         public internal(set) var intervalMicroseconds: Int?
         public internal(set) var addresses = AddressWatch()
-        /// True if it was near in any round.
+        /// True if the beacon was near in any round.
         public internal(set) var wasNear = false
-        /// True if anything has changed since ``CountSession/takeChanges()``.
+        /// True if anything has changed since the last call of ``CountSession/takeChanges()``.
         var isChanged = true
     }
 
@@ -58,7 +58,7 @@ public struct CountSession: Sendable {
     public private(set) var observations: [Int: Observation] = [:]
     /// The beacons that were found, by the beacon's number.
     public private(set) var findings: [Int: Finding] = [:]
-    /// The time that the receiver worked, in microseconds.
+    /// The time in which the receiver worked, in microseconds.
     public var listenedMicroseconds: Int { workingMicroseconds - doubtfulMicroseconds }
     /// The time in which the receiver did not work or may have failed, in microseconds.
     public var deafMicroseconds: Int { stoppedMicroseconds + doubtfulMicroseconds }
@@ -72,13 +72,14 @@ public struct CountSession: Sendable {
     private var near: NearRounds
     private let distances: DistanceEstimate.Rule
     private var roundStart: HeardInstant?
-    /// True if the receiver worked since the start of the round.
+    /// True if the receiver has worked during the whole round so far.
     private var wasListened = true
     /// The time of the last call.
     private var clock: HeardInstant?
     private var isDeaf = false
-    /// The time in which the receiver seemed to work, and the time in which it did not.
+    /// The time in which the receiver seemed to work, in microseconds. It may have failed during a part of this time.
     private var workingMicroseconds = 0
+    /// The time in which the receiver did not work, in microseconds.
     private var stoppedMicroseconds = 0
     private var warnings = BeaconWarnings()
     private var newWarnings: [String] = []
@@ -131,7 +132,7 @@ public struct CountSession: Sendable {
             guard end <= now else { break }
             pass(until: end)
             found += closeRound(at: end)
-            // Rounds without any report need not be counted one by one.
+            // Of many rounds without a report, only the last 64 are processed, because older rounds have no effect.
             let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
             if idle > 64 {
                 let skipped = end.advanced(byMicroseconds: (idle - 64) * CountRule.roundMicroseconds)
@@ -231,7 +232,7 @@ public struct CountSession: Sendable {
             if place < inventory.items.count { hits.append((place, meters, track.round.trimmedMean)) }
         }
         guard wasListened, !isDeaf else { return [] }
-        // Nearest first, as in a ranging list.
+        // Sorts the beacons by distance, the nearest first.
         hits.sort { $0.meters == $1.meters ? $0.place < $1.place : $0.meters < $1.meters }
         let counts = near.take(hits.map(\.place))
         var found: [Finding] = []
@@ -252,13 +253,13 @@ public struct CountSession: Sendable {
 /// A private address is never used again after it has changed, so two addresses that alternate belong to two beacons.
 /// Two addresses of kinds that do not change also belong to two beacons.
 public struct AddressWatch: Hashable, Sendable {
-    /// The last senders, at most ``limit``.
+    /// The last different senders, at most ``limit``.
     public private(set) var senders: [Sender] = []
     /// True if two beacons send the same identity.
     public private(set) var isDuplicate = false
     private var last: Sender?
 
-    /// The number of senders that are kept.
+    /// The largest number of senders that are kept.
     public static let limit = 8
 
     init() {}

@@ -2,13 +2,13 @@ internal import BluetoothTypes
 public import Listener
 public import Sightings
 
-/// Finds the beacon that is held to the receiver: the first one that is within half a metre and above -75 dBm in at
+/// Finds the beacon that is held to the receiver: the first beacon that is within half a metre and above -75 dBm in at
 /// least four of the last rounds.
 public struct NearestPick: Sendable {
     /// The beacon that was picked.
     public struct Answer: Hashable, Sendable {
         public let identity: BeaconIdentity
-        /// The time since the start, in microseconds.
+        /// The time from the start of the search to the pick, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double
@@ -18,7 +18,7 @@ public struct NearestPick: Sendable {
         public let others: [BeaconIdentity]
     }
 
-    /// The beacon that was found; `nil` before.
+    /// The beacon that was picked; `nil` until then.
     public private(set) var answer: Answer?
     /// The number of beacons within half a metre in the last completed round.
     public private(set) var atHand = 0
@@ -33,7 +33,7 @@ public struct NearestPick: Sendable {
     private var begun: HeardInstant?
     private var roundStart: HeardInstant?
     private var isDeaf = false
-    /// True if the receiver worked since the start of the round.
+    /// True if the receiver has worked during the whole round so far.
     private var wasListened = true
 
     /// - Parameters:
@@ -72,7 +72,7 @@ public struct NearestPick: Sendable {
         table.hear(sighting, octets, range)
     }
 
-    /// Updates whether the receiver works.
+    /// Marks the receiver as working or as deaf.
     public mutating func change(isHearing: Bool) {
         isDeaf = !isHearing
         if isDeaf { wasListened = false }

@@ -8,15 +8,15 @@ public struct Inventory: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
-    /// Letters, digits, `.`, `_` and `-`, at most 64.
+    /// The name: at most 64 letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// The title for reports; `nil` for the name.
+    /// The title for reports; `nil` to use the name.
     public var title: String?
     /// The site file with the floor plan, relative to the inventory file.
     public var site: String?
     /// The rule by which an item counts as found.
     public var rule: CountRule
-    /// A battery below this is low, in millivolts.
+    /// The voltage below which a battery is low, in millivolts.
     public var lowBatteryMillivolts: Int
     /// Descriptions of beacons: interval and level at 1 m.
     public var beacons: [Beacon]
@@ -44,7 +44,7 @@ public struct Inventory: Hashable, Sendable {
         /// The name that items may use instead of the identity.
         public var name: String?
         public var identity: BeaconIdentity
-        /// The configured interval, in microseconds.
+        /// The configured advertising interval, in microseconds.
         public var intervalMicroseconds: Int?
         /// The level at 1 m, in dBm. It replaces the measured power that the beacon sends.
         public var calibrationAtOneMeter: Int?
@@ -85,12 +85,12 @@ public struct Inventory: Hashable, Sendable {
 
     /// An item.
     public struct Item: Hashable, Sendable {
-        /// Letters, digits, `.`, `_` and `-`, at most 64; unique in the inventory.
+        /// The id: at most 64 letters, digits, `.`, `_` and `-`; unique in the inventory.
         public var id: String
         public var name: String
-        /// The beacon on it.
+        /// The beacon on the item.
         public var beacon: BeaconIdentity
-        /// The name of the place where it belongs.
+        /// The name of the place where the item belongs.
         public var place: String?
         /// The item's own position, which replaces that of its place.
         public var position: Position?
@@ -133,8 +133,9 @@ extension Inventory {
         return beacons
     }
 
-    /// The maximum length of names and of notes, in Unicode scalars.
+    /// The maximum length of names, in Unicode scalars.
     static let nameLimit = 200
+    /// The maximum length of notes and paths, in Unicode scalars.
     static let noteLimit = 2000
     /// The maximum number of items.
     public static let itemLimit = 100_000
@@ -276,7 +277,7 @@ extension Inventory {
         items.remove(at: try place(of: id))
     }
 
-    /// Checks that an item can be in this inventory, next to all items except the one with the id `id`.
+    /// Checks that an item can be added to this inventory, or can replace the item with the id `id`.
     private func check(_ item: Item, besides id: String? = nil) throws(InventoryError) {
         let node = JSONNode(.string(item.id), at: JSONPosition(line: 1, column: 1), path: .root)
         var decoder = ConfigurationDecoder()

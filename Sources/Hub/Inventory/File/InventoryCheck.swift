@@ -10,13 +10,13 @@ public struct InventoryCheck: Hashable, Sendable {
     public struct Beacon: Hashable, Sendable {
         public let item: String
         public let beacon: BeaconIdentity
-        /// `nil` if it is not known.
+        /// The advertising interval in microseconds; `nil` if it is not known.
         public let intervalMicroseconds: Int?
-        /// The probability that it is found within six rounds, 0...1, if every second advertisement is lost; `nil` if
-        /// the interval is not known.
+        /// The probability that the beacon is found within six rounds, 0...1, if every second advertisement is lost;
+        /// `nil` if the interval is not known.
         public let chance: Double?
 
-        /// True if the probability reaches the goal; `nil` if it is not known.
+        /// True if the probability reaches ``CountRule/goal``; `nil` if the probability is not known.
         public var isFastEnough: Bool? { chance.map { $0 >= CountRule.goal } }
     }
 
@@ -25,8 +25,8 @@ public struct InventoryCheck: Hashable, Sendable {
     public let warnings: [String]
 
     /// - Parameters:
-    ///   - known: Beacons of other files. Their intervals are used if the inventory has none.
-    ///   - learned: Intervals that counts have learned, in microseconds. They are used last.
+    ///   - known: Beacons of other files. The interval of such a beacon is used if the inventory does not have it.
+    ///   - learned: Intervals that counts have learned, in microseconds. They are used if no file has the interval.
     ///   - site: The site that the inventory names, if any.
     ///   - wrongPhotos: The problems of pictures, one sentence each.
     public init(
@@ -91,7 +91,7 @@ public struct InventoryCheck: Hashable, Sendable {
         self.warnings = warnings
     }
 
-    /// Lines for a terminal.
+    /// The result as lines for a terminal.
     ///
     /// - Parameter problems: Further problems, one sentence each.
     public func text(file: String, problems: [String] = []) -> String {
@@ -108,14 +108,14 @@ public struct InventoryCheck: Hashable, Sendable {
 
     private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
 
-    /// One object.
+    /// The result as one JSON object.
     ///
     /// - Parameter problems: Further problems, one sentence each.
     public func json(file: String, problems: [String] = []) -> JSONValue {
         Self.json(file: file, problems: problems, warnings, beacons)
     }
 
-    /// One object for a file that cannot be decoded.
+    /// The result for a file that cannot be decoded, as one JSON object.
     public static func json(file: String, problems: [String]) -> JSONValue {
         json(file: file, problems: problems, [], [])
     }

@@ -79,7 +79,7 @@ enum InventoryKeys {
     static let position = ValueType<[Int]>.position(.thousandths(Inventory.Position.limit, unit: "m"))
         .map { _, _, parts in Inventory.Position(east: parts[0], north: parts[1]) }
 
-    /// The schema of an identity. The decoder reads it as a text.
+    /// An identity. The schema checks only how it begins; the value is read as a string.
     static let identity = ValueType<String>(
         schema: ["type": "string", "pattern": "^(ibeacon|altbeacon|uid|url|address):"]
     ) { $0.text($1) }

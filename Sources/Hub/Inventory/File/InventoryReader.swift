@@ -32,9 +32,11 @@ extension Inventory {
 /// Reads an inventory file from its outermost object inwards.
 private struct InventoryReader {
     var decoder: ConfigurationDecoder
-    /// The path of each id, each beacon of an item and each described beacon so far.
+    /// The path of the item with each id, for the items read so far.
     private var ids: [String: JSONPath] = [:]
+    /// The path of the item with each beacon, for the items read so far.
     private var carriers: [BeaconIdentity: JSONPath] = [:]
+    /// The path of the description of each beacon, for the descriptions read so far.
     private var described: [BeaconIdentity: JSONPath] = [:]
     private var beaconNames: [String: BeaconIdentity] = [:]
     private var placeNames: Set<String> = []
@@ -151,7 +153,7 @@ extension BeaconIdentity {
     /// Reads the identity of a beacon on an item.
     ///
     /// - Parameter names: The names of beacons, for suggestions.
-    /// - Throws: if `text` is not an identity, or is one that changes with time.
+    /// - Throws: if `text` is not an identity, or if the identity changes with time.
     public init(ofItem text: String, among names: [String] = []) throws(InventoryError) {
         guard let identity = BeaconIdentity(text) else {
             let advice = NearestWord.find(text, among: names).map { "did you mean \"\($0)\"?" }

@@ -4,14 +4,14 @@ internal import Sightings
 
 /// The state of an item in a count.
 public enum ItemState: String, Hashable, Sendable, CaseIterable {
-    /// It was near in enough rounds.
+    /// The item's beacon was near in enough rounds.
     case found
-    /// It was received, but was never near.
+    /// The item's beacon was received, but was not near in enough rounds.
     case heard
     case missing
-    /// It belongs to another inventory.
+    /// The item belongs to another inventory.
     case foreign
-    /// Two beacons send its identity.
+    /// Two beacons send the identity of the item's beacon.
     case duplicate
     case lowBattery = "low-battery"
 }
@@ -19,21 +19,21 @@ public enum ItemState: String, Hashable, Sendable, CaseIterable {
 /// The result of a count for one item, merged from all logs.
 public struct ItemOutcome: Hashable, Sendable {
     public let item: Inventory.Item
-    /// Found, heard or missing, followed by further states.
+    /// The state found, heard or missing, followed by further states.
     public let states: [ItemState]
     public let firstHeard: RFC3339Time?
     public let lastHeard: RFC3339Time?
-    /// The time at which it was first found.
+    /// The time at which the item was first found.
     public let found: RFC3339Time?
-    /// The person who found it first.
+    /// The person who first found the item.
     public let foundBy: String?
-    /// The time that the receiver that first found it had listened, in milliseconds.
+    /// The time for which the first receiver that found the item had listened until then, in milliseconds.
     public let afterMilliseconds: Int?
     /// The strongest level, in dBm.
     public let bestLevel: Int?
-    /// The receiver with the strongest level.
+    /// The receiver that received the beacon with the strongest level.
     public let heardBy: String?
-    /// The shortest distance of a round, in millimetres.
+    /// The shortest distance in any round, in millimetres.
     public let nearest: Int?
     public let batteryMillivolts: Int?
     public let intervalMicroseconds: Int?
@@ -76,21 +76,21 @@ public struct ItemOutcome: Hashable, Sendable {
 public struct ItemChange: Hashable, Sendable {
     /// The kinds of changes.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// It was found before, and is missing now.
+        /// The item was found in the previous count, and is missing in this count.
         case lost
-        /// It was not found before, and is found now.
+        /// The item was not found in the previous count, and is found in this count.
         case returned
-        /// It was received in this count, but was never near.
+        /// The item was received in this count, but was not near in enough rounds.
         case notNear = "not-near"
-        /// It was not found before, and is missing now.
+        /// The item was not found in the previous count, and is missing in this count.
         case stillMissing = "still-missing"
-        /// It is new in the inventory.
+        /// The item is new in the inventory.
         case added
-        /// It is no longer in the inventory.
+        /// The item is no longer in the inventory.
         case removed
-        /// It belongs to another place now.
+        /// The item now belongs to another place.
         case moved
-        /// It has another beacon now.
+        /// The item now has another beacon.
         case rebeaconed = "other-beacon"
     }
 

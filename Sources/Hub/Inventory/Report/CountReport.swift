@@ -4,11 +4,11 @@ public import Sightings
 
 /// The report of a count: the merged results of all receivers, and the changes since the previous count.
 public struct CountReport: Hashable, Sendable {
-    /// A receiver's part.
+    /// A receiver's part in the count.
     public struct Receiver: Hashable, Sendable {
         public let header: CountLog.Header
         public let listening: CountLog.Listening
-        /// True if its log is complete. Otherwise it is still counting, or was interrupted.
+        /// True if the receiver's log is complete. Otherwise the receiver is still counting, or was interrupted.
         public let isEnded: Bool
     }
 
@@ -28,7 +28,7 @@ public struct CountReport: Hashable, Sendable {
     /// The name of the count.
     public let count: String
     public let start: RFC3339Time
-    /// The time at which it was finished; `nil` while it is open.
+    /// The time at which the count was finished; `nil` while it is open.
     public let end: RFC3339Time?
     /// The names of all persons in the count.
     public let by: [String]
@@ -42,11 +42,12 @@ public struct CountReport: Hashable, Sendable {
     public let changes: [ItemChange]
     /// Problems of the logs, one sentence each.
     public let warnings: [String]
-    /// The pictures of the items that a page contains, by the ids of the items.
+    /// The pictures that the report's page contains, by the ids of the items.
     public var photos: [String: ItemPhoto] = [:]
 
     /// - Parameters:
-    ///   - inventory: The present inventory. A finished count has its own list of items.
+    ///   - inventory: The current inventory. Its items are used unless the count is finished: a finished count has its
+    ///     own list of items.
     ///   - previous: The previous count, for the changes.
     ///   - damaged: The names of files that are not logs.
     public init(
@@ -139,7 +140,7 @@ public struct CountReport: Hashable, Sendable {
 
 /// The forms of a report for other programs: JSON and CSV.
 extension CountReport {
-    /// One object. Times are RFC 3339; unknown values are null.
+    /// The report as one JSON object. Times are in the form of RFC 3339; unknown values are null.
     public var json: JSONValue {
         .record([
             ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(count)),
@@ -151,7 +152,7 @@ extension CountReport {
         ])
     }
 
-    /// The result of a count as one object, with the ids of the items that were not found.
+    /// The result of the count as one JSON object, with the ids of the items that were not found.
     public var summaryJSON: JSONValue {
         .record(
             [("event", "summary"), ("count", .string(count))] + totals + [
@@ -182,9 +183,9 @@ extension CountReport {
         ])
     }
 
-    /// One item.
+    /// An item with its result, as a JSON object.
     ///
-    /// - Parameter outcome: `nil` if the item was not counted.
+    /// - Parameter outcome: The result of the item; `nil` if the item was not counted.
     static func json(_ item: Inventory.Item, _ outcome: ItemOutcome?) -> JSONValue {
         .record([
             ("id", .string(item.id)), ("name", .string(item.name)), ("beacon", .string("\(item.beacon)")),
@@ -219,7 +220,8 @@ extension CountReport {
         ])
     }
 
-    /// CSV (RFC 4180) with a line for each item, then for each foreign item. No cell can be mistaken for a formula.
+    /// The report as CSV (RFC 4180): a line for each item, then a line for each foreign item. No cell can be mistaken
+    /// for a formula.
     public var csv: String {
         func text(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
         func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }

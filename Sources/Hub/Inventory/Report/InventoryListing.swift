@@ -10,7 +10,8 @@ public struct InventoryListing: Sendable {
     private let isOfMissing: Bool
 
     /// - Parameters:
-    ///   - report: The count; `nil` if there is none. Items that were added after a count was finished have no state.
+    ///   - report: The report of the count; `nil` if there is none. Items that were added after the count was finished
+    ///     have no state.
     ///   - onlyMissing: True if only items that the count has not found are listed.
     public init(_ inventory: Inventory, _ report: CountReport?, onlyMissing: Bool) {
         self.inventory = inventory
@@ -25,7 +26,7 @@ public struct InventoryListing: Sendable {
         }
     }
 
-    /// One object.
+    /// The result as one JSON object.
     public var json: JSONValue {
         .record([
             ("inventory", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
@@ -34,7 +35,7 @@ public struct InventoryListing: Sendable {
         ])
     }
 
-    /// A table for a terminal.
+    /// The result as a table for a terminal.
     public var text: String {
         if rows.isEmpty { return isOfMissing ? "No item is missing.\n" : "\(inventory.name) has no items yet.\n" }
         var table = Table(["id", "name", "place", "state", "last heard", "best dBm"], alignment: [])
@@ -54,7 +55,7 @@ public struct InventoryListing: Sendable {
 public struct InventoryDirectory: Sendable {
     private let directory: String
     private let rows: [(file: String, inventory: Inventory, lastCount: String?)]
-    /// One sentence for each file that may be an inventory, and cannot be read.
+    /// One sentence for each file that may be an inventory but cannot be read.
     public let warnings: [String]
 
     /// Reads all files of `directory` that are inventories.
@@ -68,7 +69,7 @@ public struct InventoryDirectory: Sendable {
             do throws(InventoryError) {
                 rows.append((store.path, try store.read(), store.countNames.last))
             } catch {
-                // Another kind of file is JSON without items.
+                // A JSON object without items and without counts is a file of another kind, so there is no warning.
                 if error.kind == .invalid, !store.hasItems, store.countNames.isEmpty { continue }
                 let rest = error.messages.count - 1
                 warnings.append(
@@ -79,7 +80,7 @@ public struct InventoryDirectory: Sendable {
         (self.rows, self.warnings) = (rows, warnings)
     }
 
-    /// One object.
+    /// The result as one JSON object.
     public var json: JSONValue {
         let inventories = rows.map { row in
             JSONValue.record([
@@ -92,7 +93,7 @@ public struct InventoryDirectory: Sendable {
         return .record([("inventories", .array(inventories))])
     }
 
-    /// A table for a terminal.
+    /// The result as a table for a terminal.
     public var text: String {
         if rows.isEmpty, !warnings.isEmpty { return "No inventory in \(directory) can be read.\n" }
         if rows.isEmpty { return "There is no inventory in \(directory); create one with `pharos inventory new`.\n" }
@@ -111,9 +112,9 @@ public struct InventoryDirectory: Sendable {
 public struct InventoryFacts: Sendable {
     private let facts: [(String, JSONValue)]
 
-    /// An inventory.
+    /// The facts about an inventory.
     ///
-    /// - Parameter report: The last count; `nil` if there is none.
+    /// - Parameter report: The report of the last count; `nil` if there is none.
     public init(_ inventory: Inventory, _ report: CountReport?, counts: [String]) {
         facts = [
             ("name", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
@@ -125,9 +126,9 @@ public struct InventoryFacts: Sendable {
         ]
     }
 
-    /// The item with this id.
+    /// The facts about the item with this id.
     ///
-    /// - Parameter report: The last count; `nil` if there is none.
+    /// - Parameter report: The report of the last count; `nil` if there is none.
     /// - Throws: `request` if there is no such item.
     public init(_ inventory: Inventory, item id: String, _ report: CountReport?) throws(InventoryError) {
         let item = try inventory.item(id)
@@ -146,10 +147,10 @@ public struct InventoryFacts: Sendable {
         ]
     }
 
-    /// One object.
+    /// The result as one JSON object.
     public var json: JSONValue { .record(facts) }
 
-    /// A table for a terminal, without unknown facts.
+    /// The facts as a table for a terminal, without unknown facts.
     public var text: String {
         var table = Table(["", ""])
         for (key, value) in facts {

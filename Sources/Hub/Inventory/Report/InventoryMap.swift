@@ -18,19 +18,19 @@ public struct InventoryMap: Sendable {
     private let title: String
     private let site: Site?
     private let entries: [Entry]
-    /// The corners of the drawn area, in metres.
+    /// The south-west and the north-east corner of the drawn area, in metres.
     private let bounds: (low: FloorPosition, high: FloorPosition)
 
-    /// The width without margins, in pixels.
+    /// The width of the drawing without margins, in pixels.
     private static let width = 1000.0
     /// The margin, in pixels.
     private static let margin = 30.0
-    /// Names are drawn for at most this number of items, because more would hide the plan.
+    /// Names are drawn only if there are at most this many items, because more names would hide the plan.
     private static let labelLimit = 80
 
     /// - Parameters:
     ///   - site: The floor plan; `nil` for a plan without walls.
-    ///   - report: The count with the states; `nil` if there is none.
+    ///   - report: The report of the count with the states; `nil` if there is none.
     public init(_ inventory: Inventory, on site: Site?, _ report: CountReport? = nil) {
         title = inventory.heading
         self.site = site
@@ -49,7 +49,7 @@ public struct InventoryMap: Sendable {
         FloorPosition(x: Double(position.east) / 1000, y: Double(position.north) / 1000)
     }
 
-    /// The number of pixels of a metre.
+    /// The number of pixels per metre.
     private var scale: Double { Self.width / max(1, bounds.high.x - bounds.low.x, (bounds.high.y - bounds.low.y) / 2) }
 
     private var height: Double { max(60, (bounds.high.y - bounds.low.y) * scale) }
@@ -87,7 +87,7 @@ public struct InventoryMap: Sendable {
         var taken: [Inventory.Position: Int] = [:]
         for entry in entries {
             guard let position = entry.position else { continue }
-            // Items with the same position are drawn around it.
+            // If several items have the same position, the second and further items are drawn around it.
             let rank = taken[position, default: 0]
             taken[position] = rank + 1
             let base = point(Self.floor(position))
@@ -113,7 +113,7 @@ public struct InventoryMap: Sendable {
             + "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
     }
 
-    /// The picture of the floor; empty without one. What lies outside the drawing is cut off.
+    /// The picture of the floor; empty if the floor has no picture. Its parts outside the drawing are cut off.
     private var picture: String {
         guard let picture = site?.picture, let image = picture.image, let depth = picture.height else { return "" }
         let corner = point(FloorPosition(x: picture.position.x, y: picture.position.y + depth))

@@ -1,9 +1,10 @@
 internal import FoundationEssentials
 internal import LinuxHost
 
-/// The picture of an item, which a page contains as text, so that the page is one file.
+/// The picture of an item. A page contains it as text, so that the page is a single file.
 public struct ItemPhoto: Hashable, Sendable {
-    /// The kinds of pictures that all browsers show, and that can contain neither scripts nor addresses.
+    /// The kinds of pictures that are accepted: all browsers show them, and they can contain neither scripts nor web
+    /// addresses.
     enum Kind: String, CaseIterable, Hashable, Sendable {
         case jpeg
         case png
@@ -37,7 +38,8 @@ public struct ItemPhoto: Hashable, Sendable {
     /// The largest size of all pictures of a report, in bytes. Mail servers refuse larger messages.
     public static let totalLimit = 12 << 20
 
-    /// Reads a picture. Its type is recognised by its first bytes, because a file's name says nothing about them.
+    /// Reads a picture. Its type is recognised by its first bytes, because the name of a file does not determine its
+    /// type.
     ///
     /// - Throws: if the file does not exist, cannot be read, is too large, or is not a picture.
     public init(_ path: String) throws(InventoryError) {
@@ -60,6 +62,6 @@ public struct ItemPhoto: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// The picture as an address that contains it (RFC 2397).
+    /// The picture as a `data:` URL (RFC 2397).
     var address: String { "data:image/\(kind.rawValue);base64,\(Data(octets).base64EncodedString())" }
 }

@@ -21,7 +21,7 @@ public struct MailMessage: Sendable {
         }
     }
 
-    /// The message with line ends of Unix, which mail programs convert.
+    /// The message with Unix line ends, which mail programs convert.
     public let text: String
 
     /// A message with a report: as text, and attached as PDF if `pdf` is given, otherwise as HTML.
@@ -72,9 +72,9 @@ public struct MailMessage: Sendable {
             """
     }
 
-    /// Returns true if a text is an address that is safe in a header and after `--` on a command line: letters, digits,
-    /// `.!#$%&'*+/=?^_{|}~-` and a backtick before one `@`, and a name of letters, digits, `.` and `-` after it. The
-    /// first character must not be `-`.
+    /// Returns true if a text is an address that is safe in a header and after `--` on a command line: it contains one
+    /// `@`. Before it are letters, digits, `.!#$%&'*+/=?^_{|}~-` and backticks; after it is a name of letters, digits,
+    /// `.` and `-`. The first character must not be `-`.
     public static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].count), (1...255).contains(parts[1].count) else {

@@ -1,11 +1,12 @@
 internal import LinuxHost
 
-/// Makes PDF documents and sends mail with the machine's programs, which are started without a shell.
+/// Makes PDF documents and sends mail with programs of the machine. The programs are started without a shell.
 public enum ReportDelivery {
     /// The longest run time of a program, in seconds.
     private static let timeLimit = 600
 
-    /// The number of items whose photos a PDF document leaves out. `rsvg-convert` reads WebP on some systems only.
+    /// The number of items whose photos are left out of a PDF document: WebP photos, because `rsvg-convert` can read
+    /// them only on some systems.
     public static func photosMissing(inPDFOf report: CountReport) -> Int {
         report.photos.values.count { $0.kind == .webp }
     }
@@ -31,7 +32,7 @@ public enum ReportDelivery {
         let file = "\(directory.path)/message"
         try create(file, message.text)
         for program in ["sendmail", "/usr/sbin/sendmail", "/usr/lib/sendmail"] {
-            // -i: a line with a single dot does not end the message. No address after -- is read as an option.
+            // With -i, a line with a single dot does not end the message. After --, no address is read as an option.
             if try run([program, "-i", "--"] + addresses, input: file) != nil { return }
         }
         throw InventoryError(

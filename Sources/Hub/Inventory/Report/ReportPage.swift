@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Planner
 
-/// The pages of counts, in the design of all pages and without scripts.
+/// The HTML pages of counts. They have the same design as all pages of Pharos, and no scripts.
 enum ReportPage {
     /// - Parameters:
     ///   - title: The title of the window.
@@ -80,10 +80,10 @@ enum ReportPage {
         }
     }
 
-    /// The class of a state.
+    /// The CSS class of a state.
     static func styleClass(_ state: ItemState?) -> String { state?.rawValue ?? "unknown" }
 
-    /// The style that the pages of counts have in addition to that of all pages.
+    /// The style of the pages of counts, in addition to the style of all pages.
     private static let style: String = {
         func rules(_ color: (ItemState?) -> String) -> String {
             (ItemState.allCases.map { Optional($0) } + [nil]).map {
@@ -112,12 +112,12 @@ extension CountReport {
 
     /// An item's name and id.
     ///
-    /// - Parameter columns: The length to which the name is cut.
+    /// - Parameter columns: The length to which the name is cut, in terminal columns.
     static func label(_ name: String, _ id: String, columns: Int) -> String {
         name == id ? name : "\(TerminalText.shortened(name, to: columns)) (\(id))"
     }
 
-    /// The cells under ``columns``.
+    /// The cells of an item's row, in the order of ``columns``.
     static func cells(_ outcome: ItemOutcome, nameColumns: Int = .max) -> [String] {
         let item = outcome.item
         return [

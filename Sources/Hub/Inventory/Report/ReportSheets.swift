@@ -1,22 +1,24 @@
 internal import Configuration
 
-/// A report on paper: pages of A4 in landscape format, each one SVG, from which another program makes a PDF document.
+/// A report for paper: A4 pages in landscape format. Each page is an SVG document; another program makes a PDF document
+/// from them.
 public struct ReportSheets: Sendable {
     /// The SVG of each page; at least one page.
     public private(set) var pages: [String] = []
 
     private var body = ""
-    /// The end of the written part, from the upper edge in hundredths of a millimetre.
+    /// The distance from the upper edge of the page to the end of the written part, in hundredths of a millimetre.
     private var bottom = 0
     private let title: String
 
-    /// The size of a page, its margin, the height of a line and the size of the text, in hundredths of a millimetre.
+    /// The size of a page, in hundredths of a millimetre.
     private static let (width, height) = (29_700, 21_000)
+    /// The margin of a page, the height of a line and the size of the text, in hundredths of a millimetre.
     private static let (margin, lineHeight, size) = (1200, 380, 260)
     /// The approximate number of terminal columns that fit into two centimetres at ``size``.
     private static let columnsInTwoCentimetres = 11
 
-    /// Lays a report out.
+    /// Creates the pages of a report.
     public init(_ report: CountReport) {
         title = "\(report.title): count \(report.count)"
         beginPage()
@@ -35,7 +37,7 @@ public struct ReportSheets: Sendable {
             "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
-        // Two lines at most, so that the id has its own line.
+        // The length to which names are cut, in columns: at most two lines, so that the id fits on the third line.
         let names = 60
         table(
             "Items", CountReport.columns, widths,
@@ -51,7 +53,7 @@ public struct ReportSheets: Sendable {
         endPage()
     }
 
-    /// The photos of the items in rows of five, each above the name of its item.
+    /// Adds the photos of the items in rows of five, each photo above the name of its item.
     private mutating func photographs(_ report: CountReport) {
         let shown = report.outcomes.map(\.item).compactMap { item in report.photos[item.id].map { (item, $0) } }
             .filter { $0.1.kind != .webp }
@@ -132,7 +134,7 @@ public struct ReportSheets: Sendable {
         line(places.map { ($0.1, $0.0) }, color: "#57606a")
     }
 
-    /// - Parameter colored: The index of the only text in the colour; `nil` for all texts.
+    /// - Parameter colored: The index of the text that has the colour; `nil` if all texts have it.
     private mutating func line(
         _ texts: [(left: Int, text: String)], size: Int = Self.size, isBold: Bool = false, color: String? = nil,
         colored: Int? = nil
@@ -171,7 +173,8 @@ public struct ReportSheets: Sendable {
             """)
     }
 
-    /// Breaks a text into lines, between words if possible.
+    /// Breaks a text into at most `limit` lines, between words if possible. The last line ends with … if the text is
+    /// cut.
     private static func lines(_ text: String, millimetres: Int, limit: Int) -> [String] {
         let columns = max(4, millimetres * columnsInTwoCentimetres / 20)
         var lines: [String] = []

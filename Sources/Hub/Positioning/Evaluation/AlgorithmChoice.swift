@@ -8,7 +8,8 @@ public struct AlgorithmChoice: Sendable {
         /// The algorithm with its fitted parameters.
         public let settings: LocatorSettings
         public let evaluation: Evaluation
-        /// Its mean error minus that of the best algorithm. `nil` for the best algorithm, and if unknown.
+        /// The mean error of the algorithm minus that of the best algorithm. `nil` for the best algorithm, and if
+        /// unknown.
         public internal(set) var behind: Difference?
     }
 
@@ -16,7 +17,9 @@ public struct AlgorithmChoice: Sendable {
     public struct Difference: Hashable, Sendable {
         /// The mean of the differences, in metres.
         public let mean: Double
+        /// The lower end of the interval, in metres.
         public let low: Double
+        /// The upper end of the interval, in metres.
         public let high: Double
 
         /// True if the interval excludes 0.
@@ -34,7 +37,8 @@ public struct AlgorithmChoice: Sendable {
     ]
     /// The values of k that are tried for `wknn` by leaving places out.
     static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
-    /// Maps with more pairs of a place and a beacon are evaluated with a coarser grid and with fewer parts.
+    /// If the number of places times the number of beacons is larger than this, the algorithms are evaluated with a
+    /// coarser grid, and fewer maps are made.
     static let largeMap = 10_000
     /// The largest number of cells of the coarser grid.
     private static let coarseCells = 3000.0
@@ -44,12 +48,12 @@ public struct AlgorithmChoice: Sendable {
     /// Fits a map. If nothing can be left out, the first candidate is chosen with its default parameters.
     ///
     /// - Parameters:
-    ///   - candidates: The algorithms to try. For a single one, only its parameters are fitted.
+    ///   - candidates: The algorithms to try. If there is only one, its parameters are fitted.
     ///   - base: The settings that all algorithms share, such as the grid.
-    ///   - neighbors: k of `wknn`; `nil` to fit it by leaving places out.
+    ///   - neighbors: The number k of nearest vectors that `wknn` uses; `nil` to fit it by leaving places out.
     ///   - leaving: The parts that are left out in turn.
     ///   - floorPenalty: The distance that a wrong floor adds to the error, in metres.
-    /// - Throws: If the survey has no places, or received nothing.
+    /// - Throws: If the survey has no places, or if it contains no received beacon.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
@@ -112,7 +116,8 @@ public struct AlgorithmChoice: Sendable {
         map.evaluation = trials[0].evaluation
     }
 
-    /// The mean error, or the share of wrong places if it is unknown. Larger if many answers are missing.
+    /// The value by which trials are ranked, the smallest first: the mean error in metres, or 1000 times the share of
+    /// wrong places if no error is known. A million is added if too many answers are missing.
     private func rank(_ index: Int) -> Double {
         let evaluation = trials[index].evaluation
         let missing = evaluation.availability < Self.leastAvailability ? 1e6 : 0
@@ -139,8 +144,8 @@ public struct AlgorithmChoice: Sendable {
         return best.count
     }
 
-    /// The error of `left` minus the error of `right` at the same instants. `nil` if they have fewer than two stays in
-    /// common.
+    /// The error of `left` minus the error of `right` at the same instants. `nil` if the two lists have fewer than two
+    /// stays in common.
     public static func difference(_ left: [EvaluatedInstant], _ right: [EvaluatedInstant]) -> Difference? {
         let known = Dictionary(right.map { ($0.vector, $0) }) { first, _ in first }
         let pairs = left.compactMap { instant -> (stay: Int, value: Double)? in
@@ -158,9 +163,10 @@ enum Tempering {
     static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
-    /// The weight of left-out places: as if a receiver were between places half of the time.
+    /// The share of the time in which the receiver is assumed to be between places. Left-out places stand for this
+    /// time.
     static let betweenShare = 0.5
-    /// The largest number of places that are left out, one after the other.
+    /// The largest number of maps that are made to leave places out.
     static let placeParts = 24
     /// The largest number of instants with which a temper is fitted.
     static let instantLimit = 400
@@ -168,9 +174,10 @@ enum Tempering {
     /// The temper, interpolated between two steps on a logarithmic scale. `nil` without instants at places of the map.
     ///
     /// - Parameters:
-    ///   - atPlaces: For each instant of a receiver at a place of the map, the index of the smallest step with which the
-    ///     region contains the true position; the number of steps if none does.
-    ///   - between: The same for receivers at places that the map does not have. Empty if they are unknown.
+    ///   - atPlaces: For each instant of a receiver at a place of the map, the index of the smallest step with which
+    ///     the region contains the true position; the number of steps if none does.
+    ///   - between: The same index for each instant of a receiver at a place that the map does not have. Empty if
+    ///     unknown.
     static func fit(_ atPlaces: [Int], between: [Int] = []) -> Double? {
         guard let atPlaces = coverages(atPlaces) else { return nil }
         let coverages =
@@ -182,7 +189,7 @@ enum Tempering {
         return exp(log(steps[reached - 1]) + share * (log(steps[reached]) - log(steps[reached - 1])))
     }
 
-    /// The share of the true positions in the region at each step. `nil` without instants.
+    /// For each temper in ``steps``, the share of the true positions that the region contains. `nil` without instants.
     private static func coverages(_ least: [Int]) -> [Double]? {
         guard !least.isEmpty else { return nil }
         return steps.indices.map { step in Double(least.count { $0 <= step }) / Double(least.count) }
@@ -190,7 +197,8 @@ enum Tempering {
 }
 
 extension Array where Element == Double {
-    /// The index of the first element that holds, if all elements after it hold too; the number of elements if none holds.
+    /// The index of the first element for which `holds` returns true; `count` if there is none. The function must also
+    /// return true for all elements after it.
     func least(_ holds: (Double) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -31,8 +31,8 @@ public struct Evaluation: Hashable, Sendable {
             }
         }
 
-        /// The smallest part whose omission keeps the places: a visit if most places were visited several times, or
-        /// else a stay, or else half of a stay.
+        /// The part to leave out so that most places remain on the map: a visit if at least half of the places were
+        /// visited several times, or else a stay if at least half of them have several stays, or else half of a stay.
         public static func suited(to survey: Survey) -> LeftOut {
             var visits: [Int: Set<String>] = [:]
             var stays: [Int: Int] = [:]
@@ -42,7 +42,7 @@ public struct Evaluation: Hashable, Sendable {
                 visits[place, default: []].insert(survey.session(of: stay) ?? "")
                 stays[place, default: 0] += 1
             }
-            // With one place there is nothing to distinguish.
+            // With fewer than two places, there is nothing to distinguish, so the choice does not matter.
             let several = visits.values.count { $0.count > 1 }
             if visits.count < 2 || 2 * several >= visits.count { return .visit }
             return 2 * stays.values.count(where: { $0 > 1 }) >= stays.count ? .stay : .half
@@ -60,11 +60,12 @@ public struct Evaluation: Hashable, Sendable {
         public let exact: Double
     }
 
-    /// A place that was mistaken for another one.
+    /// A place that was mistaken for another place.
     public struct Confusion: Hashable, Sendable {
         public let place: String
+        /// The name of the place that was answered instead.
         public let taken: String
-        /// The share of the place's instants.
+        /// The share of the instants at the true place that had this answer.
         public let share: Double
     }
 
@@ -74,17 +75,21 @@ public struct Evaluation: Hashable, Sendable {
     public internal(set) var instants = 0
     /// The share of the instants with an answer.
     public internal(set) var availability = 0.0
-    /// The mean error in metres. `nil` if nothing has a position.
+    /// The mean error in metres. `nil` if no answer or no true place has a position.
     public internal(set) var mean: Double?
+    /// The median error in metres.
     public internal(set) var median: Double?
+    /// The 75th percentile of the error, in metres.
     public internal(set) var percentile75: Double?
+    /// The 95th percentile of the error, in metres.
     public internal(set) var percentile95: Double?
+    /// The root mean square of the error, in metres.
     public internal(set) var rootMeanSquare: Double?
     /// The 95 % confidence interval of the mean, by ``StayBootstrap``. Empty if it is unknown.
     public internal(set) var meanInterval: [Double] = []
     /// The share of the instants with the right place. An instant without an answer counts as wrong.
     public internal(set) var exact = 0.0
-    /// The share of the instants with the right place or one next to it.
+    /// The share of the instants with the right place or a place next to it.
     public internal(set) var near = 0.0
     /// The share of the answers on the right floor.
     public internal(set) var floorRate = 0.0
@@ -101,8 +106,8 @@ public struct Evaluation: Hashable, Sendable {
 
     /// The default penalty for a wrong floor, in metres, as in the IPIN competition. It is added to the error.
     public static let floorPenalty = 15.0
-    /// The largest distance of adjacent places, diagonals included, as a multiple of the median distance between
-    /// places.
+    /// The largest distance between places that count as next to each other, as a multiple of the median distance
+    /// between places. It includes the diagonals of a square grid.
     public static let nearness = 1.45
 
     init(
@@ -159,14 +164,14 @@ public struct Evaluation: Hashable, Sendable {
 public struct EvaluatedInstant: Hashable, Sendable {
     /// The index of the stay in the survey that was located.
     public internal(set) var stay: Int
-    /// The index of the vector in that survey.
+    /// The index of the vector in the survey that was located.
     public internal(set) var vector: Int
     public internal(set) var isAnswered = false
     /// The error in metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
     public internal(set) var error: Double?
     /// The number of the true place in the map: the nearest place, or else the place with the stay's name.
     public internal(set) var truth: Int?
-    /// The number of the answered place in the map.
+    /// The number in the map of the place in the answer.
     public internal(set) var place: Int?
     public internal(set) var isExact = false
     public internal(set) var isNear = false
@@ -202,7 +207,8 @@ extension Evaluation {
         ])
     }
 
-    /// The evaluation in a map file. `nil` if it is not of this version. Missing values are unknown.
+    /// Reads the evaluation from a map file. `nil` if the algorithm, the protocol or the number of instants cannot be
+    /// read. Other missing values count as unknown or 0.
     init?(_ node: JSONNode) {
         guard let algorithm = node["algorithm"]?.string.flatMap(PositioningAlgorithm.init(rawValue:)),
             let leaving = node["protocol"]?.string.flatMap(LeftOut.init(rawValue:)),

@@ -3,9 +3,10 @@ public import Listener
 
 /// Evaluates a map with a survey, or a survey by leaving parts out, with one or several algorithms.
 public struct EvaluationRun {
-    /// A published protocol.
+    /// A published evaluation protocol.
     public enum Preset: String, CaseIterable, Sendable {
-        /// The static test of the thesis of 2014: four algorithms on single seconds; each answer is exact, neighbor or far.
+        /// The static test of the thesis of 2014: four algorithms on single seconds; each answer is exact, neighbor or
+        /// far.
         case experiment
 
         /// The algorithms in the order of the thesis' table.
@@ -15,12 +16,12 @@ public struct EvaluationRun {
     /// The algorithms to evaluate. If empty, the map's algorithm is evaluated, or without a map the algorithm that
     /// ``MapFitting`` chooses.
     public var algorithms: [PositioningAlgorithm] = []
-    /// k of `wknn`; `nil` to fit it as ``MapFitting`` does.
+    /// The number k of nearest vectors that `wknn` uses; `nil` to fit it as ``MapFitting`` does.
     public var neighbors: Int?
     public var preset: Preset?
     /// Changes the parameters of each algorithm.
     public var adjust: (inout LocatorSettings) -> Void = { _ in }
-    /// Warnings about the numbers, one sentence each.
+    /// Warnings about the results, one sentence each.
     public private(set) var notices: [String] = []
     private let floorPenalty: Double
 
@@ -29,7 +30,8 @@ public struct EvaluationRun {
 
     private func settings(_ algorithm: PositioningAlgorithm, _ base: LocatorSettings) -> LocatorSettings {
         var settings = base
-        // Each protocol defines its own windows.
+        // The window of `base` is for the algorithm of `base`. Other algorithms and published protocols use the default
+        // window.
         if algorithm != settings.algorithm || preset != nil { settings.window = nil }
         settings.algorithm = algorithm
         adjust(&settings)
@@ -75,7 +77,7 @@ public struct EvaluationRun {
 
     /// Evaluates a survey by leaving parts of it out, one after the other.
     ///
-    /// - Throws: If nothing would remain.
+    /// - Throws: If nothing would remain to make a map from, or if no algorithm can be evaluated.
     public mutating func evaluate(
         _ survey: Survey, leaving: Evaluation.LeftOut
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -99,7 +101,7 @@ public struct EvaluationRun {
                 settings.temper = evaluator.tempers([settings], leaving: leaving)[0] ?? settings.temper
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
             } catch .nothingLeft {
-                // No algorithm can be evaluated.
+                // The other algorithms cannot be evaluated either.
                 throw .refused(
                     .malformed,
                     "--leave \(leaving.rawValue): without this part, the survey has nothing to make a map from: record more "
@@ -113,8 +115,8 @@ public struct EvaluationRun {
         return results
     }
 
-    /// The evaluations by which `map fit` chooses an algorithm, best first, so that both state the same errors; empty if
-    /// no algorithm can be evaluated.
+    /// The evaluations by which `map fit` chooses an algorithm, best first, so that both commands report the same
+    /// errors. Empty if no algorithm can be evaluated.
     private func trials(_ survey: Survey, _ leaving: Evaluation.LeftOut) -> [Evaluation] {
         let candidates = wanted.isEmpty ? AlgorithmChoice.candidates : wanted
         let choice = try? AlgorithmChoice(

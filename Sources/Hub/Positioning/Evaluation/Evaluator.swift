@@ -14,7 +14,8 @@ public struct Evaluator: Sendable {
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
-    /// True to leave out all parts, several at a time. Otherwise evenly spaced ones are left out, one at a time.
+    /// If there are more parts than ``partLimit``: true to leave out all parts, several at a time; false to leave out
+    /// only some evenly spaced parts, one at a time.
     var groupsParts = false
     /// Shows the number of evaluated maps; `nil` to show nothing.
     var progress: FitProgress?
@@ -57,7 +58,7 @@ public struct Evaluator: Sendable {
 
     /// Leaves out one part after the other, makes a map of the rest, and locates the instants of the part.
     ///
-    /// - Throws: If nothing would remain.
+    /// - Throws: If nothing would remain to make a map from.
     public func evaluate(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> Evaluation {
@@ -66,8 +67,8 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// The temper of each of several settings, fitted by leaving parts out, and places too, because the receiver may be
-    /// between places. `nil` if the algorithm has no temper or it cannot be fitted.
+    /// Fits the temper of each of several settings by leaving parts out. Places are left out too, because the receiver
+    /// may be between places. `nil` if the algorithm has no temper, or if the temper cannot be fitted.
     func tempers(_ settings: [LocatorSettings], leaving: Evaluation.LeftOut) -> [Double?] {
         let indices = settings.indices.filter { settings[$0].algorithm.isProbabilistic }
         let side = (try? SignalMap(survey, positions: positions, keepsVectors: false))?.regionCellSide
@@ -93,12 +94,13 @@ public struct Evaluator: Sendable {
         return tempers
     }
 
-    /// The number of maps that ``tempers(_:leaving:)`` makes for each settings.
+    /// The number of maps with which ``tempers(_:leaving:)`` evaluates each element of `settings`.
     func temperMapCount(_ leaving: Evaluation.LeftOut) -> Int {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
-    /// The instants for each of several settings. Their place numbers are those of the map of the whole survey.
+    /// Locates the instants of the left-out parts with each of several settings. The place numbers of the instants are
+    /// those of the map of the whole survey.
     func results(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
@@ -111,12 +113,14 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// The indices of ``Tempering/steps`` from which ``Tempering/fit(_:between:)`` fits the temper of each of several settings.
-    /// Instants are left out if they have no answer, or one on a wrong floor, and if the map does not cover the true position.
+    /// For each of several settings, and for each instant, the index of the smallest of ``Tempering/steps`` with which
+    /// the 95 % region contains the true position. Instants are left out if they have no answer, if the answer is on a
+    /// wrong floor, or if the map does not cover the true position.
     private func leastSteps(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[Int], PositioningError>] {
-        // Regions are for another day. A survey of one day does not show how levels change from day to day.
+        // Regions must also hold on another day, but a survey of one day does not show how levels change from day to
+        // day. In this case the change is simulated.
         let sessions = Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) })
         let shift = sessions.count < 2 ? DayShift() : nil
         return try leavingOut(leaving, settings) { locator, stays, isWanted in
@@ -129,8 +133,8 @@ public struct Evaluator: Sendable {
 
     /// Leaves out one part after the other, and measures each of several settings with the map of the rest.
     ///
-    /// - Parameter measure: Receives a locator on the map of the rest, the stays to locate, and a function that returns true
-    ///   for the vectors to locate.
+    /// - Parameter measure: Receives a locator on the map of the rest, the stays to locate, and a function that returns
+    ///   true for the vectors to locate.
     private func leavingOut<Value>(
         _ leaving: Evaluation.LeftOut, _ settings: [LocatorSettings],
         _ measure: (inout Locator, _ stays: [Int], _ isWanted: (Int) -> Bool) -> [Value]
@@ -169,7 +173,7 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// An instant with the place numbers of the map of the whole survey instead of those of a map of a part.
+    /// Converts the place numbers of an instant from a map without the left-out parts to the map of the whole survey.
     private func renumbered(
         _ instant: EvaluatedInstant, from map: SignalMap, to whole: SignalMap, _ spacing: Double?
     ) -> EvaluatedInstant {
@@ -189,17 +193,18 @@ public struct Evaluator: Sendable {
     /// Stays, or some vectors of a stay, that are left out together.
     struct Part {
         var stays: [Int]
-        /// `nil` for all vectors of the stays.
+        /// The indices of the vectors that are left out; `nil` for all vectors of the stays.
         var range: Range<Int>?
-        /// The number of vectors.
+        /// The number of vectors that are left out.
         var vectors: Int
     }
 
-    /// The number of maps that ``results(_:leaving:)`` makes for each settings.
+    /// The number of maps with which ``results(_:leaving:)`` evaluates each element of `settings`.
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
-    /// The parts that are left out at the same time: each part alone. If there are more than ``partLimit`` parts, they
-    /// form ``partLimit`` groups, each with parts from all over the survey.
+    /// Groups of parts that are left out at the same time. Normally each part is a group. If there are more than
+    /// ``partLimit`` parts, there are ``partLimit`` groups: with ``groupsParts``, each has parts from all over the
+    /// survey; otherwise each is one of some evenly spaced parts.
     private func folds(_ parts: [Part]) -> [[Part]] {
         guard parts.count > partLimit else { return parts.map { [$0] } }
         guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }
@@ -246,12 +251,13 @@ public struct Evaluator: Sendable {
 
     // MARK: One run
 
-    /// Passes some stays to a locator, and measures it at each wanted vector in which anything was received.
+    /// Passes the vectors of some stays to a locator, and calls `measure` after each wanted vector in which anything
+    /// was received.
     ///
     /// - Parameters:
-    ///   - shift: The change of the levels; `nil` for no change.
-    ///   - measure: Receives the locator, the index of the stay and of the vector, and the number of received beacons that are
-    ///     not on the map.
+    ///   - shift: The simulated change of the levels; `nil` for no change.
+    ///   - measure: Receives the locator, the index of the stay and of the vector, and the number of received beacons
+    ///     that are not on the map.
     private static func pass<Value>(
         _ stays: [Int], of test: Survey, to locator: inout Locator, shift: DayShift?, isWanted: (Int) -> Bool,
         _ measure: (Locator, (stay: Int, vector: Int, strangers: Int)) -> Value?
@@ -307,7 +313,8 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// The nearest place on the floor, or else the place with the stay's name.
+    /// The number of a stay's true place: the place nearest to its position on its floor, or else the place with its
+    /// name.
     private static func truth(_ stay: Survey.Stay, _ places: [Place]) -> Int? {
         let nearest = stay.position.flatMap { position in
             places.nearest(to: position) { stay.floor == nil || $0 == stay.floor }
@@ -341,12 +348,12 @@ final class FitProgress: Sendable {
         line.report(min(count, total), of: total, "maps evaluated")
     }
 
-    /// Removes the line.
+    /// Removes the progress line from the terminal.
     func finish() { line.finish() }
 }
 
-/// The change of the levels on another day: a random number for each beacon at each place, which is the same in every
-/// run.
+/// A simulated change of the levels to another day: a pseudo-random difference in dB for each beacon at each place,
+/// which is always the same.
 private struct DayShift {
     /// The standard deviation of a beacon's level at a place from day to day, in dB.
     private static let deviation = 3.5

@@ -9,8 +9,8 @@ public struct Percentiles: Sendable {
         sorted = values.filter(\.isFinite).sorted()
     }
 
-    /// The percentile, by linear interpolation between order statistics: 0 is the smallest number, 100 the largest. `nil`
-    /// without numbers.
+    /// The percentile, by linear interpolation between order statistics: 0 is the smallest number, 100 the largest.
+    /// `nil` without numbers.
     public func value(at percent: Double) -> Double? {
         guard !sorted.isEmpty else { return nil }
         let place = min(max(percent / 100, 0), 1) * Double(sorted.count - 1)
@@ -28,8 +28,8 @@ public struct Percentiles: Sendable {
     }
 }
 
-/// The confidence interval of a mean, by drawing stays with replacement. Instants of one stay are nearly identical, so
-/// drawing instants would give an interval that is too narrow.
+/// The 95 % confidence interval of a mean, computed by drawing stays at random with replacement (a bootstrap). Instants
+/// of one stay are nearly identical, so drawing instants would give an interval that is too narrow.
 public struct StayBootstrap: Sendable {
     /// The lower end of the 95 % interval.
     public let low: Double

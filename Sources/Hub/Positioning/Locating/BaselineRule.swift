@@ -8,9 +8,12 @@ struct BaselineRule: PlaceRule {
     /// The floor on which each beacon is received with the highest level.
     private let floors: [String?]
     private let places: [Place]
-    /// `simple-distance`: the beacons at the corners (0, 0), (1, 0), (1, 1), (0, 1) of the rectangle from `low` to `high`.
+    /// For `simple-distance`: the numbers of the beacons nearest to the south-west, south-east, north-east and
+    /// north-west corner of the rectangle around all beacons.
     private let corners: [Int]
+    /// The south-west corner of the rectangle around all beacons.
     private let low: FloorPosition
+    /// The north-east corner of the rectangle around all beacons.
     private let high: FloorPosition
 
     /// - Throws: If the map does not have the positions of enough beacons.
@@ -53,7 +56,7 @@ struct BaselineRule: PlaceRule {
         return (position, places.nearest(to: position) { floor == nil || $0 == floor })
     }
 
-    /// The distance of each place from the position, in metres.
+    /// The distance of each place from the located position, in metres.
     func scores(_ sample: SampleWindow) -> [Double?] {
         let position = locate(sample, among: places)?.position
         return places.map { place in position.flatMap { place.position?.distance(to: $0) } }
@@ -72,8 +75,9 @@ struct BaselineRule: PlaceRule {
         return FloorPosition(x: x / total, y: y / total)
     }
 
-    /// The method of the thesis of 2013, whose author found "no meaningful results": each corner's level as a share of
-    /// -96...-14 dBm; the means of opposite sides divide the rectangle.
+    /// The method of the thesis of 2013, whose author found "no meaningful results". The level of each corner's beacon
+    /// is scaled from -96...-14 dBm to 0...1. The ratio of the sums of two opposite sides gives the position between
+    /// these sides.
     private func simpleDistance(_ received: [SignalVector.Reading]) -> FloorPosition? {
         let levels = corners.map { corner in received.first { $0.beacon == corner }?.level }
         guard levels.contains(where: { $0 != nil }) else { return nil }

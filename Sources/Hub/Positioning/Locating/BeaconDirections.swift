@@ -9,7 +9,8 @@ public struct BeaconDirections: Sendable {
         case position
         /// The place where the survey received the beacon with the highest level.
         case survey
-        /// The place of the highest level of this run so far, for a beacon that the map does not have.
+        /// The place where this run received the beacon with the highest level so far, if neither the map nor the
+        /// survey has a position for the beacon.
         case walk
     }
 
@@ -18,7 +19,7 @@ public struct BeaconDirections: Sendable {
         public let source: Source
         /// The number of the map's place at the position, or else of the place nearest to it.
         public let place: Int?
-        /// Metres east and north.
+        /// The position in metres east and north.
         public let position: FloorPosition
         /// The floor's name. `nil` on sites with one floor.
         public let floor: String?
@@ -40,7 +41,7 @@ public struct BeaconDirections: Sendable {
 
     /// Directions to a beacon.
     ///
-    /// - Parameter keys: The keys that the beacon may have. The first one that the map has is used.
+    /// - Parameter keys: The keys that the beacon may have. The first key that the map has is used.
     public init(_ map: SignalMap, to keys: [BeaconKey]) {
         self.map = map
         guard let number = keys.lazy.compactMap({ map.number(of: $0) }).first else { return }
@@ -81,7 +82,7 @@ public struct BeaconDirections: Sendable {
 
     // MARK: Text and JSON
 
-    /// The directions as a part of a line.
+    /// The directions as text, for use within a line.
     public var text: String {
         guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
         guard let target else { return "map: position unknown" }
@@ -96,7 +97,7 @@ public struct BeaconDirections: Sendable {
         }
     }
 
-    /// The directions as one object.
+    /// The directions as one JSON object.
     public var json: JSONValue {
         var (distance, bearing, isOtherFloor): (Double?, Double?, Bool?) = (nil, nil, nil)
         switch lead {

@@ -4,11 +4,11 @@ internal import Airtime
 struct BeaconTrend: Sendable {
     /// The beacon's position, or an estimate of it.
     let centre: FloorPosition
-    /// A in dBm.
+    /// The level A at 1 m, in dBm.
     let levelAtOneMetre: Double
-    /// n.
+    /// The exponent n.
     let exponent: Double
-    /// The variance of the levels around the trend without their own noise, in dB².
+    /// The variance of the levels around the trend, without the variance of the measured levels themselves, in dB².
     let variance: Double
 
     /// The mean level at a place where the beacon was received.
@@ -20,12 +20,12 @@ struct BeaconTrend: Sendable {
         let variance: Double
     }
 
-    /// The limits of n.
+    /// The smallest and the largest exponent n.
     private static let exponents = 0.5...4.0
-    /// n if the places do not determine it.
+    /// The exponent n if the positions of the places do not determine it.
     private static let usualExponent = 2.0
 
-    /// The trend of some levels, by weighted least squares. `nil` without levels.
+    /// Fits the trend to some levels by weighted least squares. `nil` without levels.
     ///
     /// - Parameter position: The beacon's position. If `nil`, the beacon is assumed between the three places with the
     ///   highest levels.
@@ -77,7 +77,7 @@ struct BeaconTrend: Sendable {
 }
 
 extension SignalMap {
-    /// The trend of each beacon over all places. `nil` if no place with a position received it.
+    /// The trend of each beacon over all places. `nil` for a beacon that was received at no place with a position.
     var trends: [BeaconTrend?] {
         trends(over: Array(places.indices), LevelSpread(self, places: Array(places.indices)))
     }

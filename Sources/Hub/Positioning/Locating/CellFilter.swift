@@ -10,11 +10,11 @@ public import Sites
 ///
 /// A state is a cell of a plane; its number is the plane times the number of cells, plus the cell.
 public struct CellFilter: Sendable {
-    /// The probability of each state. With ``anywhere``, the sum is 1.
+    /// The probability of each kept state. Together with ``anywhere``, the probabilities add up to 1.
     public internal(set) var weights: [Double] = []
-    /// The states that ``weights`` belong to, in ascending order, if the filter does not keep every cell.
+    /// The numbers of the kept states, in the order of ``weights`` and ascending. Empty if the filter keeps every cell.
     public internal(set) var states: [Int32] = []
-    /// By plane: the probability that is spread evenly over all cells. 0 if the filter keeps every cell.
+    /// For each plane, the probability that is spread evenly over all its cells. 0 if the filter keeps every cell.
     public internal(set) var anywhere: [Double] = []
     /// The number of cells of a plane.
     public let cellCount: Int
@@ -25,17 +25,18 @@ public struct CellFilter: Sendable {
 
     /// The walking speed in m/s that the spread of a step assumes.
     public static let fastest = 1.5
-    /// The standard deviation of a step of one second, as a share of the walking speed.
+    /// The standard deviation of the distance walked in one second, as a share of the distance at the walking speed.
     static let stepShare = 0.7
     /// The share of the probability that a step spreads over all cells, so that a lost receiver is found again.
     static let leak = 0.001
-    /// The longest time in seconds between two instants over which the probability spreads.
+    /// The longest time in seconds for which the probability spreads. A longer time between two instants counts as this
+    /// time.
     static let longestStep = 10.0
 
     /// A filter that keeps every cell.
     ///
     /// - Parameters:
-    ///   - planes: At least 1.
+    ///   - planes: The number of planes, at least 1.
     ///   - fastest: The walking speed, in m/s.
     ///   - walls: Walls that steps do not cross.
     public init(_ grid: CellGrid, planes: Int = 1, fastest: Double = CellFilter.fastest, walls: [Wall] = []) {
@@ -61,7 +62,8 @@ public struct CellFilter: Sendable {
 
     /// A filter with the same cells and walls in its initial state, which keeps only likely cells.
     ///
-    /// - Parameter prior: The probability of each plane, with the sum 1; at least one plane.
+    /// - Parameter prior: The probability of each plane, with the sum 1. The number of elements is the number of
+    ///   planes, at least 1.
     public func sparse(prior: [Double]) -> CellFilter {
         var filter = self
         filter.planes = max(1, prior.count)
@@ -70,7 +72,8 @@ public struct CellFilter: Sendable {
         return filter
     }
 
-    /// Spreads the probability as far as a person walks in the given time. Does nothing for a negative time.
+    /// Spreads the probability as far as a person walks in the given time. Does nothing if the time is shorter than
+    /// 0.25 s.
     public mutating func pass(seconds: Double) {
         var scratch = CellScratch()
         pass(seconds: seconds, &scratch)
@@ -91,7 +94,7 @@ public struct CellFilter: Sendable {
     /// Multiplies the probability of each state by a likelihood, in a filter that keeps every cell.
     ///
     /// - Parameters:
-    ///   - logLikelihoods: By plane, then by cell. If all are -∞, nothing changes.
+    ///   - logLikelihoods: The log-likelihoods by plane, then by cell. If all are -∞, nothing changes.
     ///   - divisor: The divisor of the log-likelihoods, above 0.
     public mutating func hear(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
         guard logLikelihoods.count == weights.count, let most = logLikelihoods.max(), most.isFinite else { return }

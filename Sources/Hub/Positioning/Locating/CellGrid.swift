@@ -8,9 +8,10 @@ public struct Cell: Hashable, Sendable {
     public let floor: String?
     /// The area in m².
     public let area: Double
-    /// The corners of the rectangle that the cell stands for in a region, with the smallest and the largest coordinates: the
-    /// cell, and at the edge of a survey also the ground beyond it.
+    /// The south-west corner of the rectangle that the cell stands for in a region. The rectangle is the cell itself;
+    /// at the edge of a survey, it also includes the ground beyond the cell.
     let low: FloorPosition
+    /// The north-east corner of the rectangle that the cell stands for in a region.
     let high: FloorPosition
 }
 
@@ -42,7 +43,8 @@ extension Array where Element == Cell {
 
 /// The cells of one or several floors: squares of equal size.
 public struct CellGrid: Sendable {
-    /// Floor by floor, from west to east, and in each column from south to north.
+    /// The cells, floor by floor. On each floor, the columns are in the order from west to east, and the cells of a
+    /// column from south to north.
     public private(set) var cells: [Cell] = []
     /// The side of a cell, in metres.
     public let step: Double
@@ -56,7 +58,7 @@ public struct CellGrid: Sendable {
         var row: Int
     }
 
-    /// A rectangle of one floor that is to be covered with cells.
+    /// A rectangle of one floor to cover with cells.
     public struct Area: Sendable {
         public let floor: String?
         public let low: FloorPosition
@@ -72,9 +74,9 @@ public struct CellGrid: Sendable {
         }
     }
 
-    /// The default of the largest number of cells.
+    /// The largest number of cells by default.
     public static let limit = 20_000
-    /// Up to this number of cells, the default side is 0.5 m, otherwise 1 m.
+    /// If cells with a side of 0.5 m are at most this many, the default side is 0.5 m, otherwise 1 m.
     private static let fine = 4000
 
     /// The cells that cover some areas.
@@ -82,7 +84,7 @@ public struct CellGrid: Sendable {
     /// - Parameters:
     ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
     ///   - limit: The largest number of cells. If there would be more, the cells become larger.
-    ///   - margin: The width of the ground beyond each area for which its outermost cells stand, in metres.
+    ///   - margin: The width in metres of the ground beyond each area that the outermost cells also stand for.
     ///   - isIncluded: Returns true for the cells to keep.
     public init(
         _ areas: [Area], step wanted: Double? = nil, limit: Int = CellGrid.limit, margin: Double = 0,

@@ -1,41 +1,43 @@
 internal import Airtime
 internal import Sites
 
-/// `gauss`, `field` and `hmm`: the probability of each cell and each receiver offset, from the log-likelihoods of a window
-/// of vectors.
+/// Locates with `gauss`, `field` or `hmm`: computes the probability of each cell and each receiver offset from the
+/// log-likelihoods of a window of vectors.
 struct CellLocator: Sendable {
     private let table: EmissionTable
-    /// The place of each cell: the nearest one on its floor.
+    /// The number of the place of each cell: the nearest place on the cell's floor.
     private let placeOfCell: [Int]
-    /// The cell nearest to each place. `nil` for places without a position on a grid.
+    /// The cell nearest to each place. `nil` for places without a position, if the cells are squares of a grid.
     private let cellOfPlace: [Int?]
     /// The room of each cell. `nil` for cells in no room.
     private let roomOfCell: [Int?]
     private let roomCount: Int
-    /// The receiver offsets that are tried, in dB, and the logarithms of their probabilities before the run.
+    /// The receiver offsets that are tried, in dB.
     private let offsets: [Double]
+    /// The logarithm of the prior probability of each receiver offset, for any receiver.
     private let priors: [Double]
-    /// The logarithms of the probabilities of the offsets by the run so far, without the window.
+    /// The logarithm of the probability of each receiver offset, learned from the vectors of the run that have left the
+    /// window.
     private var runPriors: [Double] = []
     /// The value of ``runPriors`` when a run begins.
     private let firstPriors: [Double]
-    /// The divisor of the log-likelihoods.
+    /// The divisor of the log-likelihoods; see ``LocatorSettings/temper``.
     private let temper: Double
-    /// The last seconds over the cells.
+    /// The log-likelihoods of the cells in the last seconds of the run.
     private var window: CellWindow
-    /// For `gauss`: the ground between the places, and the last seconds over it. `nil` for the other algorithms, whose cells
-    /// cover the ground, and if places have no positions.
+    /// For `gauss`: a grid that covers the ground between the places, and the log-likelihoods of its cells in the last
+    /// seconds. `nil` for `field` and `hmm`, whose own cells cover the ground, and if a place has no position.
     private var plane: (ground: PlacePlane, window: CellWindow)?
     /// The filter of `hmm`; `nil` for the other algorithms.
     private var filter: CellFilter?
-    /// The time of the last vector since the start of the run.
+    /// The time of the last vector, in seconds since the start of the run.
     private var lastSeconds: Double?
 
     /// The places of `gauss`, and the cells of `field` and `hmm`.
     private var cells: [Cell] { window.cells }
 
-    /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this number and by the
-    /// temper.
+    /// A divisor of log-likelihoods, in addition to the temper, for the filter and for learning the receiver offset. It
+    /// is needed because readings one second apart are not independent.
     private static let dependence = 5.0.squareRoot() / 2
 
     init(_ map: SignalMap, walls: [Wall], rooms: [MapRoom] = []) throws(PositioningError) {
@@ -101,7 +103,8 @@ struct CellLocator: Sendable {
         lastSeconds = vector.seconds
     }
 
-    /// Learns the offset, which is the same during the whole run, from a vector that leaves the window.
+    /// Updates the probabilities of the receiver offsets with the log-likelihoods of a vector that leaves the window.
+    /// The offset is assumed to be the same during the whole run.
     private mutating func learn(_ found: [Double]) {
         guard filter == nil, offsets.count > 1 else { return }
         for (number, prior) in runPriors.enumerated() {
@@ -112,16 +115,16 @@ struct CellLocator: Sendable {
         }
         let best = runPriors.max() ?? 0
         let total = best + log(runPriors.reduce(0) { $0 + exp($1 - best) })
-        // Another receiver may continue the run, so no offset becomes impossible.
+        // Another receiver may continue the run, so each offset keeps a certain probability.
         runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.mostLearned) }
     }
 
-    /// The largest loss of an offset's log-probability by the run so far.
+    /// The largest amount by which a run can lower the logarithm of an offset's probability.
     private static let mostLearned = 10.0
 
     // MARK: Regions
 
-    /// The likelihoods of the window over the ground of which regions are made.
+    /// The cells from which regions are computed, with the log-likelihoods of the window.
     private struct Ground {
         let cells: [Cell]
         let hypotheses: [WindowHypothesis]
@@ -132,14 +135,14 @@ struct CellLocator: Sendable {
         }
     }
 
-    /// - Parameter largest: The largest divisor of the log-likelihoods that is used with the result.
+    /// - Parameter largest: The largest temper with which the result will be used.
     private func ground(upTo largest: Double) -> Ground {
         let window = plane?.window ?? window
         return Ground(
             cells: window.cells, hypotheses: window.hypotheses(temper: largest, priors: runPriors), priors: runPriors)
     }
 
-    /// The index of the smallest of some tempers with which the 95 % region contains a position; see
+    /// The index of the smallest temper with which the 95 % region contains a position; see
     /// ``Locator/leastTemper(_:at:floor:)``.
     func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
         let ground = ground(upTo: tempers.last ?? temper)
@@ -160,7 +163,7 @@ struct CellLocator: Sendable {
     ) -> LocatorAnswer {
         let filtered = filter.map { Posterior($0.probabilities) }
         let ground = filtered == nil ? ground(upTo: max(temper, LocatorSettings.pointTemper)) : nil
-        // The ground of `gauss` only makes its region.
+        // `gauss` uses the ground only for the region, and its places for everything else.
         let found = plane == nil ? ground?.hypotheses ?? [] : window.standing
         func posterior(_ temper: Double) -> Posterior {
             filtered ?? Posterior(found, cells: cells.count, temper: temper, priors: runPriors)
@@ -209,7 +212,8 @@ struct CellLocator: Sendable {
         return offsets[shares.indices.max { shares[$0] < shares[$1] } ?? 0]
     }
 
-    /// The negative log-likelihood of each place's cell, summed over the offsets.
+    /// For each place, the negative logarithm of the likelihood of its cell. The likelihood is the sum over all
+    /// offsets.
     private func scores(_ found: [WindowHypothesis]) -> [Double?] {
         cellOfPlace.map { cell in
             guard let cell else { return nil }
@@ -221,7 +225,7 @@ struct CellLocator: Sendable {
 }
 
 extension Array where Element == Place {
-    /// The place of each cell: the nearest one on the cell's floor.
+    /// The number of the place of each cell: the nearest place on the cell's floor.
     func placeOfEach(of cells: [Cell]) -> [Int] {
         cells.map { cell in nearest(to: cell.position) { $0 == cell.floor } ?? 0 }
     }

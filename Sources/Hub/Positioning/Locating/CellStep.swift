@@ -4,13 +4,16 @@ internal import Sites
 /// The movement of a receiver between the cells of a grid within a second: a Gaussian that is cut off at three standard
 /// deviations, without steps through walls.
 struct CellStep: Sendable {
-    /// The cells that can be reached from cell `c` are `targets[starts[c]..<starts[c + 1]]`.
+    /// For each cell, the index in ``targets`` of the first cell that can be reached from it. The last element is the
+    /// number of targets.
     private var starts: [Int] = [0]
+    /// The cells that can be reached within a second, cell by cell: from cell `c`,
+    /// `targets[starts[c]..<starts[c + 1]]`.
     private var targets: [Int32] = []
-    /// The probability of each target. The probabilities of one cell add up to 1.
+    /// The probability of the step to each target. The probabilities of all steps from one cell add up to 1.
     private var shares: [Double] = []
 
-    /// A smaller probability of a cell does not matter.
+    /// Cells with a probability up to this value are treated as if it were 0.
     private static let negligible = 1e-12
 
     /// - Parameter deviation: The standard deviation of the distance walked in a second, in metres.
@@ -43,17 +46,17 @@ struct CellStep: Sendable {
         }
     }
 
-    /// Returns true if a wall is within a distance of a position, along both axes.
+    /// Returns true if the rectangle around a wall is within a distance in metres of a position, along both axes.
     private static func isNear(_ wall: Wall, _ position: FloorPosition, _ distance: Double) -> Bool {
         min(wall.from.x, wall.to.x) <= position.x + distance && max(wall.from.x, wall.to.x) >= position.x - distance
             && min(wall.from.y, wall.to.y) <= position.y + distance
             && max(wall.from.y, wall.to.y) >= position.y - distance
     }
 
-    /// The weights after a second. Negligible weights are left out.
+    /// Returns the weights one second later. Negligible weights are not spread.
     ///
     /// - Parameters:
-    ///   - weights: By plane, then by cell.
+    ///   - weights: The weights by plane, then by cell.
     ///   - leak: The share of the weight of each plane that is spread evenly over its cells.
     func pass(_ weights: [Double], planes: Int, leak: Double) -> [Double] {
         let count = starts.count - 1

@@ -6,7 +6,7 @@ public import Sites
 /// Locates runs with several algorithms at once, to compare them.
 public struct ComparedLocators: Sendable {
     private var locators: [RunLocator] = []
-    /// The algorithms that the map does not support, one sentence each.
+    /// One sentence for each algorithm that the map does not support.
     public private(set) var notices: [String] = []
 
     /// Locators for all algorithms that a map supports, and for the baselines if it has the positions of the beacons.
@@ -34,7 +34,7 @@ public struct ComparedLocators: Sendable {
     /// The algorithms in the order of the answers.
     public var algorithms: [PositioningAlgorithm] { locators.map(\.algorithm) }
 
-    /// Begins another run.
+    /// Begins a new run with the given name.
     public mutating func begin(session: String?) {
         for index in locators.indices { locators[index].begin(session: session) }
     }
@@ -46,10 +46,11 @@ public struct ComparedLocators: Sendable {
 }
 
 extension LocatedInstant {
-    /// A table with one row for each of several instants, which differ in their algorithm.
+    /// Returns a table with one row for each algorithm.
     ///
     /// - Parameters:
-    ///   - map: The map of all algorithms.
+    ///   - instants: The answers of the algorithms for the same instant.
+    ///   - map: The map that all algorithms use.
     ///   - rooms: The rooms that the answers refer to.
     public static func table(_ instants: [LocatedInstant], on map: SignalMap, rooms: [MapRoom]) -> String {
         let hasTruth = instants.contains { $0.truth != nil }

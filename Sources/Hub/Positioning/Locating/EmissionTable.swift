@@ -1,25 +1,27 @@
 internal import Airtime
 
-/// The likelihood of a vector at each of many cells.
+/// Computes the likelihood of a vector at each of many cells.
 ///
-/// A beacon is received in a second with a probability p. If it is, its level follows Student's t distribution with five
-/// degrees of freedom around a mean. With z the difference from the mean in units of σ and constants left out:
+/// A beacon is received in a second with a probability p. The level of a received beacon follows Student's t
+/// distribution with five degrees of freedom around a mean. With z the difference of the level from the mean in units
+/// of σ, and without constants, the logarithm of the likelihood is
 /// ln L = Σ over received beacons (ln p - ln σ - 3·ln(1 + z²/5)) + Σ over the other beacons ln(1 - p).
 public struct EmissionTable: Sendable {
     /// The number of cells.
     public let cellCount: Int
     /// The number of beacons.
     public let beaconCount: Int
-    /// The mean in dBm, by beacon, then by cell.
+    /// The mean level in dBm, by beacon, then by cell.
     private var means: [Double]
-    /// 1/(5·σ²), by beacon, then by cell.
+    /// The factor 1/(5·σ²) of the squared difference from the mean, by beacon, then by cell. 0 without data.
     private var scales: [Double]
-    /// ln p - ln σ - ln(1 - p), by beacon, then by cell: what a reception adds to the sum.
+    /// ln p - ln σ - ln(1 - p), by beacon, then by cell: the change of ln L if the beacon is received, apart from the
+    /// term of its level.
     private var gains: [Double]
     /// Σ ln(1 - p) over all beacons, by cell.
     private var silence: [Double]
 
-    /// The range of the probability of reception.
+    /// The smallest and the largest probability of reception, p.
     public static let chances = 0.02...0.98
     private static let degreesOfFreedom = 5.0
     /// The largest number of factors 1 + z²/5 whose product cannot overflow.
@@ -38,7 +40,7 @@ public struct EmissionTable: Sendable {
     /// Sets the reception of a beacon at a cell. Call it once for each pair.
     ///
     /// - Parameters:
-    ///   - mean: In dBm.
+    ///   - mean: The mean level, in dBm.
     ///   - variance: σ² in dB², at least 1.
     ///   - chance: p, the probability of reception in a second, which is limited to ``chances``.
     public mutating func set(beacon: Int, cell: Int, mean: Double, variance: Double, chance: Double) {
@@ -55,13 +57,13 @@ public struct EmissionTable: Sendable {
     /// The mean level of a beacon at a cell, in dBm.
     public func mean(beacon: Int, cell: Int) -> Double { means[beacon * cellCount + cell] }
 
-    /// The standard deviation of a beacon's level at a cell, in dB. Infinite if nothing is known.
+    /// The standard deviation of a beacon's level at a cell, in dB. Infinite if the table has no data for the pair.
     public func deviation(beacon: Int, cell: Int) -> Double {
         let scale = scales[beacon * cellCount + cell]
         return scale > 0 ? (1 / (Self.degreesOfFreedom * scale)).squareRoot() : .infinity
     }
 
-    /// The probability of receiving a beacon at a cell in a second. 0 if unknown.
+    /// The probability of receiving a beacon at a cell in a second. 0 if the table has no data for the pair.
     public func chance(beacon: Int, cell: Int) -> Double {
         let index = beacon * cellCount + cell
         guard scales[index] > 0 else { return 0 }
@@ -102,8 +104,8 @@ public struct EmissionTable: Sendable {
         }
     }
 
-    /// The expected log-likelihood of each cell for a receiver that is at the cell `truth`, each with the receiver offset
-    /// that fits it best.
+    /// The expected log-likelihood of each cell for a receiver that is at the cell `truth`, each with the receiver
+    /// offset that fits it best.
     ///
     /// - Parameter offsetVariance: The variance of receiver offsets in dB². 0 if the receiver is the surveyor's.
     func expectedLogLikelihoods(at truth: Int, offsetVariance: Double) -> [Double] {

@@ -3,23 +3,24 @@ internal import Sites
 
 /// `field`: the level and the probability of reception of each beacon at each cell of a grid.
 ///
-/// The mean of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the differences of
-/// the surveyed places from the trend. For a map made from a site file, the planner computes the mean.
+/// The mean level of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the
+/// differences of the levels at the surveyed places from the trend. For a map made from a site file, the planner
+/// computes the mean level.
 public struct FieldModel: Sendable {
     /// The cells around the surveyed places, floor by floor.
     public let grid: CellGrid
     /// The reception of each of the map's beacons at each cell.
     public private(set) var table: EmissionTable
 
-    /// The distance between places if there are no two places, in metres.
+    /// The distance between places, in metres, that is assumed if no floor has two places with positions.
     static let unknownSpacing = 2.0
-    /// The smallest variance of the process in dB²: shadowing of 5 dB.
+    /// The smallest variance of the Gaussian process in dB²: that of shadowing with a standard deviation of 5 dB.
     static let leastVariance = 25.0
-    /// The length scales of the process that are tried, as multiples of the distance between places, and the smallest one in
-    /// metres.
+    /// The length scales of the Gaussian process that are tried, as multiples of the distance between places.
     private static let lengthFactors = [2.0, 1.4, 1, 0.75]
+    /// The smallest length scale of the Gaussian process, in metres.
     private static let shortestLength = 3.0
-    /// The largest number of groups of places with which the length scale is chosen.
+    /// The largest number of groups of places from which the length scale is chosen.
     private static let lengthGroups = 4
     /// Cells farther from every place than this multiple of the distance between places are left out.
     private static let reachFactor = 2.0
@@ -50,8 +51,8 @@ public struct FieldModel: Sendable {
         }
     }
 
-    /// The length scale of the process in metres, with which the levels at each place agree best with those at the other
-    /// places.
+    /// The length scale in metres with which the Gaussian process best predicts the levels at each place from the
+    /// levels at the other places.
     ///
     /// - Parameter byFloor: The numbers of the places of each floor.
     private static func length(_ map: SignalMap, _ spread: LevelSpread, _ byFloor: [[Int]]) -> Double {
@@ -74,8 +75,8 @@ public struct FieldModel: Sendable {
         return lengths[sums.indices.max { sums[$0] < sums[$1] } ?? 0]
     }
 
-    /// The cells around the surveyed places, and the numbers of the places of each floor. The outermost cells also stand for
-    /// the ground up to half of the distance between places beyond them.
+    /// The cells around the surveyed places, and the numbers of the places of each floor. The outermost cells also
+    /// stand for the ground beyond them, up to half of the distance between places.
     ///
     /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
     static func grid(
@@ -101,8 +102,8 @@ public struct FieldModel: Sendable {
 }
 
 extension SignalMap {
-    /// The side of a cell with which about a number of cells cover the places, in metres: at most a third of the distance
-    /// between places. `nil` for the usual side.
+    /// The side of a cell in metres with which about `count` cells cover the places. It is at most a third of the
+    /// distance between places, but never less than 1 m. `nil` to use the default side of ``CellGrid``.
     func cellSide(for count: Double) -> Double? {
         var area = 0.0
         for floor in Set(places.map(\.floor)) {
@@ -113,8 +114,8 @@ extension SignalMap {
         return side > 1 ? max(1, min(side, (spacing ?? side) / 3)) : nil
     }
 
-    /// The side of a cell that is small enough for a region, in metres: a quarter of the distance between places. `nil` for
-    /// the usual side.
+    /// The side of the cells from which regions are computed, in metres: a quarter of the distance between places, or
+    /// more on large sites. `nil` to use the default side of ``CellGrid``.
     var regionCellSide: Double? {
         let side = cellSide(for: Self.regionCells) ?? 0
         let quarter = (spacing ?? FieldModel.unknownSpacing) / 4
@@ -129,8 +130,9 @@ extension SignalMap {
 private struct FloorField {
     private let map: SignalMap
     private let spread: LevelSpread
-    /// The numbers of the floor's places in the map, and their positions.
+    /// The numbers of the floor's places in the map.
     private let places: [Int]
+    /// The positions of the floor's places.
     private let positions: [FloorPosition]
     /// The length scale of the Gaussian process, in metres.
     private let length: Double
@@ -138,13 +140,14 @@ private struct FloorField {
     private let found: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
-    /// Where a beacon was never received, its level is assumed as ``ReceivedLevel/floor`` with this variance, in dB².
+    /// The variance in dB² of the level ``ReceivedLevel/floor``, which is assumed at a place where a beacon was never
+    /// received.
     private static let absentVariance = 100.0
-    /// The number of seconds as which the overall probability of reception counts in that of each cell.
+    /// The weight, in seconds, of a beacon's probability of reception over all places when it is computed for one cell.
     private static let priorSeconds = 5.0
-    /// Only the nearest places influence a cell.
+    /// The number of nearest places that influence a cell.
     static let placeLimit = 64
-    /// The side in cells of a square whose cells are computed from the same places.
+    /// The side of a tile, in cells. All cells of a tile are computed from the same places.
     private static let tileSide = 8
 
     init(_ map: SignalMap, _ spread: LevelSpread, places: [Int], length: Double) {
@@ -177,7 +180,7 @@ private struct FloorField {
         return exp(-distance * distance / 2)
     }
 
-    /// - Parameter near: The places that influence the cells.
+    /// - Parameter near: The indices of the places that influence the cells.
     private func fill(_ table: inout EmissionTable, _ grid: CellGrid, _ cells: [Int], from near: [Int]) {
         let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
         let cross = near.flatMap { place in cells.map { self.kernel(positions[place], grid.cells[$0].position) } }
@@ -197,7 +200,7 @@ private struct FloorField {
         return sums
     }
 
-    /// The process of a beacon over some places. `nil` if none of them received it.
+    /// The Gaussian process of a beacon over some places. `nil` if the beacon was received at none of them.
     private func process(_ beacon: Int, _ near: [Int], _ kernel: [Double]) -> GaussianProcess? {
         let received = near.map { found[$0][beacon] }
         guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
@@ -209,10 +212,11 @@ private struct FloorField {
         return GaussianProcess(values: values, kernel: kernel, noise: noise, variance: trend.variance)
     }
 
-    /// The sum over all beacons, and over the places next to one that received them, of the logarithm of the density of the
-    /// level given those at the other places.
+    /// A measure of how well the levels around a place predict each other: the logarithm of the probability density of
+    /// the level at each place, given the levels at the other places. It is summed over all beacons and the places that
+    /// received them.
     ///
-    /// - Parameter middle: The number of the place in the map.
+    /// - Parameter middle: The number in the map of the place in the middle.
     func leaveOneOutDensity(around middle: Int) -> Double {
         guard let position = map.places[middle].position else { return 0 }
         let near = nearest(to: position)
@@ -224,7 +228,7 @@ private struct FloorField {
         }
     }
 
-    /// The places that influence a position, in the order of the floor.
+    /// The indices of the places that influence a position, in ascending order.
     private func nearest(to position: FloorPosition) -> [Int] {
         guard places.count > Self.placeLimit else { return Array(places.indices) }
         let distances = positions.map { $0.distance(to: position) }

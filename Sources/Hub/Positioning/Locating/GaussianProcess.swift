@@ -1,13 +1,13 @@
 internal import Airtime
 
-/// The Cholesky factor of a symmetric positive matrix A: the lower triangle L with A = L·Lᵀ.
+/// The Cholesky factor of a symmetric positive definite matrix A: the lower triangle L with A = L·Lᵀ.
 struct CholeskyFactor: Sendable {
     let size: Int
     /// L by rows; only the lower triangle is used.
     private var rows: [Double]
 
-    /// The factor of a matrix given by rows, of which only the lower triangle is read. `nil` if the matrix is not
-    /// positive.
+    /// The factor of a matrix given by rows. Only the lower triangle of the matrix is read. `nil` if the matrix is not
+    /// positive definite.
     init?(_ matrix: [Double], size: Int) {
         guard size > 0, matrix.count == size * size else { return nil }
         self.size = size
@@ -38,7 +38,7 @@ struct CholeskyFactor: Sendable {
         for row in 0..<size {
             let diagonal = 1 / rows[row * size + row]
             let factors = rows[row * size..<row * size + row]
-            // Uses pointers, because this loop takes most of the time of a fit, and the compiler vectorises it.
+            // This loop takes most of the time of a fit. It uses pointers so that the compiler vectorises it.
             unsafe right.withUnsafeMutableBufferPointer { right in
                 guard let start = right.baseAddress else { return }
                 let own = unsafe start + row * width
@@ -52,7 +52,7 @@ struct CholeskyFactor: Sendable {
     }
 }
 
-/// A Gaussian process with mean zero over places with noisy values: the expected value elsewhere and its variance.
+/// A Gaussian process with mean zero, fitted to noisy values at some places. It predicts the values at other places.
 struct GaussianProcess {
     /// The factor L of the covariance of the values.
     private let factor: CholeskyFactor
@@ -63,7 +63,7 @@ struct GaussianProcess {
 
     /// - Parameters:
     ///   - kernel: The correlations of the places with each other, by rows, 0...1.
-    ///   - noise: The variance of each value.
+    ///   - noise: The variance of the noise of each value.
     ///   - variance: The variance of the process.
     init?(values: [Double], kernel: [Double], noise: [Double], variance: Double) {
         let size = values.count
@@ -79,8 +79,8 @@ struct GaussianProcess {
 
     /// The logarithm of the probability density of each value, given all other values, without the constant part.
     ///
-    /// With C the covariance of the values v, the difference of a value from its expectation is (C⁻¹·v)ᵢ/(C⁻¹)ᵢᵢ, and its
-    /// variance 1/(C⁻¹)ᵢᵢ (Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2).
+    /// With C the covariance of the values v, the difference of a value from its expectation is (C⁻¹·v)ᵢ/(C⁻¹)ᵢᵢ, and
+    /// its variance 1/(C⁻¹)ᵢᵢ (Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2).
     var leaveOneOutDensities: [Double] {
         let size = factor.size
         var inverse = [Double](repeating: 0, count: size * size)
@@ -98,7 +98,7 @@ struct GaussianProcess {
         return zip(precisions, products).map { 0.5 * (log($0) - $1 * $1 / $0) }
     }
 
-    /// The expected values at other places, and their variances.
+    /// Returns the expected values at other places, and their variances.
     ///
     /// - Parameters:
     ///   - cross: The correlations of the known places with the other places, by known place, then by other place.

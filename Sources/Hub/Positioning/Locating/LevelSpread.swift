@@ -1,17 +1,17 @@
 internal import Airtime
 
-/// The variation of levels from second to second. Values with few seconds are shrunk towards the mean of the map.
+/// The variance of levels from second to second. A variance from few seconds is shrunk towards that of all beacons.
 struct LevelSpread: Sendable {
-    /// The variance within places, over all beacons, in dB².
+    /// The variance of the levels at one place, pooled over all beacons and places, in dB².
     let pooled: Double
-    /// The variance of each beacon, in dB².
+    /// The variance of each beacon's levels at one place, pooled over all places, in dB².
     let byBeacon: [Double]
 
-    /// The weight of the pooled variance, in degrees of freedom.
+    /// The weight of the pooled variance in the variance of a beacon, in degrees of freedom.
     private static let shrinkage = 4.0
-    /// The variance between days and receivers that a survey does not show, in dB².
+    /// The additional variance between days and between receivers, which a survey does not show, in dB².
     static let unknown = 4.0
-    /// The variance if no beacon was received twice at any place, in dB².
+    /// The pooled variance that is assumed if no beacon was received twice at any place, in dB².
     static let expected = 16.0
 
     init(_ map: SignalMap, places: [Int]) {
@@ -40,15 +40,16 @@ struct LevelSpread: Sendable {
     }
 }
 
-/// `gauss`: the surveyed places are the cells.
+/// The model of `gauss`, whose cells are the surveyed places.
 struct GaussModel {
     let cells: [Cell]
     private(set) var table: EmissionTable
 
-    /// Where a beacon was never received, its level is assumed as ``ReceivedLevel/floor`` with this variance, in dB².
+    /// The additional variance in dB² of the level ``ReceivedLevel/floor``, which is assumed at a place where a beacon
+    /// was never received.
     private static let absentVariance = 25.0
 
-    /// The places of a map as cells. Places without a position are at the origin. Only their names are used.
+    /// Makes a cell of each place of a map. The cell of a place without a position is at the origin.
     init(_ map: SignalMap) {
         let spread = LevelSpread(map, places: Array(map.places.indices))
         let spacing = map.spacing ?? FieldModel.unknownSpacing

@@ -8,7 +8,7 @@ public import Sites
 /// for vector in run { print(locator.locate(vector).position as Any) }
 /// ```
 ///
-/// It has no clock, so a recording gives the same answers at any speed.
+/// A locator uses the times of the vectors and no clock, so a recording gives the same answers at any speed.
 public struct Locator: Sendable {
     /// The map, with the settings in use.
     public let map: SignalMap
@@ -27,9 +27,9 @@ public struct Locator: Sendable {
 
     /// - Parameters:
     ///   - settings: The settings of the locator; `nil` for the map's settings.
-    ///   - walls: Walls that the algorithm `hmm` does not cross.
+    ///   - walls: Walls through which the receiver cannot move, for the algorithm `hmm`.
     ///   - rooms: The rooms to name in answers; `nil` for those of the site from which the map was made, if any.
-    /// - Throws: If the map lacks what the algorithm needs.
+    /// - Throws: If the map lacks data that the algorithm needs.
     public init(
         _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = [], rooms: [MapRoom]? = nil
     ) throws(PositioningError) {
@@ -108,11 +108,11 @@ public struct Locator: Sendable {
         cells?.add(vector)
     }
 
-    /// The index of the smallest of some tempers with which the 95 % region of the window contains a position; their number if
-    /// none does. `nil` without regions, without a received beacon of the map, if the answer is on another floor, and if the
-    /// map does not cover the position.
+    /// The index of the smallest temper with which the 95 % region of the window contains a position; `tempers.count`
+    /// if there is none. `nil` if the algorithm has no regions, if no beacon of the map was received, if the answer is
+    /// on another floor, or if the map does not cover the position.
     ///
-    /// - Parameter tempers: In ascending order, at least one.
+    /// - Parameter tempers: The tempers to try, in ascending order, at least one.
     func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
         window.beaconCount > 0 ? cells?.leastTemper(tempers, at: position, floor: floor) : nil
     }
@@ -122,14 +122,15 @@ public struct Locator: Sendable {
 struct SampleWindow: Sendable {
     /// The last vectors, oldest first, including empty ones.
     private(set) var vectors: [SignalVector] = []
-    /// The last levels of each beacon of the run, if the window has no limit.
+    /// The last levels of each beacon in the run, up to ``historyLength``. Used only if `length` is `nil`.
     private var run: [Int: [Double]] = [:]
     private let length: Int?
 
-    /// The number of a beacon's last levels that make its histogram.
+    /// The largest number of levels of a beacon from which its histogram is made.
     static let historyLength = 5
 
-    /// - Parameter length: The number of vectors; `nil` to keep one vector and the history of the whole run.
+    /// - Parameter length: The number of vectors to keep; `nil` to keep the newest vector, and the last levels of each
+    ///   beacon in the whole run.
     init(length: Int?) {
         self.length = length
     }
@@ -140,13 +141,14 @@ struct SampleWindow: Sendable {
         if length == nil { Self.append(vector, to: &run) }
     }
 
-    /// The number of beacons that were received.
+    /// The number of beacons that were received within the window.
     var beaconCount: Int { Set(vectors.flatMap { $0.readings.map(\.beacon) }).count }
 
-    /// The mean of each beacon over the vectors in which it was received, sorted by beacon number.
+    /// The mean level of each beacon over the vectors in which it was received, sorted by beacon number.
     var means: [SignalVector.Reading] { SignalVector(seconds: 0, readings: vectors.flatMap(\.readings)).readings }
 
-    /// The last levels of each beacon within the window, oldest first, up to ``historyLength``.
+    /// The last levels of each beacon within the window, or in the whole run if `length` is `nil`; oldest first, up to
+    /// ``historyLength``.
     var history: [Int: [Double]] {
         guard length != nil else { return run }
         var history: [Int: [Double]] = [:]

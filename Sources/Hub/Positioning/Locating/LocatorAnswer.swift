@@ -7,11 +7,11 @@ public struct LocatorAnswer: Sendable {
         case fix
         /// The region is larger than a quarter of the site, or fewer than three beacons of the map were received.
         case poor
-        /// There is no place. ``LocatorAnswer/reason`` is the reason.
+        /// The receiver was not located. ``LocatorAnswer/reason`` is the reason.
         case none
     }
 
-    /// The reason why there is no place.
+    /// The reason why the receiver was not located.
     public enum Reason: String, Hashable, Sendable {
         case nothingHeard = "nothing received"
         case nothingInCommon = "no received beacon is on this map"
@@ -34,9 +34,9 @@ public struct LocatorAnswer: Sendable {
     }
 
     public internal(set) var state: State
-    /// The reason why there is no place; `nil` if there is a place.
+    /// The reason why the receiver was not located; `nil` if it was.
     public internal(set) var reason: Reason?
-    /// Metres east and north. `nil` if the place has no position.
+    /// The position in metres east and north. `nil` if the place has no position.
     public internal(set) var position: FloorPosition?
     /// The floor's name. `nil` on sites with one floor.
     public internal(set) var floor: String?
@@ -47,19 +47,21 @@ public struct LocatorAnswer: Sendable {
     /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. If the
     /// probabilities add up to less than 1, the rest is the probability of being in none of these rooms.
     public internal(set) var rooms: [RoomCandidate] = []
-    /// The region that contains the receiver with a probability of 95 %, also if the receiver walks or is between the places of
-    /// the map. `nil` if the algorithm has no probabilities.
+    /// The region that contains the receiver with a probability of 95 %, even if the receiver walks or is between the
+    /// places of the map. `nil` if the algorithm has no probabilities.
     public internal(set) var region95: Region?
-    /// The region with a probability of 50 %, if it was requested.
+    /// The region that contains the receiver with a probability of 50 %, if it was requested.
     var region50: Region?
-    /// The number of beacons received within the window, including beacons of the newest vector that are not on the map.
+    /// The number of beacons received within the window, including beacons of the newest vector that are not on the
+    /// map.
     public internal(set) var heard: Int
     /// The number of those beacons that are on the map.
     public internal(set) var used: Int
-    /// The likeliest difference from the surveyor's receiver, in dB. `nil` if the algorithm does not estimate it.
+    /// The likeliest difference of the receiver's levels from those of the surveyor's receiver, in dB. `nil` if the
+    /// algorithm does not estimate it.
     public internal(set) var receiverOffset: Double?
-    /// The score of each place, if they were requested; the smallest is best. `nil` if the place is not a candidate,
-    /// infinite if it is impossible.
+    /// The score of each place, if scores were requested; the smallest score is best. `nil` for a place that is not a
+    /// candidate, infinite for an impossible place.
     public internal(set) var scores: [Double?] = []
 
     /// The likeliest room. `nil` if it is likelier that the receiver is in no room, or if no rooms are known.

@@ -4,7 +4,7 @@ public import Sites
 /// A room in which a receiver can be.
 public struct MapRoom: Hashable, Sendable {
     public let name: String
-    /// The floor's name. `nil` for every floor of the map.
+    /// The floor's name. `nil` if the room counts on every floor of the map.
     public let floor: String?
     /// The walls around the room.
     public let outline: FloorOutline
@@ -16,7 +16,7 @@ public struct MapRoom: Hashable, Sendable {
 }
 
 extension Array where Element == MapRoom {
-    /// The index of the first room that contains a position. `nil` if it is in no room.
+    /// The index of the first room that contains a position. `nil` if the position is in no room.
     func index(of position: FloorPosition, floor: String?) -> Int? {
         firstIndex { ($0.floor == nil || $0.floor == floor) && $0.outline.contains(position) }
     }

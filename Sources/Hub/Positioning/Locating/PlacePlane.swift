@@ -1,20 +1,23 @@
 internal import Airtime
 
-/// The ground around the surveyed places, on which the log-likelihoods of the places are interpolated: that of a cell is the
-/// mean of the nearest places, weighted by a Gaussian of the distance.
+/// A grid over the ground around the surveyed places, on which the log-likelihoods of the places are interpolated. The
+/// log-likelihood of a cell is the mean over the nearest places, weighted by a Gaussian of the distance.
 ///
-/// `gauss` compares a receiver with the places only. The receiver may be between them, so its region is made of this ground.
+/// `gauss` compares a receiver with the places only. The receiver may be between them, so its region is computed from
+/// this grid.
 struct PlacePlane: Sendable {
     let grid: CellGrid
-    /// The places of cell `c` are `places[starts[c]..<starts[c + 1]]`.
+    /// For each cell, the index in ``places`` of its first place. The last element is the number of elements of
+    /// ``places``.
     private var starts: [Int] = [0]
+    /// The nearest places, cell by cell: those of cell `c` are `places[starts[c]..<starts[c + 1]]`.
     private var places: [Int32] = []
-    /// The weight of each of ``places``. The weights of one cell add up to 1.
+    /// The weight of each element of ``places``. The weights of one cell add up to 1.
     private var shares: [Double] = []
 
     /// The standard deviation of the weights as a multiple of the distance between places.
     private static let width = 0.5
-    /// Places with a smaller weight, compared with the nearest one, are left out.
+    /// Places are left out if their weight is smaller than this share of the nearest place's weight.
     private static let least = 0.01
     /// The plane of a map. `nil` if a place has no position.
     ///
@@ -48,7 +51,7 @@ struct PlacePlane: Sendable {
     /// The log-likelihoods of the cells, by offset, then by cell.
     ///
     /// - Parameters:
-    ///   - logLikelihoods: Those of the places, by offset, then by place.
+    ///   - logLikelihoods: The log-likelihoods of the places, by offset, then by place.
     ///   - placeCount: The number of places of the map.
     func interpolated(_ logLikelihoods: [Double], placeCount: Int) -> [Double] {
         let count = grid.cells.count

@@ -2,7 +2,8 @@ internal import Airtime
 
 /// A rule that gives each place a score.
 protocol PlaceRule: Sendable {
-    /// The score of each place: `nil` if the place is not a candidate, infinite if it is impossible.
+    /// The score of each place; the smallest score is best. `nil` for a place that is not a candidate, infinite for an
+    /// impossible place.
     func scores(_ sample: SampleWindow) -> [Double?]
 
     /// The position and place of the receiver. `nil` if no place is possible.
@@ -10,11 +11,12 @@ protocol PlaceRule: Sendable {
 }
 
 extension PlaceRule {
-    /// The place with the smallest score. If scores are equal, the first place of the survey.
+    /// Returns the place with the smallest score. Of several places with this score, returns the first place of the
+    /// map.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let scores = scores(sample)
         guard let least = scores.compactMap({ $0 }).min(), least.isFinite else { return nil }
-        // Rounding may change equal scores by this share.
+        // Scores that differ by less than this count as equal, because rounding may cause the difference.
         let limit = least + 1e-12 * abs(least)
         guard let place = scores.firstIndex(where: { $0.map { $0 <= limit } ?? false }) else { return nil }
         return (places[place].position, place)
@@ -26,12 +28,12 @@ struct PlacePrint: Sendable {
     let place: Int
     let readings: [SignalVector.Reading]
 
-    /// Every vector of a map.
+    /// One print for each vector of a map.
     static func vectors(of map: SignalMap) -> [PlacePrint] {
         map.prints.map { PlacePrint(place: $0.place, readings: $0.vector.readings) }
     }
 
-    /// The means of up to `count` equal slices of each stay. Empty vectors are left out.
+    /// Up to `count` prints for each stay: the means of equal slices of its vectors. Empty vectors are left out.
     static func slices(of map: SignalMap, _ count: Int) -> [PlacePrint] {
         var prints: [PlacePrint] = []
         var stay: [SignalMap.Print] = []
@@ -39,7 +41,7 @@ struct PlacePrint: Sendable {
             let parts = min(count, stay.count)
             var rest = stay[...]
             for part in 0..<parts {
-                // If the length does not divide evenly, the first slices are longer by one.
+                // If the number of vectors does not divide evenly, each of the first slices has one more vector.
                 let length = stay.count / parts + (part < stay.count % parts ? 1 : 0)
                 let mean = SignalVector(seconds: 0, readings: rest.prefix(length).flatMap(\.vector.readings))
                 prints.append(PlacePrint(place: stay[0].place, readings: mean.readings))
@@ -89,13 +91,13 @@ struct NearestPrintRule: PlaceRule {
     private let prints: [PlacePrint]
     private let placeCount: Int
 
-    /// Compares with every vector.
+    /// Compares a sample with every vector of the map.
     init(_ map: SignalMap) {
         prints = PlacePrint.vectors(of: map)
         placeCount = map.places.count
     }
 
-    /// Compares with one value per place and beacon.
+    /// Compares a sample with one level per place and beacon, such as the mean.
     init(_ map: SignalMap, _ value: (PlaceStatistics) -> Double) {
         prints = map.statistics.enumerated().map { place, found in
             PlacePrint(place: place, readings: found.map { .init(beacon: $0.beacon, level: value($0)) })
@@ -114,7 +116,7 @@ struct BhattacharyyaRule: PlaceRule {
     /// The strongest beacons of each place.
     private let strongest: [[PlaceStatistics]]
 
-    /// q: the number of beacons that are compared.
+    /// The number of beacons of a place that are compared.
     private static let compared = 5
 
     init(_ map: SignalMap) {
@@ -132,7 +134,8 @@ struct BhattacharyyaRule: PlaceRule {
         }
     }
 
-    /// B = Σ √(P·Q) over whole dBm. P and Q are normalised over the seconds in which the beacon was received.
+    /// The Bhattacharyya coefficient Σ √(P·Q) of two histograms over levels in whole dBm. P and Q are the shares of a
+    /// level in all seconds in which the beacon was received.
     private static func overlap(_ survey: PlaceStatistics, _ sample: [PlaceStatistics.Bin]) -> Double {
         let total = Double(survey.seconds * sample.reduce(0) { $0 + $1.seconds })
         return sample.reduce(0) { sum, bin in
@@ -142,8 +145,8 @@ struct BhattacharyyaRule: PlaceRule {
     }
 }
 
-/// `relative`: the sum of the differences of levels relative to the strongest one, plus a penalty for each beacon that
-/// is only in the print or only in the sample. Infinite if they share no beacon.
+/// `relative`: the sum of the differences of levels, which are relative to the strongest level, plus a penalty for each
+/// beacon that is only in the print or only in the sample. Infinite if the print and the sample have no common beacon.
 struct RelativeRule: PlaceRule {
     /// The prints, with relative levels.
     private let prints: [PlacePrint]
@@ -200,7 +203,8 @@ struct RelativeRule: PlaceRule {
     }
 }
 
-/// `wknn`: the weighted mean of the places of the k nearest vectors, with the weights 1/(distance + 0.5)².
+/// `wknn`: the weighted mean of the positions of the k nearest vectors, with the weights 1/(distance + 0.5)². The
+/// distance is between levels, in dB.
 struct WeightedNeighbors: PlaceRule {
     private let prints: [PlacePrint]
     private let placeCount: Int
@@ -212,14 +216,14 @@ struct WeightedNeighbors: PlaceRule {
         neighbors = max(1, map.settings.neighbors)
     }
 
-    /// The smallest distance of each place. `nil` if it has no vector.
+    /// The smallest distance of each place's vectors to the sample. `nil` for a place without vectors.
     func scores(_ sample: SampleWindow) -> [Double?] {
         prints.leastDistances(to: sample.means, placeCount: placeCount)
     }
 
     /// The position of the sample and the place with the largest weight. `nil` if the map has no vectors.
     ///
-    /// The floor with the largest weight is chosen. Only its vectors are used for the position.
+    /// Only the vectors of the floor with the largest weight are used for the position.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let nearest = nearest(to: sample.means)
         guard let first = nearest.first?.place else { return nil }

@@ -9,7 +9,7 @@ public struct Region: Hashable, Sendable {
     /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]
 
-    /// Returns true if a position is inside, or at most a millimetre outside.
+    /// Returns true if a position is inside the polygon, or at most a millimetre outside.
     func contains(_ position: FloorPosition) -> Bool {
         guard polygon.count > 2 else { return false }
         return zip(polygon, polygon.dropFirst() + polygon.prefix(1)).allSatisfy { from, to in
@@ -20,11 +20,11 @@ public struct Region: Hashable, Sendable {
     }
 }
 
-/// The probability of each of some cells.
+/// The probability of each cell, given the received signals.
 struct Posterior: Sendable {
     /// The probability of each cell. Their sum is 1.
     let probabilities: [Double]
-    /// The unnormalised weight of each receiver offset; empty if there are none.
+    /// The unnormalised weight of each receiver offset. Empty if the posterior was made from probabilities.
     let offsetWeights: [Double]
 
     /// The probabilities of cells, summed over the hypotheses of a window.
@@ -39,7 +39,7 @@ struct Posterior: Sendable {
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
         for (hypothesis, start) in zip(hypotheses, starts) {
-            // Far less likely cells count as impossible.
+            // Cells that are less likely than the likeliest cell by a factor of e³⁰ count as impossible.
             let least = (best - 30 - start) * temper
             var sum = 0.0
             for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > least {
@@ -59,7 +59,7 @@ struct Posterior: Sendable {
         offsetWeights = []
     }
 
-    /// The first of some cells that together have a probability.
+    /// The shortest start of a list of cells that together have at least a given probability.
     private func prefix(of order: [Int], holding probability: Double) -> [Int] {
         var sum = 0.0
         var count = 0
@@ -85,8 +85,8 @@ struct Posterior: Sendable {
         return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
-    /// The likeliest cells of one floor that together have a share of the floor's probability, and the cells to choose
-    /// from.
+    /// The likeliest cells of one floor that together have a share of the floor's probability (`chosen`), all cells
+    /// from which they are chosen (`likely`), and the probability that they must have together (`wanted`).
     private func likeliest(
         _ share: Double, _ cells: [Cell], floor: String?
     ) -> (chosen: [Int], likely: [Int], wanted: Double) {
@@ -96,13 +96,13 @@ struct Posterior: Sendable {
         return (prefix(of: byProbability, holding: wanted), likely, wanted)
     }
 
-    /// The region with a probability on one floor.
+    /// The region of one floor that contains the receiver with a probability, if the receiver is on that floor.
     ///
     /// - Parameter position: The middle of the region's circle.
     func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition, floor: String?) -> Region {
         let (chosen, likely, wanted) = likeliest(probability, cells, floor: floor)
         let polygon = Self.hull(of: chosen.map { cells[$0] })
-        // The hull may hold more than the chosen cells. The circle holds as much.
+        // The hull may contain other cells than the chosen cells. The circle gets the same probability as the hull.
         let hull = Region(area: Self.area(of: polygon), radius: 0, polygon: polygon)
         let held = likely.reduce(0) { hull.contains(cells[$1].position) ? $0 + probabilities[$1] : $0 }
         let byDistance = likely.map { (distance: cells[$0].position.distance(to: position), cell: $0) }

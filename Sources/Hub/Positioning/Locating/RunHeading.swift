@@ -7,25 +7,25 @@ public struct Heading: Hashable, Sendable {
     public let degrees: Double
     /// Half of the width of the interval that contains the direction with a probability of 95 %, in degrees.
     public let uncertainty: Double
-    /// Metres per second.
+    /// The speed in metres per second.
     public let speed: Double
 
     private static let names = [
         "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
     ]
 
-    /// The compass word nearest to a direction, such as `north-east`.
+    /// The compass word nearest to a direction in degrees, such as `north-east`.
     static func compass(_ degrees: Double) -> String { names[Int((degrees / 45).rounded()) % names.count] }
 
     /// The compass word nearest to the direction.
     public var compass: String { Self.compass(degrees) }
 
-    /// The direction as a part of a line.
+    /// The direction as text, for use within a line.
     var text: String {
         "heading \(compass) (\(Int(degrees.rounded()) % 360) ± \(Int(uncertainty.rounded(.up))) degrees)"
     }
 
-    /// The direction as one object.
+    /// The direction as one JSON object.
     var json: JSONValue {
         .record([
             ("deg", .rounded(degrees, 1)), ("compass", .string(compass)), ("uncertaintyDeg", .rounded(uncertainty, 1)),
@@ -36,23 +36,24 @@ public struct Heading: Hashable, Sendable {
 
 /// Finds the direction of a run: the slope of a straight line through its last positions.
 ///
-/// Positions that are computed from a common window, and the slow errors of a standing receiver, are not independent. The
-/// uncertainty of the slope takes that into account, and a slope that could come from these errors is no direction.
+/// Successive positions are not independent: they are computed from overlapping windows, and the errors of a standing
+/// receiver change slowly. The uncertainty of the slope takes that into account. A slope that such errors could cause
+/// is not reported as a direction.
 struct RunHeading: Sendable {
     private var positions: [(seconds: Double, position: FloorPosition, floor: String?)] = []
-    /// The number of seconds that share an error.
+    /// The number of successive seconds whose positions are assumed to have the same error.
     private let dependence: Double
 
-    /// The length of the line, in seconds.
+    /// The time that the line covers, in seconds.
     static let span = 12.0
-    /// The smallest number of seconds and positions for a direction.
+    /// The shortest time in seconds, and the smallest number of positions, from which a direction is computed.
     static let least = (seconds: 6.0, positions: 6)
     /// The least standard deviation of a position, in metres.
     static let deviation = 0.8
-    /// The number of standard errors by which a receiver must move, and the slowest speed in m/s.
+    /// The smallest speed of a moving receiver: as a multiple of the speed's standard error, and in m/s.
     static let moving = (errors: 4.0, speed: 0.25)
 
-    /// - Parameter window: The number of seconds that are located together.
+    /// - Parameter window: The number of seconds from which each position is computed.
     init(window: Int) { dependence = Double(max(3, min(10, window))) }
 
     /// Discards the run so far.

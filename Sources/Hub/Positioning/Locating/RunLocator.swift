@@ -13,16 +13,16 @@ public struct RunLocator: Sendable {
     }
     private var session: String?
     private var heading: RunHeading
-    /// The map's number of each received key; `nil` for keys that the map does not have.
+    /// The number in the map of each received key; `nil` for keys that the map does not have.
     private var numbers: [BeaconKey: Int?] = [:]
 
     /// A locator for a map.
     ///
     /// - Parameters:
     ///   - settings: The settings of the locator.
-    ///   - site: The site of the map, for the walls that the algorithm `hmm` does not cross, and for the rooms; `nil` for
-    ///     the rooms of the site from which the map was made, if any.
-    /// - Throws: If the map lacks what the algorithm needs.
+    ///   - site: The site of the map. Its walls limit the movements in the algorithm `hmm`, and its rooms are named in
+    ///     answers. `nil` to use no walls, and the rooms of the site from which the map was made, if any.
+    /// - Throws: If the map lacks data that the algorithm needs.
     public init(_ map: SignalMap, settings: LocatorSettings, site: Site? = nil) throws(ListenerServiceError) {
         locator = try MapFitting.refusing { () throws(PositioningError) in
             let rooms = site.map(MapRoom.rooms) ?? []
@@ -35,13 +35,13 @@ public struct RunLocator: Sendable {
     /// The map.
     public var map: SignalMap { locator.map }
 
-    /// The algorithm that locates.
+    /// The algorithm of the locator.
     public var algorithm: PositioningAlgorithm { locator.map.settings.algorithm }
 
     /// The rooms that answers refer to.
     public var rooms: [MapRoom] { locator.rooms }
 
-    /// Begins another run.
+    /// Begins a new run with the given name.
     public mutating func begin(session: String?) {
         self.session = session
         locator.begin()
@@ -68,7 +68,7 @@ public struct RunLocator: Sendable {
             heading: heading.add(answer, seconds: seconds))
     }
 
-    /// The first of the beacon's keys that the map has.
+    /// The number in the map of the first of the beacon's keys that the map has.
     private mutating func number(of beacon: HeardBeacon) -> Int? {
         // Limits the memory if very many identities are received.
         if numbers.count > 2 * Survey.beaconLimit { numbers.removeAll() }
@@ -94,17 +94,18 @@ public struct LocatedInstant: Sendable {
     /// The true position of the receiver.
     public var truth: RunTruth.Spot?
 
-    /// The error in metres, in the plane. `nil` without a true position and without an answer.
+    /// The horizontal distance of the answer from the true position, in metres. `nil` without a true position or
+    /// without an answer with a position.
     public var error: Double? {
         guard let truth, let position = answer.position else { return nil }
         return position.distance(to: truth.position)
     }
 
-    /// The answer as one object.
+    /// The answer as one JSON object.
     ///
     /// - Parameters:
     ///   - rooms: The rooms that the answer refers to.
-    ///   - hasScores: True if it contains the score of every place.
+    ///   - hasScores: True if the object contains the score of every place.
     ///   - compared: The answers of all algorithms at the same instant; `nil` if only one algorithm locates.
     public func json(
         on map: SignalMap, rooms: [MapRoom] = [], hasScores: Bool = false, compared: [LocatedInstant]? = nil
@@ -180,7 +181,8 @@ public struct LocatedInstant: Sendable {
         ])
     }
 
-    /// The scores by the place's name. Further places with the same name have their floor or a number in parentheses.
+    /// The scores by the place's name. If several places have the same name, their floor or a number is added in
+    /// parentheses to all names but the first.
     private func scores(on map: SignalMap) -> JSONValue {
         var taken: Set<String> = []
         return .record(

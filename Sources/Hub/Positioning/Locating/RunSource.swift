@@ -3,11 +3,11 @@ internal import BluetoothTypes
 internal import Configuration
 public import Listener
 
-/// A consumer of runs, second by second.
+/// An object that receives runs, second by second.
 public protocol RunConsumer: AnyObject {
     /// True if no more seconds are needed.
     var isSatisfied: Bool { get }
-    /// Begins another run.
+    /// Begins a new run. `session` is its name, or `nil` if it has none.
     func begin(session: String?)
     /// Receives the time at which the run began, in microseconds since 1970, or `nil` if unknown. Called before the
     /// first second, or not at all.
@@ -27,10 +27,10 @@ extension RunConsumer {
     public func listen(on adapter: String) {}
 }
 
-/// A file with runs or packets: btsnoop, pcap, pcapng, the output of `pharos scan --json`, JSON Lines as in surveys, with or
-/// without stays, or a table.
+/// A file with runs or packets: btsnoop, pcap, pcapng, the output of `pharos scan --json`, JSON Lines as in surveys,
+/// with or without stays, or a table.
 ///
-/// Lines are passed on as they arrive, so another program may still be writing them.
+/// Lines are passed on as they arrive, so another program may still be writing the file.
 public struct RunFile {
     private let path: String
     private let known: KnownBeacons
@@ -55,7 +55,8 @@ public struct RunFile {
 
     /// Passes all seconds to a consumer.
     ///
-    /// - Throws: If the file is missing or cannot be read. The seconds before the problem have been passed on.
+    /// - Throws: If the file is missing or cannot be read. The consumer has already received the seconds before the
+    ///   problem.
     public func run(_ consumer: any RunConsumer) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         let start = try pieces.peek(32)
@@ -121,7 +122,7 @@ public struct RunFile {
             whole, file: pieces.name, notReceivedLevel: reading.notReceivedLevel,
             acceptsZeroLevel: reading.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         let faults = problems.map { $0.inFile(pieces.name) }
-        // Any text can be read as rows. If it has errors and no level, it is not a run.
+        // Any text can be read as the rows of a table. If the table has errors and no level, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
             if survey == nil { throw .service(.refused(.malformed, SurveyFiles.sentences(faults))) }
             throw Self.noRun(faults, pieces.name)
@@ -153,7 +154,7 @@ public struct RunFile {
 extension SecondGatherer {
     /// Passes all seconds to a consumer, as one run without a name.
     ///
-    /// - Parameter source: The source of an adapter. `nil` for a recording.
+    /// - Parameter source: The source that receives with an adapter. `nil` for a recording.
     public func passSeconds(to consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
         var hasBegun = false
         onSecond = { [unowned self] second, heard in
@@ -170,11 +171,12 @@ extension SecondGatherer {
     }
 }
 
-/// Passes on the stays of a survey that is still being read, each as a run. Stays that a later line drops are passed on
-/// too, because the result must not depend on how much of the file has already been written.
+/// Passes on the stays of a survey that is still being read, each as a run. A later line of the survey may drop a stay.
+/// Such a stay is passed on too, because the result must not depend on how much of the file has already been written.
 private struct StayFeed {
-    /// The index of the next stay, and of the next vector in it.
+    /// The index of the stay that is being passed on.
     private var stay = 0
+    /// The index in the survey of the next vector to pass on.
     private var vector = 0
     private var hasBegun = false
 
@@ -197,7 +199,7 @@ private struct StayFeed {
                     })
                 vector += 1
             }
-            // The last stay may continue.
+            // Lines that are still to be written may add vectors to the last stay.
             guard stay + 1 < survey.stays.count else { return }
             stay += 1
             hasBegun = false

@@ -3,13 +3,13 @@ internal import BeaconService
 internal import Configuration
 public import Listener
 
-/// The true positions of a receiver, from a table with the columns `x` and `y` and optionally `session`, `time`, `floor`
-/// and `place`.
+/// The true positions of a receiver, from a table with the columns `x` and `y` and optionally `session`, `time`,
+/// `floor` and `place`.
 public struct RunTruth: Sendable {
     /// A true position.
     public struct Spot: Hashable, Sendable {
         public let position: FloorPosition
-        /// `nil` if unknown.
+        /// The floor's name. `nil` if unknown.
         public let floor: String?
         public let place: String?
 
@@ -26,7 +26,7 @@ public struct RunTruth: Sendable {
 
     /// Reads a table.
     ///
-    /// - Throws: If the table is missing or does not have the columns.
+    /// - Throws: If the table is missing, has errors, or does not have the columns `x` and `y`.
     public init(_ path: String) throws(ListenerServiceError) {
         let octets = try MapFile.contents(path, limit: 1 << 28)
         let name = path == "-" ? "standard input" : path
@@ -57,8 +57,8 @@ public struct RunTruth: Sendable {
         for session in marks.keys { marks[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
     }
 
-    /// The position at a time, interpolated between two rows. `nil` more than half a second before the first or after the
-    /// last row.
+    /// The position at a time in seconds since the start of the run, interpolated between two rows. `nil` if the time
+    /// is more than half a second before the first row or after the last row.
     public func spot(session: String?, seconds: Double) -> Spot? {
         guard let marks = marks[session] ?? marks[nil], let first = marks.first, let last = marks.last else {
             return nil

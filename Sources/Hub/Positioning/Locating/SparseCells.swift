@@ -1,13 +1,13 @@
 internal import Airtime
 
-/// The received signals, as log-likelihoods of the states of a ``CellFilter``. A quick bound of each log-likelihood is
-/// computed first; the exact value is computed only for states that may matter.
+/// The received signals, as log-likelihoods of the states of a ``CellFilter``. The filter first uses a bound of each
+/// log-likelihood, which is quick to compute. The exact value is computed only for states that may matter.
 public protocol CellEvidence {
     /// The largest log-likelihood that a state can have.
     var most: Double { get }
-    /// The limit at and below which all states are candidates.
+    /// The smallest useful limit for ``candidates(plane:from:)``: with this limit, all states are candidates.
     var least: Double { get }
-    /// The share of the probability that may be left out or spread evenly over the cells of a plane.
+    /// The share of the probability that the filter may leave out or spread evenly over the cells of a plane.
     var tolerance: Double { get }
 
     /// An upper bound of the log-likelihood of each of some states, which are in ascending order.
@@ -19,16 +19,17 @@ public protocol CellEvidence {
     /// The states of a plane whose bound is at least a limit, in ascending order.
     func candidates(plane: Int, from limit: Double) -> [Int32]
 
-    /// The mean likelihood of a plane's cells, if it is known. It is then used for all cells without a weight of their
-    /// own.
+    /// The mean likelihood of a plane's cells; `nil` if unknown. If known, the filter uses it for all cells that have
+    /// no weight of their own.
     mutating func mean(plane: Int) -> Double?
 }
 
 /// Working memory for filters that keep only likely cells. All filters of a thread can share one scratch.
 public struct CellScratch: Sendable {
-    /// The weight that each state received; 0 between uses.
+    /// The weight added to each state. All are 0 while no filter uses the scratch.
     fileprivate var sums: [Double] = []
-    /// One bit for each state; 0 between uses.
+    /// One bit for each state, set if weight was added to the state or it was marked. All are 0 while no filter uses
+    /// the scratch.
     fileprivate var marks: [UInt64] = []
 
     /// An empty scratch, which grows as needed.
@@ -45,7 +46,7 @@ public struct CellScratch: Sendable {
         marks[state >> 6] |= 1 << UInt64(state & 63)
     }
 
-    /// Marks a state. Returns whether it was unmarked before.
+    /// Marks a state. Returns true if it was unmarked before.
     fileprivate mutating func mark(_ state: Int32) -> Bool {
         let (word, bit) = (Int(state) >> 6, UInt64(1) << UInt64(state & 63))
         defer { marks[word] |= bit }
@@ -57,13 +58,14 @@ public struct CellScratch: Sendable {
     }
 }
 
-/// The operations of a filter that keeps only likely cells. The rest of the probability is spread evenly over each plane.
+/// The operations of a filter that keeps only likely cells. The probability of the other cells is spread evenly over
+/// each plane.
 extension CellFilter {
-    /// A state with a smaller weight after a step is not kept.
+    /// After a step, only states with a weight above this value are kept.
     private static let least = 1e-12
     /// A plane with a smaller probability is dropped.
     private static let leastPlane = 1e-9
-    /// The largest number of states.
+    /// The largest number of states that the filter keeps.
     static let limit = 4096
     /// The difference from the largest log-likelihood within which candidates are searched first.
     private static let firstReach = 12.0
@@ -101,7 +103,7 @@ extension CellFilter {
 
     // MARK: Evidence
 
-    /// Multiplies the probability of each state by a likelihood. If it is 0 everywhere, nothing changes.
+    /// Multiplies the probability of each state by a likelihood. If the likelihood is 0 everywhere, nothing changes.
     public mutating func hear(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
         guard cellCount > 0 else { return }
         scratch.prepare(planes * cellCount)
@@ -145,14 +147,14 @@ extension CellFilter {
         keep(found, rest: anywhere.map { _ in 0 }, tolerance: evidence.tolerance)
     }
 
-    /// States with the logarithms of their new weights.
+    /// Some states, and the logarithms of their weights after the evidence.
     private struct Found {
         var states: [Int32] = []
         var logs: [Double] = []
         private var best = -Double.infinity
         /// The sum of `exp(log - best)`.
         private var scaled = 0.0
-        /// A state is negligible if the logarithm of its share of the whole weight is below this.
+        /// A state is negligible if the logarithm of its share of the whole weight is below this value.
         let least: Double
 
         init(least: Double) { self.least = least }
@@ -160,7 +162,7 @@ extension CellFilter {
         var logSum: Double { scaled > 0 ? best + log(scaled) : -.infinity }
 
         /// - Parameters:
-        ///   - new: In ascending order.
+        ///   - new: The states to add, in ascending order.
         ///   - prior: The logarithm of the previous weight of the state at an index.
         mutating func add(_ new: [Int32], _ evidence: inout some CellEvidence, prior: (Int) -> Double) {
             guard !new.isEmpty else { return }
@@ -190,7 +192,7 @@ extension CellFilter {
 
     /// Keeps the states with the largest weights.
     ///
-    /// - Parameter rest: By plane, the weight that is spread evenly, on the scale of the found weights.
+    /// - Parameter rest: For each plane, the weight that is spread evenly, on the same scale as the weights in `found`.
     private mutating func keep(_ found: Found, rest: [Double], tolerance: Double) {
         let top = found.logSum
         let rest = rest.map { $0 > 0 ? exp(log($0) - top) : 0 }
@@ -199,7 +201,8 @@ extension CellFilter {
         var totals = anywhere
         var shares: [Double] = []
         shares.reserveCapacity(found.states.count)
-        // By plane, then by steps of half a power of e below the whole weight.
+        // The sum of the weights in each bin, by plane, then by bin. Each bin covers a factor of √e, from the whole
+        // weight downwards.
         var bins = [Double](repeating: 0, count: totals.count * Self.bins)
         var counts = [Int](repeating: 0, count: bins.count)
         for (index, state) in found.states.enumerated() {
@@ -239,7 +242,7 @@ extension CellFilter {
         for plane in anywhere.indices where totals[plane] < Self.leastPlane { anywhere[plane] = 0 }
     }
 
-    /// The number of steps, each of half a power of e, into which weights are sorted.
+    /// The number of bins into which the weights of a plane are sorted. Each bin covers a factor of √e.
     private static let bins = 96
 
     private static func bin(_ log: Double) -> Int { min(bins - 1, max(0, Int(-log * 2))) }

@@ -1,29 +1,30 @@
 internal import Airtime
 
-/// The movements that a receiver can make while a window of seconds is received: it stands, or it walks straight on in one of
-/// eight directions.
+/// The movements that a receiver can make while a window of seconds is received: it stands, or it walks straight in one
+/// of eight directions.
 ///
-/// The levels of a receiver that walks are those of the places that it has passed. If they counted as levels of the place
-/// where it is now, its position would lag behind by half of the window, and its region would be too small.
+/// The levels of a receiver that walks are those of the places that it has passed. If they counted as levels of the
+/// place where it is now, its position would lag behind by half of the window, and its region would be too small.
 struct WindowMotion: Sendable {
-    /// The logarithm of the probability of each movement; the first one is to stand.
+    /// The logarithm of the probability of each movement. Movement 0 is standing.
     let logPriors: [Double]
-    /// By movement, then by age of a second, then by cell: the cell in which the receiver was, or -1 if it was outside.
+    /// The cell in which the receiver was, or -1 if it was outside the grid: by movement (without standing), then by
+    /// the age of the second, then by the cell in which the receiver is now.
     private let sources: [[[Int32]]]
 
     /// The probability that a receiver stands.
     private static let standing = 0.6
     /// The number of directions of a walk, which are equally likely.
     private static let directions = 8
-    /// The speed of a walk in m/s: the distance after some seconds differs from that of slower and faster walks by less than
-    /// the error of a position.
+    /// The assumed speed of a walk in m/s. One speed is enough: after some seconds, the distance differs from that of
+    /// slower and faster walks by less than the error of a position.
     private static let speed = 1.0
     /// The longest time in seconds for which a walk is assumed to be straight.
     private static let longest = 5
 
     /// The movements between the cells of a grid.
     ///
-    /// - Parameter window: The number of seconds that are located together.
+    /// - Parameter window: The number of seconds from which a position is computed.
     init(_ grid: CellGrid, window: Int) {
         guard window > 1 else {
             (logPriors, sources) = ([0], [])
@@ -49,14 +50,14 @@ struct WindowMotion: Sendable {
     /// Adds the log-likelihoods of a second to the sums of a movement.
     ///
     /// - Parameters:
-    ///   - sums: By cell in which the receiver is now.
-    ///   - logLikelihoods: By cell in which the receiver was.
-    ///   - movement: Not 0, which is to stand.
-    ///   - age: The seconds that have passed since then.
+    ///   - sums: The sums, by the cell in which the receiver is now.
+    ///   - logLikelihoods: The log-likelihoods of the second, by the cell in which the receiver was.
+    ///   - movement: The number of the movement, from 1. (Movement 0 is standing.)
+    ///   - age: The age of the second: the number of seconds that have passed since.
     func add(_ logLikelihoods: ArraySlice<Double>, to sums: inout [Double], movement: Int, age: Int) {
         let known = sources[movement - 1]
         let source = known[min(max(0, age), known.count - 1)]
-        // Uses pointers, because this loop takes most of the time of an instant.
+        // Uses pointers, because this loop takes most of the time of locating.
         unsafe logLikelihoods.withUnsafeBufferPointer { values in
             unsafe source.withUnsafeBufferPointer { source in
                 unsafe sums.withUnsafeMutableBufferPointer { sums in
@@ -70,17 +71,17 @@ struct WindowMotion: Sendable {
     }
 }
 
-/// The log-likelihoods of a window of seconds if the receiver has an offset and makes a movement.
+/// The log-likelihoods of a window of seconds, assuming a receiver offset and a movement.
 struct WindowHypothesis: Sendable {
     /// The number of the receiver offset.
     let offset: Int
     /// The logarithm of the prior probability of the movement.
     let logPrior: Double
-    /// By cell in which the receiver is now.
+    /// The log-likelihoods, by the cell in which the receiver is now.
     let logLikelihoods: [Double]
 }
 
-/// The last seconds of a run over some cells.
+/// The log-likelihoods of some cells in the last seconds of a run.
 struct CellWindow: Sendable {
     let cells: [Cell]
     /// The movements of the receiver; `nil` if it is assumed to stand.
@@ -92,7 +93,8 @@ struct CellWindow: Sendable {
     /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
     private var seconds: [(seconds: Double, logLikelihoods: [Double])] = []
 
-    /// Movements are left out for offsets that are less likely by this factor's logarithm.
+    /// Movements are left out for offsets whose log-likelihood is lower than that of the likeliest offset by more than
+    /// this.
     private static let negligible = 9.0
 
     init(_ cells: [Cell], motion: WindowMotion? = nil, offsets: Int, length: Int) {
@@ -132,7 +134,7 @@ struct CellWindow: Sendable {
     /// The log-likelihoods for all offsets and movements, those of a standing receiver first.
     ///
     /// - Parameters:
-    ///   - temper: The largest divisor of the log-likelihoods that the hypotheses are for.
+    ///   - temper: The largest temper (divisor of the log-likelihoods) with which the result will be used.
     ///   - priors: The logarithm of each offset's prior probability.
     func hypotheses(temper: Double, priors: [Double]) -> [WindowHypothesis] {
         let standing = standing

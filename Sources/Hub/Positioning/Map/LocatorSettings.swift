@@ -2,23 +2,23 @@ internal import Airtime
 
 /// The algorithms, by their names in commands and maps.
 public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
-    /// The place of the nearest vector of the survey.
+    /// The place of the survey's vector whose levels are nearest to the received levels.
     case nn
-    /// The place with the nearest means.
+    /// The place whose mean levels are nearest to the received levels.
     case nnMean = "nn-mean"
-    /// The place with the nearest medians.
+    /// The place whose median levels are nearest to the received levels.
     case nnMedian = "nn-median"
     /// The place whose five strongest beacons have the most similar histograms of levels.
     case bhattacharyya
-    /// The place with the nearest levels relative to the strongest one.
+    /// The place whose levels are nearest to the received levels, both relative to the strongest level.
     case relative
-    /// The weighted mean of the places of the nearest vectors.
+    /// The weighted mean of the positions of the nearest vectors of the survey.
     case wknn
-    /// The likelihood of each place.
+    /// The position from the likelihood of each place.
     case gauss
-    /// The likelihood of each cell of a grid.
+    /// The position from the likelihood of each cell of a grid.
     case field
-    /// The field with a filter over time.
+    /// As `field`, with a filter that follows the receiver over time.
     case hmm
     /// The mean position of the six strongest beacons with known positions, weighted by their power.
     case weightedCentroid = "weighted-centroid"
@@ -40,13 +40,13 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// The algorithms that use only the positions of the beacons, for comparison.
     public static let baselines: [PositioningAlgorithm] = [.weightedCentroid, .simpleDistance]
 
-    /// True if the algorithm compares with the survey's vectors.
+    /// True if the algorithm compares the received levels with the survey's vectors.
     var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
-/// The unit of relative levels, which the article of 2016 does not specify.
+/// The unit of the levels that `relative` compares. The article of 2016 does not specify it.
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
-    /// The position between -100 dBm and the strongest level, 0...1.
+    /// The level as a share of the range from -100 dBm to the strongest level, 0...1.
     case db
     /// 10^(difference from the strongest level / 20).
     case amplitude
@@ -101,13 +101,16 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The side of a cell of the field, in metres. `nil` to choose it by the size of the site.
     public var gridMetres: Double?
 
-    /// The receiver offsets that are tried, and the standard deviation of their prior, in dB.
+    /// The receiver offsets that are tried, in dB.
     public static let offsets = stride(from: -12.0, through: 12, by: 3).map { $0 }
+    /// The standard deviation of the prior distribution of the receiver offset, in dB.
     static let offsetDeviation = 4.0
-    /// The offsets and the deviation for a map without a survey, for which the power of the beacons is uncertain too.
+    /// The receiver offsets that are tried with a map without a survey, in dB. The range is larger, because the power
+    /// of the beacons is uncertain too.
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
+    /// The standard deviation of the prior distribution of the receiver offset with a map without a survey, in dB.
     static let plannedDeviation = 8.0
-    /// The temper for the position. It gives a smaller mean error than the temper of the region.
+    /// The temper with which the position is computed. It gives a smaller mean error than the temper of the region.
     static let pointTemper = 1.75
 
     /// An algorithm with its default parameters.
@@ -125,13 +128,13 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    /// The probability before a run that the receiver's levels are those of the surveyor's receiver. Only data that
-    /// contradict it give weight to other offsets.
+    /// The probability before a run that the receiver's levels are those of the surveyor's receiver. Other offsets get
+    /// weight only if the received levels support them.
     private static let sameReceiver = 0.6
 
     /// Returns the logarithm of the probability that each receiver offset has when a run begins.
     ///
-    /// - Parameter priors: Those of another receiver.
+    /// - Parameter priors: The logarithms of the probabilities for a receiver other than the surveyor's.
     func runPriors(_ priors: [Double], on map: SignalMap) -> [Double] {
         guard priors.count > 1, map.modelSite == nil else { return priors }
         return zip(Self.offsets, priors).map { offset, prior in

@@ -24,8 +24,10 @@ public struct MapAdvice: Hashable, Sendable {
     public static let fewestBeacons = 4
     /// A beacon counts at a place if it is received in at least this share of the seconds.
     static let share = 0.5
+    /// If a place has fewer recorded seconds, the reason mentions their number.
     static let fewestSeconds = 20
-    /// The smallest error that leads to advice, in metres, or as a share of the seconds if there are no positions.
+    /// The smallest error that leads to advice, in metres, or as the share of wrong answers if the place has no
+    /// position.
     static let leastError = 0.05
 
     /// The largest number of wants of each kind.

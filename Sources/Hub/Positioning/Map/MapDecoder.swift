@@ -6,8 +6,9 @@ extension SignalMap {
     ///
     /// - Returns: The map, or `nil` if there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
-        // One tree of the whole file would take many times the memory of the map, so the long lists are read line by line. If
-        // there is a problem, the file is read again as one tree, which has the place of each problem.
+        // A JSON tree of the whole file would take many times the memory of the map, so the long lists are parsed line
+        // by line. If there is a problem, the file is parsed again as one tree, which gives the line and column of each
+        // problem.
         let pieces = MapPieces(octets)
         if case let (root?, faults) = JSONDocument.parse(pieces.rest), faults.isEmpty, pieces.areTopLevel(in: root) {
             var decoder = MapDecoder(pieces)
@@ -24,9 +25,10 @@ extension SignalMap {
     }
 }
 
-/// A map file in pieces: the elements of its long lists, if each has its own line, as Pharos writes them, and the rest.
+/// A map file, divided into the elements of its long lists and the rest of the file. A list is divided only if each of
+/// its elements has its own line, as in the files that Pharos writes.
 private struct MapPieces {
-    /// The file with empty lists in place of the long ones.
+    /// The file, in which each long list is replaced by an empty list.
     private(set) var rest: [UInt8] = []
     /// The elements of each long list, by the name of its key.
     private(set) var elements: [String: [ArraySlice<UInt8>]] = [:]
@@ -44,7 +46,7 @@ private struct MapPieces {
         }
     }
 
-    /// Returns true if the lists are members of the root object of the rest.
+    /// Returns true if the long lists are members of the root object.
     func areTopLevel(in root: JSONNode) -> Bool { elements.keys.allSatisfy { root[$0]?.elements?.isEmpty == true } }
 
     /// Parses the elements of a list, one after the other, as long as `take` returns `true` for them.
@@ -62,7 +64,7 @@ private struct MapPieces {
 /// Reads the parts of a map.
 private struct MapDecoder {
     private(set) var decoder = ConfigurationDecoder()
-    /// The long lists, if they are not in the tree.
+    /// The elements of the long lists; `nil` if the JSON tree contains them.
     private let pieces: MapPieces?
 
     init(_ pieces: MapPieces?) { self.pieces = pieces }
@@ -187,7 +189,7 @@ private struct MapDecoder {
             median: median, minimum: minimum, maximum: maximum, squares: deviation * deviation * Double(seconds - 1))
     }
 
-    /// Reads the vectors. Returns `false` if that failed.
+    /// Reads the vectors. Returns `false` if a vector cannot be read.
     private mutating func readVectors(_ root: JSONNode, _ map: inout SignalMap) -> Bool {
         guard let lines = pieces?.elements["vectors"] else {
             map.prints = (decoder.read(MapFormat.vectors, in: root) ?? []).compactMap { print($0, map) }

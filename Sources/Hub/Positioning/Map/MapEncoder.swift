@@ -13,7 +13,7 @@ extension SignalMap {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Writes the map's file in pieces, since the text of a large map takes much more memory than the map.
+    /// Writes the map's file in pieces, because the text of a large map takes much more memory than the map.
     ///
     /// Each member of the object and each element of a list has its own line.
     ///

@@ -18,13 +18,14 @@ public enum MapFile {
     /// Reads a map.
     ///
     /// - Parameter path: The file, or `-` for standard input.
-    /// - Throws: If it is missing or not a map, with each problem and its line.
+    /// - Throws: If the file is missing or not a map. The error contains each problem with its line.
     public static func read(_ path: String) throws(ListenerServiceError) -> SignalMap {
         let octets = try contents(path, limit: limit)
         let name = path == "-" ? "standard input" : path
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
-            // Examined only after decoding fails, because a large map takes long to read twice.
+            // The kind of the file is examined only after decoding has failed, because reading a large map twice takes
+            // long.
             if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
             // One message for a file of another kind, instead of one message for each key.
             if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
@@ -42,7 +43,7 @@ public enum MapFile {
     /// Returns true if a file looks like a map: one JSON object that is not a line of a survey. `false` for standard
     /// input.
     ///
-    /// - Throws: If it is missing.
+    /// - Throws: If the file is missing.
     public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
         guard path != "-" else { return false }
         let start = try InputPieces(path).peek(1 << 12)
@@ -78,7 +79,7 @@ public enum MapFile {
 
     /// Reads a site.
     ///
-    /// - Throws: If it is missing or not a site.
+    /// - Throws: If the file is missing or not a site.
     public static func site(_ path: String) throws(ListenerServiceError) -> Site {
         try site(try contents(path, limit: 1 << 25), path)
     }
@@ -116,7 +117,7 @@ public enum MapFile {
     /// The positions of beacons, by each of the keys that they may have in a survey.
     ///
     /// - Parameter path: A site file or a fleet in any of its forms.
-    /// - Throws: If it is neither.
+    /// - Throws: If the file is neither a site nor a fleet.
     public static func beaconPositions(_ path: String) throws(ListenerServiceError) -> [BeaconKey: FloorPosition] {
         let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
         if let problem = WrongFile.refusal(octets, path, wanted: .positions) { throw problem }
@@ -165,7 +166,7 @@ public enum MapFile {
         }
     }
 
-    /// Returns true if a file is a site, even if it has only beacons.
+    /// Returns true if a file is a site, even if it contains only beacons.
     private static func isSite(_ octets: [UInt8]) -> Bool {
         guard let root = JSONDocument.parse(octets).root else { return false }
         return FileKind(root) == .site || FileKind(root) == nil && root["beacons"] != nil
@@ -185,7 +186,8 @@ public enum MapFile {
 
     /// Makes a map from a site file and the fleet that it names.
     ///
-    /// The keys of a site's beacons are their names; the keys of a fleet's beacons are the first identities that they send.
+    /// The keys of a site's beacons are their names; the keys of a fleet's beacons are the first identities that they
+    /// send.
     ///
     /// - Throws: If the file is missing, not a site, or without beacons.
     public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {

@@ -2,11 +2,11 @@ public import Airtime
 internal import BeaconService
 public import Listener
 
-/// Fits and updates maps for commands: errors have messages and exit codes.
+/// Fits and updates maps for commands. Converts errors to messages with exit codes.
 public enum MapFitting {
     /// Tries some algorithms and chooses the best.
     ///
-    /// - Parameter keepsNeighbors: k of `wknn`; `nil` to fit it.
+    /// - Parameter keepsNeighbors: The number of nearest vectors that `wknn` uses; `nil` to fit it.
     /// - Throws: If no map can be made.
     public static func choose(
         _ survey: Survey, positions: [BeaconKey: FloorPosition], candidates: [PositioningAlgorithm],
@@ -15,7 +15,7 @@ public enum MapFitting {
         try refusing { () throws(PositioningError) -> AlgorithmChoice in
             let choice = try AlgorithmChoice(
                 survey, positions: positions, candidates: candidates, base: base, neighbors: keepsNeighbors)
-            // Without a trial, make sure that the map can be used before it is written.
+            // If no algorithm was tried, make sure that the map can be used before it is written.
             if choice.trials.isEmpty { _ = try Locator(choice.map) }
             return choice
         }
@@ -44,7 +44,7 @@ public enum MapFitting {
         }
     }
 
-    /// Returns the result of `make`, and gives its errors messages and exit codes.
+    /// Returns the result of `make`. Converts its errors to messages with exit codes.
     static func refusing<Value>(
         _ make: () throws(PositioningError) -> Value
     ) throws(ListenerServiceError) -> Value {

@@ -141,7 +141,7 @@ enum StatisticsKeys {
         "Statistics of the levels of one beacon.",
         [beacon, heard, mean, median, minimum, maximum, deviation, histogram])
 
-    /// All beacons of one place.
+    /// The type of the statistics of all beacons at one place.
     static let ofPlace = ValueType<[JSONNode]>.list("beacons", 0...Int.max, of: .section(section))
 }
 
@@ -156,7 +156,7 @@ enum FieldKeys {
 // MARK: Types
 
 extension ValueType {
-    /// A value that may be null. Null has no value.
+    /// The type of a value that may also be null. Null is read as no value.
     var orNull: ValueType {
         let members = schema.map { $0.key == "type" ? .init("type", .array([$0.value, "null"])) : $0 }
         let read = read

@@ -4,8 +4,8 @@ internal import Sites
 /// The picture of a map: the level of each beacon, the number of received beacons and the expected error at each cell,
 /// and the places that are mistaken for each other.
 ///
-/// Everything is computed from the map's field, so it is also known between the surveyed places. If errors were
-/// measured by leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
+/// Everything is computed from the map's field, which also covers the ground between the surveyed places. If errors
+/// were measured by leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
 public struct MapPicture: Sendable {
     /// The map.
     public let map: SignalMap
@@ -17,10 +17,10 @@ public struct MapPicture: Sendable {
     public private(set) var expectedErrors: [Double] = []
     /// The number of beacons that are usually received at each cell.
     public let heard: [Int]
-    /// The error at each place, in metres: by leaving visits out if that was tried, or else the expected error. `nil`
-    /// if the place has no position.
+    /// The error at each place, in metres: the error measured by leaving visits out, or the expected error if none was
+    /// measured. `nil` if the place has no position.
     public private(set) var placeErrors: [Double?] = []
-    /// Up to five places for which each place is mistaken, with the probabilities, most likely first.
+    /// For each place, up to five other places for which it is mistaken, with the probabilities, most likely first.
     public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
     /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are received, largest first.
     public private(set) var gaps: [Gap] = []
@@ -38,7 +38,8 @@ public struct MapPicture: Sendable {
 
     private static let confusionLimit = 5
     private static let leastShare = 0.005
-    /// The largest product of the squared number of cells and the number of beacons.
+    /// The largest product of the squared number of cells and the number of beacons. It limits the time of the
+    /// computation.
     private static let work = 20_000_000.0
 
     private let table: EmissionTable
@@ -66,7 +67,8 @@ public struct MapPicture: Sendable {
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
-        // In a planner's field, the probability of receiving a beacon at the sensitivity is the middle of its range.
+        // In a field that the planner computed, a beacon whose level equals the receiver's sensitivity is received with
+        // the probability in the middle of the range.
         let least = map.modelSite == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
         let (table, count) = (table, cells.count)
         heard = (0..<count).map { cell in
@@ -79,8 +81,8 @@ public struct MapPicture: Sendable {
     /// The mean level of a beacon at a cell in the field, in dBm.
     public func level(beacon: Int, cell: Int) -> Double { table.mean(beacon: beacon, cell: cell) }
 
-    /// The measured level of a beacon at a place minus that of the field, in dB. `nil` if it was not received, or if the
-    /// place has no position.
+    /// The measured mean level of a beacon at a place minus the level of the field there, in dB. `nil` if the beacon
+    /// was not received at the place, or if the place has no position.
     public func residual(beacon: Int, place: Int) -> Double? {
         guard let cell = cellOfPlace[place],
             let found = map.statistics[place].first(where: { $0.beacon == beacon })
@@ -137,7 +139,8 @@ public struct MapPicture: Sendable {
         setPlaceErrors(isPlaced: isPlaced)
     }
 
-    /// Uses the errors measured by leaving visits out, and scales the expected ones to them.
+    /// Sets the error of each place. Scales the expected errors so that their mean agrees with the mean of the errors
+    /// measured by leaving visits out.
     private mutating func setPlaceErrors(isPlaced: Bool) {
         var known: [String: Double] = [:]
         for result in map.evaluation?.byPlace ?? [] { if let error = result.meanError { known[result.place] = error } }

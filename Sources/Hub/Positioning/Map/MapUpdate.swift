@@ -8,13 +8,13 @@ public struct MapUpdate: Sendable {
     public enum Kind: String, Hashable, Sendable {
         /// A beacon's levels have changed: its old readings are left out.
         case beaconMoved = "beacon moved"
-        /// A beacon is no longer received at the places where it was: its old readings are left out.
+        /// A beacon is no longer received at the places where the map has it: its old readings are left out.
         case beaconGone = "beacon gone"
         case beaconNew = "beacon new"
         /// A place's levels have changed: its old stays are left out.
         case placeReplaced = "place replaced"
         case placeNew = "place new"
-        /// The new stays at a place agree with the old ones: both are kept.
+        /// The new stays at a place agree with the old stays: both are kept.
         case placeKept = "place kept"
     }
 
@@ -27,19 +27,19 @@ public struct MapUpdate: Sendable {
         public let difference: Double?
     }
 
-    /// Beacons in the order of the map, then places in the order of the new survey.
+    /// The changes of beacons in the order of the map, then the changes of places in the order of the new survey.
     public private(set) var changes: [Change] = []
     /// The stays of the new map.
     public private(set) var survey = Survey()
 
-    /// A beacon moved if its levels differ by more than this, in dB, and by more than `unusual` times as much as those
-    /// of the other beacons.
+    /// A beacon counts as moved if the mean difference of its levels is above this value, in dB, and also above
+    /// `unusual` times the median difference of all beacons.
     public static let movedBeacon = 5.0
-    /// A difference is unusual if it is larger than the usual one by this factor.
+    /// A difference is unusual if it is larger than the median difference by this factor.
     static let unusual = 2.5
     /// The mean difference of a place's levels, in dB, above which the place is replaced.
     public static let changedPlace = 8.0
-    /// A beacon counts at a place if it is received in this share of the seconds.
+    /// A beacon counts at a place if it is received in at least this share of the seconds.
     static let share = 0.3
 
     /// The changes that a survey of the same site makes to a map.
@@ -143,7 +143,7 @@ public struct MapUpdate: Sendable {
         return replaced
     }
 
-    /// Adds the map's vectors to the survey as stays, with the place names of the new survey.
+    /// Adds the kept vectors of the map to the survey as stays, with the place names of the new survey.
     private mutating func rebuild(
         _ map: SignalMap, without left: Set<BeaconKey>, _ replaced: Set<Int>,
         _ names: [Int: (place: String?, position: FloorPosition?)]

@@ -1,12 +1,12 @@
 internal import Airtime
 
-/// The levels of one beacon at one place, one per second in which it was received.
+/// The statistics of the levels of one beacon at one place, with one level per second in which the beacon was received.
 public struct PlaceStatistics: Hashable, Sendable {
     /// The beacon's number in the map.
     public let beacon: Int
     /// The number of seconds with each level in whole dBm (rounded half away from zero), ascending.
     public let histogram: [Bin]
-    /// The number of seconds in which it was received, at least 1.
+    /// The number of seconds in which the beacon was received, at least 1.
     public let seconds: Int
     /// The mean level in dBm.
     public let mean: Double
@@ -62,7 +62,7 @@ extension PlaceStatistics {
     }
 }
 
-/// The similarity of two places of a map in one second.
+/// Measures how similar two places of a map are in a single second.
 public struct PlaceOverlap: Sendable {
     private let map: SignalMap
     private let spread: LevelSpread
@@ -79,8 +79,8 @@ public struct PlaceOverlap: Sendable {
         byBeacon = map.statistics.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.beacon, $0) }) }
     }
 
-    /// The overlap of two places, 0...1: the product over all beacons of the Bhattacharyya coefficients of their levels,
-    /// assumed normal, and of their probabilities of reception.
+    /// The overlap of two places, 0...1: the product over all beacons of the Bhattacharyya coefficients of their
+    /// levels, which are assumed to be normally distributed, and of their probabilities of reception.
     public func share(_ left: Int, _ right: Int) -> Double {
         let (first, second) = (byBeacon[left], byBeacon[right])
         let seconds = [left, right].map { Double(max(1, map.places[$0].seconds)) }
@@ -107,7 +107,8 @@ public struct PlaceOverlap: Sendable {
             * exp(-difference * difference / (4 * (first + second)))
     }
 
-    /// The place most similar to another one on the same floor, and their overlap. `nil` if there is no other place.
+    /// The place that is most similar to the given place on the same floor, and the overlap of the two places. `nil` if
+    /// the floor has no other place.
     public func nearest(to place: Int) -> (place: Int, share: Double)? {
         let others = map.places.indices.filter { $0 != place && map.places[$0].floor == map.places[place].floor }
         return others.map { (place: $0, share: share(place, $0)) }.max { ($0.share, $1.place) < ($1.share, $0.place) }

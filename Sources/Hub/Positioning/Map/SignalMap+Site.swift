@@ -3,13 +3,14 @@ internal import Configuration
 public import Sites
 
 extension SignalMap {
-    /// A map without a survey: the levels that the planner expects from the path loss and the walls.
+    /// Makes a map without a survey. The planner computes its levels from the path loss and the walls.
     ///
     /// The places are the positions of the beacons. The beacons of a site's fleet must be in `Site.beacons`.
     ///
     /// - Parameters:
-    ///   - site: Beacons whose names are not keys, and second beacons with the same key, are left out with a warning.
-    ///   - keys: The keys of beacons whose names are not their keys, by name.
+    ///   - site: The site. Beacons without a key, and all but the first beacon with one key, are left out with a
+    ///     warning.
+    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name.
     ///   - floor: The floor's name. `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
@@ -52,17 +53,18 @@ struct PlannedField {
     let grid: CellGrid
     private(set) var table: EmissionTable
 
-    /// The probability of reception well below and well above the sensitivity. A second without a packet is weak
-    /// evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
+    /// The probability of reception in a second, far below and far above the receiver's sensitivity. A second without a
+    /// packet is weak evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
     static let chances = 0.1...0.5
-    /// The uncertainty of the sensitivity and the powers together, in dB.
+    /// The standard deviation of the error of the sensitivity and the powers together, in dB.
     static let uncertainty = 15.0
     /// The temper with which regions contain the stated share of true positions, on public recordings of a library and
     /// an office. There is no survey from which it could be fitted.
     static let temper = 2.0
     /// The margin around the beacons and walls of a floor without an outline, in metres.
     static let margin = 1.0
-    /// The largest number of values. If there would be more, the cells become larger.
+    /// The largest number of values in the table, which has one value per cell and beacon. If there would be more, the
+    /// cells become larger.
     static let limit = 20_000_000
 
     init(_ site: Site, floor: String?, gridMetres: Double?, cellLimit: Int) throws(PositioningError) {
@@ -73,7 +75,8 @@ struct PlannedField {
             high: .init(x: bounds.high.x + margin, y: bounds.high.y + margin))
         let limit = min(cellLimit, Self.limit / max(1, site.beacons.count))
         let covered = CellGrid([area], step: gridMetres, limit: limit) { site.outline?.contains($0.position) ?? true }
-        // If the outline is narrower than a cell, no centre of a cell may be inside it.
+        // An outline that is narrower than a cell may contain no centre of a cell. In this case the whole rectangle is
+        // covered.
         grid = covered.cells.isEmpty ? CellGrid([area], step: gridMetres, limit: limit) : covered
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing

@@ -9,9 +9,9 @@ public struct SignalMap: Sendable {
     /// A beacon that was received in the survey.
     public struct Beacon: Hashable, Sendable {
         public let key: BeaconKey
-        /// Metres east and north. `nil` if unknown.
+        /// The position in metres east and north. `nil` if unknown.
         public let position: FloorPosition?
-        /// The number of seconds in which it was received, over all places.
+        /// The number of seconds in which the beacon was received, over all places.
         public let seconds: Int
     }
 
@@ -26,11 +26,11 @@ public struct SignalMap: Sendable {
     /// A vector of the survey, with its place, stay and visit.
     struct Print: Hashable, Sendable {
         let vector: SignalVector
-        /// The number of its place in the map.
+        /// The number in the map of the vector's place.
         let place: Int
-        /// The index of its stay in the survey.
+        /// The index in the survey of the vector's stay.
         let stay: Int
-        /// The number of its visit. A visit is all stays at one place in one session.
+        /// The number of the vector's visit. A visit consists of all stays at one place in one session.
         let visit: Int
     }
 
@@ -50,7 +50,7 @@ public struct SignalMap: Sendable {
     public internal(set) var modelSite: Site?
     /// The settings of the locator.
     public var settings = LocatorSettings()
-    /// The result of leaving visits out. `nil` if that was not tried.
+    /// The accuracy measured by leaving parts of the survey out. `nil` if it was not measured.
     public var evaluation: Evaluation?
     /// Warnings about the survey, one sentence each.
     public internal(set) var notices: [String] = []
@@ -61,8 +61,8 @@ public struct SignalMap: Sendable {
     /// The map of a survey. Dropped stays and stays without a place or position are ignored.
     ///
     /// - Parameters:
-    ///   - positions: The positions of beacons.
-    ///   - keepsVectors: False for a map without the survey's vectors, which only some algorithms need.
+    ///   - positions: The known positions of beacons.
+    ///   - keepsVectors: False to make a map without the survey's vectors. Only some algorithms need the vectors.
     /// - Throws: If the survey received nothing at any place.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:], keepsVectors: Bool = true
@@ -161,7 +161,7 @@ public struct SignalMap: Sendable {
         survey.vector(index).renumbered(numbers)
     }
 
-    /// Identities that several devices of the survey sent. The map has them with their addresses only.
+    /// Identities that several devices of the survey sent. In the map, each has the address of its device appended.
     public var sharedIdentities: Set<BeaconKey> { Set(beacons.compactMap(\.key.identityOfSeveral)) }
 
     /// The known positions of beacons.
@@ -169,7 +169,8 @@ public struct SignalMap: Sendable {
         Dictionary(beacons.compactMap { beacon in beacon.position.map { (beacon.key, $0) } }) { first, _ in first }
     }
 
-    /// The median distance from a place to the next one on its floor, in metres. `nil` if no two places have positions.
+    /// The median distance from a place to the nearest other place on its floor, in metres. `nil` if no two places have
+    /// positions.
     public var spacing: Double? {
         let placed = places.filter { $0.position != nil }
         let nearest = placed.compactMap { place in
@@ -192,7 +193,7 @@ public enum PositioningError: Error, Hashable, Sendable {
     case nothingHeard
     /// The algorithm needs places with positions.
     case noPositions(PositioningAlgorithm)
-    /// If one part is left out, nothing remains.
+    /// If a part of the survey is left out, nothing remains to make a map from.
     case nothingLeft
     /// The map file does not contain the vectors that the algorithm needs.
     case noPrints(PositioningAlgorithm)

@@ -55,7 +55,7 @@ public struct CheckReport: Sendable {
             + MapText.count(total(rows) - errors, "warning") + "\n"
     }
 
-    /// The problems as one object.
+    /// The problems as one JSON object.
     public var json: JSONValue {
         .record([
             ("good", .boolean(isGood)),

@@ -1,17 +1,18 @@
 internal import Configuration
 
-/// Evaluations as text: one in full, several as a table.
+/// Evaluations as text: one evaluation in full, several evaluations as a table.
 public enum EvaluationText {
     /// The evaluations as text.
     ///
-    /// - Parameter preset: The protocol whose table is printed.
+    /// - Parameter preset: The published protocol whose form of table is used; `nil` for the usual forms.
     public static func text(_ results: [Evaluation], preset: EvaluationRun.Preset? = nil) -> String {
         if preset == .experiment { return experiment(results) }
         guard results.count == 1, let only = results.first else { return table(results) }
         return one(only)
     }
 
-    /// The columns of the thesis: the right place, a place next to it, and all others, including instants without answer.
+    /// The table of the thesis: the shares of the instants with the right place, with a place next to it, and of all
+    /// other instants, including those without an answer.
     private static func experiment(_ results: [Evaluation]) -> String {
         var table = Table(
             ["algorithm", "exact %", "neighbor %", "far %", "seconds"],

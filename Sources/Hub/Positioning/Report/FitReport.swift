@@ -13,7 +13,7 @@ public struct FitReport: Sendable {
     ///
     /// - Parameters:
     ///   - survey: The survey from which the map was made.
-    ///   - output: The file of the map.
+    ///   - output: The path of the map file.
     public init(_ choice: AlgorithmChoice, _ survey: Survey, output: String) {
         map = choice.map
         trials = choice.trials
@@ -26,7 +26,7 @@ public struct FitReport: Sendable {
 
     /// The report of a map of a site file.
     ///
-    /// - Parameter output: The file of the map.
+    /// - Parameter output: The path of the map file.
     public init(siteMap: SignalMap, output: String) {
         map = siteMap
         trials = []
@@ -131,7 +131,7 @@ public struct FitReport: Sendable {
         return sentences
     }
 
-    /// The report as one object.
+    /// The report as one JSON object.
     public var json: JSONValue {
         let advice = map.modelSite == nil ? MapAdvice(map).wants : []
         return .record([
@@ -204,7 +204,7 @@ public struct UpdateReport: Sendable {
         return text + "\n" + fit.text
     }
 
-    /// The report as one object.
+    /// The report as one JSON object.
     public var json: JSONValue {
         let changes = changes.map {
             JSONValue.record([

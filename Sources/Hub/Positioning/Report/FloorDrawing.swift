@@ -13,7 +13,7 @@ struct FloorDrawing {
 
     /// - Parameters:
     ///   - floor: The floor's name. `nil` on sites with one floor.
-    ///   - site: The site whose outline and walls are drawn. `nil` for none.
+    ///   - site: The site whose outline and walls are drawn. `nil` to draw none.
     ///   - spots: Positions that the drawing must contain.
     init(_ map: SignalMap, floor: String?, site: Site?, spots: [FloorPosition]) {
         beacons = map.beacons
@@ -31,19 +31,19 @@ struct FloorDrawing {
 
     var wallCount: Int { content.walls.count }
 
-    /// An empty drawing of the right size.
+    /// An empty drawing with the size of the floor.
     var empty: SVG { SVG(width: FloorPlanFigure.Frame.width, height: frame.height) }
 
-    /// A position in units of the drawing.
+    /// Converts a position on the floor to units of the drawing.
     func place(_ position: FloorPosition) -> (x: Double, y: Double) { frame.place(Self.point(position)) }
 
-    /// Draws the picture of the floor, which is behind everything else.
+    /// Draws the picture of the floor. Everything that is drawn later covers it.
     func drawPicture(in drawing: inout SVG) { frame.draw(content.picture, in: &drawing) }
 
-    /// Begins a group that is drawn only inside the outline; without an outline, everywhere. A picture of the floor shows
-    /// through it.
+    /// Begins a group that is drawn only inside the outline; without an outline, everywhere. A group without a class is
+    /// translucent if the floor has a picture.
     ///
-    /// - Parameter id: An id of its own on the page.
+    /// - Parameter id: An id that is unique on the page.
     func beginInside(_ drawing: inout SVG, id: String, class style: String = "") {
         let outline = SVGPath(line: content.outline.map(frame.place), isClosed: true)
         let style = content.picture == nil || !style.isEmpty ? style : "overPicture"
@@ -58,7 +58,7 @@ struct FloorDrawing {
 
     /// Draws the beacons whose positions are known.
     ///
-    /// - Parameter id: The id of the circle of the beacon with a number.
+    /// - Parameter id: Returns the id of the circle of the beacon with a number.
     func drawBeacons(in drawing: inout SVG, radius: Double, id: (Int) -> String = { _ in "" }) {
         for (number, beacon) in beacons.enumerated() {
             guard let position = beacon.position else { continue }
@@ -74,11 +74,12 @@ struct PaperDrawing {
     var title: String
     var subtitle: String
     var floors: [(name: String?, drawing: SVG, label: String)]
-    /// The meaning of the colours, each with its class.
+    /// The meaning of each colour, with its CSS class.
     var legend: [(name: String, class: String)] = []
 
-    /// The height of the title, and of a row of text, in units of the drawing.
+    /// The height of the title, in units of the drawing.
     private static let head = 64.0
+    /// The height of a row of text, in units of the drawing.
     private static let row = 22.0
     private static let width = FloorPlanFigure.Frame.width
 
@@ -114,7 +115,8 @@ struct PaperDrawing {
             + "\(HTMLEscaping.text(HTMLEscaping.shortened(raw, to: 90)))</text>"
     }
 
-    /// The classes of the pages in their light colours, without variables, which print programs do not support.
+    /// The CSS classes of the pages in light colours. The style has no CSS variables, because print programs do not
+    /// support them.
     private static let style = """
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}

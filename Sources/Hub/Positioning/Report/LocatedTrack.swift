@@ -43,8 +43,8 @@ public struct LocatedTrack: Sendable {
             + "\(NumberFormat.fixed(errors.value(at: 95), 2)) m."
     }
 
-    /// The floors of the run in the order in which it reached them. The floor of the map's first place for a run without
-    /// positions.
+    /// The floors of the run in the order in which it reached them. For a run without positions, the floor of the map's
+    /// first place.
     var floors: [String?] {
         var found: [String?] = []
         for point in points where point.answer.position != nil && !found.contains(point.answer.floor) {
@@ -53,7 +53,7 @@ public struct LocatedTrack: Sendable {
         return found.isEmpty ? map.places.prefix(1).map(\.floor) : found
     }
 
-    /// A floor from above, with the run on it.
+    /// Draws a floor with the run on it.
     func drawing(_ floor: String?) -> SVG {
         let shown = points.filter { $0.answer.floor == floor && $0.answer.position != nil }
         let places = map.places.filter { $0.floor == floor }.compactMap(\.position)
@@ -62,7 +62,7 @@ public struct LocatedTrack: Sendable {
         var drawing = base.empty
         let number = floors.firstIndex(of: floor) ?? 0
         base.drawPicture(in: &drawing)
-        // One group, so that regions that overlap are as translucent as a single one.
+        // All regions are in one group, so that overlapping regions are as translucent as a single region.
         base.beginInside(&drawing, id: "track\(number)inside", class: "regions")
         for region in shown.suffix(Self.regionLimit).compactMap(\.answer.region95) {
             drawing.path(SVGPath(line: region.polygon.map(base.place), isClosed: true), class: "fill")
@@ -85,7 +85,8 @@ public struct LocatedTrack: Sendable {
         return drawing
     }
 
-    /// The positions on a floor. `nil` interrupts the line: at the start of a run, and while the receiver is on another floor.
+    /// The positions on a floor as a line. A `nil` element interrupts the line: at the start of a run, and while the
+    /// receiver is on another floor.
     private func line(_ floor: String?, _ position: (LocatedInstant) -> FloorPosition?) -> [FloorPosition?] {
         var line: [FloorPosition?] = []
         var session: String?

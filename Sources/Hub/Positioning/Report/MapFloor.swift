@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Planner
 public import Sites
 
-/// A floor of a map from above: cells in the colours of a layer, walls, beacons and places.
+/// Draws a floor of a map: cells in the colours of a layer, walls, beacons and places.
 struct MapFloor {
     let picture: MapPicture
     /// The floor's name. `nil` on sites with one floor.
@@ -16,17 +16,17 @@ struct MapFloor {
     let places: [Int]
     /// The numbers of the floor's cells in the picture.
     let cells: [Int]
-    /// The squares that are drawn: the cells, and around them the rest of the floor up to its outline, each with the number
-    /// of the nearest cell, whose colour it has.
+    /// The squares that are drawn: the cells, and squares on the rest of the floor up to its outline. Each square has
+    /// the colour of the nearest cell, whose number is `cell`.
     let squares: [(cell: Int, position: FloorPosition)]
 
-    /// With more squares, only the cells are drawn.
+    /// If the floor has more squares than this, only the cells are drawn.
     private static let squareLimit = 6000
 
     /// The largest number of places with names and values next to them.
     private static let namedPlaces = 60
 
-    /// - Parameter site: The site whose walls and outline are drawn. `nil` for none.
+    /// - Parameter site: The site whose walls and outline are drawn. `nil` to draw none.
     init(_ picture: MapPicture, floor: String?, number: Int, site: Site?) {
         self.picture = picture
         self.floor = floor
@@ -67,7 +67,7 @@ struct MapFloor {
         return squares
     }
 
-    /// True if a square has its middle, a corner or the middle of a side inside an outline.
+    /// Returns true if the middle of a square, a corner or the middle of a side is inside an outline.
     private static func touches(_ middle: FloorPosition, _ side: Double, _ outline: FloorOutline) -> Bool {
         let offsets = [-side / 2, 0, side / 2]
         return offsets.contains { x in
@@ -84,7 +84,7 @@ struct MapFloor {
         return picture.floors.enumerated().map { MapFloor(picture, floor: $1, number: $0, site: site) }
     }
 
-    /// The upper left corner of a square in the drawing.
+    /// The upper left corner, in the drawing, of the square with its middle at a position.
     func corner(_ position: FloorPosition) -> (x: Double, y: Double) {
         let middle = base.place(position)
         return (middle.x - side / 2, middle.y - side / 2)
@@ -98,8 +98,8 @@ struct MapFloor {
         picture.map.places[place].position.map(base.place) ?? (.nan, .nan)
     }
 
-    /// The drawing with one layer. The script of the page changes the shades, the texts of the places and the links by
-    /// their ids.
+    /// The drawing with one layer. The script of the page finds the shades, the texts of the places and the links by
+    /// their ids, and changes them.
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
         var paths = [SVGPath](repeating: SVGPath(), count: FloorShades.count)

@@ -30,7 +30,7 @@ public struct MapHeatMap {
 
     private var shades: [String] { isPlain ? Self.letters : Self.blocks }
 
-    /// All floors, each with its name, and the meaning of the characters.
+    /// All floors, each with its name, followed by the meaning of the characters.
     public var text: String {
         var text = "\(TerminalText.line(TerminalText.shortened(layer.name, to: 60))) (\(layer.unit))\n"
         for floor in picture.floors {
@@ -55,7 +55,7 @@ public struct MapHeatMap {
             let north = ys.max()
         else { return "" }
         let (wide, high) = (east - west + step, north - south + step)
-        // A character is not smaller than a cell.
+        // A character covers at least the area of a cell.
         let column = max(wide / Double(width), step / Self.aspect, high / Self.aspect / Double(Self.rowLimit))
         let columns = max(1, Int((wide / column - 1e-9).rounded(.up)))
         let rows = max(1, Int((high / column / Self.aspect - 1e-9).rounded(.up)))

@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Planner
 
-/// The values of the cells of a picture that the colours of a floor show.
+/// A layer of a picture: the value of each cell, which the colours of a floor show.
 public struct MapLayer: Sendable {
     /// The kind of the values.
     public enum Subject: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct MapLayer: Sendable {
         case expectedError
         /// The number of beacons received.
         case heard
-        /// The field of the beacon with this number.
+        /// The mean level of the beacon with this number in the map.
         case beacon(Int)
     }
 
@@ -23,7 +23,7 @@ public struct MapLayer: Sendable {
     /// The value of each cell.
     let values: [Double]
 
-    /// `nil` for a picture without a floor, and for a beacon that the map does not have.
+    /// `nil` for a picture whose places have no positions, and for a beacon that the map does not have.
     public init?(_ subject: Subject, of picture: MapPicture) {
         guard picture.step != nil else { return nil }
         self.subject = subject
@@ -87,6 +87,6 @@ extension FloorShades {
         self.init(best: best, middle: middle, worst: worst, isHigherBetter: isHigherBetter)
     }
 
-    /// The range of values of each shade; empty for a shade without any.
+    /// The range of values of each shade as text; empty for a shade without values.
     func names(unit: String) -> [String] { (0..<Self.count).map { isEmpty($0) ? "" : range($0, unit: unit) } }
 }

@@ -4,14 +4,15 @@ public import Sites
 /// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that
 /// are mistaken for each other, coverage gaps, and where another beacon or stay would help most.
 ///
-/// Apart from the picture of a floor it is smaller than 500 KB, and it needs no network. The page of a very large map has layers only for the beacons
-/// that are received most, and tables only of the first places. Notes on the page describe the omissions.
+/// Without the pictures of floors, it is smaller than 500 KB. It needs no network. The page of a very large map has
+/// layers only for the beacons that are received most, and tables only of the first places. Notes on the page describe
+/// the omissions.
 public struct MapPage {
     private let picture: MapPicture
     private let command: String
     private let site: Site?
 
-    /// The largest size of a page apart from the picture of each floor, in bytes.
+    /// The largest size of a page in bytes, without the pictures of floors.
     private static let limit = 500_000
 
     /// - Parameters:
@@ -118,11 +119,14 @@ struct MapPageData {
     private let picture: MapPicture
     private let floors: [MapFloor]
 
-    /// The largest number of values of layers and of places on a page.
+    /// The largest number of cell values of all layers on a page.
     private static let layerValues = 150_000
+    /// The largest number of levels of all places on a page.
     private static let placeValues = 30_000
-    /// A level is one character per cell: the first digit is ``firstLevel``, in whole dBm.
+    /// The characters that encode the levels of cells, one character per cell. Each stands for one level in whole dBm,
+    /// ascending from ``firstLevel``.
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    /// The level in dBm of the first of ``digits``.
     private static let firstLevel = -101
 
     /// - Parameter divisor: The divisor of the amount of data: 1 for all data, 2 for half of it, and so on.
@@ -189,7 +193,7 @@ struct MapPageData {
         ])
     }
 
-    /// `levels` has beacon, measured level and residual of each beacon, one after the other.
+    /// The data of a place. `levels` has three values for each beacon: its number, the measured level and the residual.
     private func place(_ number: Int) -> PageData {
         let place = picture.map.places[number]
         let spot = floors.first { $0.floor == place.floor }?.spot(number)
@@ -215,13 +219,13 @@ struct MapPageData {
     }
 }
 
-/// The script of a map's page. It redraws the floor when another layer or place is chosen. It uses no network and stores
-/// nothing.
+/// The script of a map's page. It redraws the floor when another layer or place is chosen. It uses no network and
+/// stores nothing.
 enum MapScript {
     static let text = String(decoding: PackageResources.map_js, as: UTF8.self)
 }
 
-/// The style of the pages of maps and runs, in addition to the planner's.
+/// The style of the pages of maps and runs, in addition to the style of the planner's pages.
 enum MapStyle {
     static let text = String(decoding: PackageResources.map_css, as: UTF8.self)
 }

@@ -144,7 +144,7 @@ public struct MapSummary {
             caption: "Coverage gaps", header: ["near (m)", "floor", "area (m²)", "fewest beacons"], rows: rows)
     }
 
-    /// The number of places that received a beacon, its highest mean level in dBm, and the root of the mean square of its
+    /// The number of places where a beacon was received, its highest mean level in dBm, and the root mean square of its
     /// residuals in dB.
     private func reception(of beacon: Int) -> (places: Int, strongest: Double?, residual: Double?) {
         let found = map.places.indices.compactMap { place in
@@ -155,7 +155,7 @@ public struct MapSummary {
         return (found.count, found.map(\.mean).max(), Percentiles(residuals).rootMeanSquare)
     }
 
-    /// Sentences about the origin of the numbers.
+    /// Sentences that explain how the numbers were computed.
     var notes: [String] {
         var notes = [
             map.modelSite == nil
@@ -174,7 +174,7 @@ public struct MapSummary {
 
     // MARK: For programs
 
-    /// The numbers of ``MapPage`` as one object.
+    /// The numbers of ``MapPage`` as one JSON object.
     public var json: JSONValue {
         let places = map.places.enumerated().map { index, place in
             let taken = picture.confusion[index].map {

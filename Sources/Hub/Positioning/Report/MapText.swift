@@ -1,14 +1,14 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// Numbers and names in the output of commands.
+/// Formats numbers and names for the output of commands.
 public enum MapText {
-    /// A number with two decimals, or a dash for `nil`.
+    /// A number with two decimals without a unit, or a dash for `nil`.
     public static func metres(_ value: Double?) -> String {
         value?.isFinite == true ? NumberFormat.fixed(value, 2) : "-"
     }
 
-    /// A share in whole percent without the sign, or a dash for `nil`.
+    /// A share in whole percent without the percent sign, or a dash for `nil`.
     public static func percent(_ share: Double?) -> String {
         share.map { "\(Int(min(1e6, max(-1e6, ($0 * 100).rounded()))))" } ?? "-"
     }
@@ -24,7 +24,8 @@ public enum MapText {
     /// A name from a file, shortened and escaped for a line in a terminal.
     public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }
 
-    /// A beacon's key or a place's name. An identity is shown whole, because its end distinguishes it.
+    /// A beacon's key or a place's name. Up to 100 characters are shown, because identities often differ only at their
+    /// ends.
     public static func key(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 100)) }
 
     /// The name of a place, with its floor if it has one.

@@ -1,23 +1,23 @@
 internal import Airtime
 public import Configuration
 
-/// An assessment of the stays that were just recorded, compared with the rest of the survey.
+/// Assesses the stays that were just recorded, and compares them with the rest of the survey.
 public struct StayJudgement: Sendable {
     private let stays: [Int]
     private let place: String
     private let position: FloorPosition?
     private let floor: String?
-    /// Seconds of these stays in which anything was received.
+    /// The number of seconds of these stays.
     private let seconds: Int
     /// The number of beacons received in these stays.
     private let beacons: Int
     /// The number of those beacons that were received in less than half of the seconds.
     private let rare: Int
-    /// For each beacon, on average.
+    /// The number of packets per second, averaged over the beacons. `nil` if nothing was received.
     private let packetsPerSecond: Double?
-    /// The mean of the beacons' standard deviations, in dB.
+    /// The standard deviation of a beacon's levels in dB, averaged over the beacons.
     private let spread: Double?
-    /// The place whose levels are most alike.
+    /// The other place whose levels are most similar, and the overlap, 0...1.
     private let alike: (place: String, share: Double)?
 
     /// Assesses some stays of a survey.
@@ -86,7 +86,7 @@ public struct StayJudgement: Sendable {
         return text + "\n"
     }
 
-    /// The assessment as one object.
+    /// The assessment as one JSON object.
     public var json: JSONValue {
         .record([
             ("stays", .array(stays.map { .integer($0) })), ("place", .text(place.isEmpty ? nil : place)),

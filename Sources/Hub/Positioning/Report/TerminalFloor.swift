@@ -3,11 +3,12 @@ internal import Sites
 
 /// Draws a floor in a terminal: the surveyed places, the 95 % region, and the position of the receiver.
 public enum TerminalFloor {
-    /// Lines of equal length, with north at the top. Empty if nothing has a position.
+    /// Returns lines of equal length, with north at the top. Empty if no place has a position, or if the size is too
+    /// small.
     ///
     /// - Parameters:
-    ///   - columns: The width, at least 10.
-    ///   - rows: The largest height.
+    ///   - columns: The largest width in characters, at least 10.
+    ///   - rows: The largest height in lines, at least 3.
     public static func text(_ instant: LocatedInstant, on map: SignalMap, columns: Int, rows: Int) -> String {
         let floor = instant.answer.floor
         let spots = map.places.filter { instant.answer.state == .none || $0.floor == floor }.compactMap(\.position)

@@ -3,10 +3,11 @@ public import Sightings
 
 /// The name of one beacon in surveys and maps.
 ///
-/// A key is either an identity as everywhere else (`ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`,
-/// `uid:NAMESPACE-INSTANCE`, `address:AA:BB:CC:DD:EE:FF`; `/` instead of `-` is also read) or the name that a fleet gives
-/// the beacon, which does not change when the hardware is replaced. If several devices with lasting addresses send one
-/// identity at once, the address follows: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
+/// A key is either an identity, written as everywhere else in Pharos (`ibeacon:UUID-MAJOR-MINOR`,
+/// `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE`, `address:AA:BB:CC:DD:EE:FF`; `/` instead of `-` is also read) or
+/// the name that a fleet gives the beacon, which does not change when the hardware is replaced. If several devices with
+/// public or static random addresses send one identity at once, the key is the identity followed by the address of the
+/// device: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
     /// The text of the key in files.
     public let text: String
@@ -14,7 +15,7 @@ public struct BeaconKey: Hashable, Sendable {
     /// The longest key, in bytes.
     public static let longest = 256
 
-    /// A key from text. All spellings of an identity give one key; any other text is a name. `nil` if the text is
+    /// A key from text. All spellings of an identity give the same key; any other text is a name. `nil` if the text is
     /// empty, contains control characters or is longer than ``longest``.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 })
@@ -33,7 +34,8 @@ public struct BeaconKey: Hashable, Sendable {
 
     /// The key of an identity.
     ///
-    /// - Parameter address: The public or static random address of the device, if several devices send the identity.
+    /// - Parameter address: The public or static random address of the device if several devices send the identity;
+    ///   otherwise `nil`.
     public init(_ identity: BeaconIdentity, from address: DeviceAddress? = nil) {
         self.text = identity.description + (address.map { "@\($0)" } ?? "")
     }
@@ -58,11 +60,11 @@ extension BeaconKey: Comparable, CustomStringConvertible {
 public enum ReceivedLevel {
     /// The levels that a controller may report, in dBm. 127 means "not available" and lies outside.
     public static let range = -127.0...20.0
-    /// F: the level in dBm that replaces "not received" in some algorithms.
+    /// The level in dBm that replaces "not received" in some algorithms.
     public static let floor = -100.0
 
-    /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not use
-    /// 0 as a level.
+    /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not
+    /// use 0 as a level.
     public static func level(_ value: Double, acceptsZeroLevel: Bool = false) -> Double? {
         guard value.isFinite, range.contains(value), acceptsZeroLevel || value != 0 else { return nil }
         return value
@@ -70,7 +72,7 @@ public enum ReceivedLevel {
 
     /// A warning about readings that were left out.
     ///
-    /// - Parameter advice: An option that helps, or `nil`.
+    /// - Parameter advice: A command-line option to recommend, with its purpose, or `nil`.
     static func leftOut(_ count: Int, of value: Int, advice: String?) -> String {
         let text = "\(NumberFormat.count(count, "reading")) of \(value) dBm left out: not a level"
         let zero = value == 0 ? "--accept-zero if 0 dBm is a level" : nil

@@ -58,7 +58,7 @@ public final class GrowingSurvey {
         } catch {
             throw MapFile.unwritable(path, error)
         }
-        // An incomplete last line is kept. The header after it marks it as incomplete.
+        // An incomplete last line is kept. The reader recognises it as cut off by the header that follows it.
         if last != UInt8(ascii: "\n") { append("\n") }
     }
 
@@ -68,7 +68,7 @@ public final class GrowingSurvey {
     /// The number of the next stay.
     public var nextStay: Int { (survey.stays.map(\.number).max() ?? 0) + 1 }
 
-    /// True if nothing more can be written.
+    /// True if a line could not be written. Further lines are ignored.
     public var isBroken: Bool { failure != nil }
 
     /// Appends whole lines.
@@ -88,7 +88,7 @@ public final class GrowingSurvey {
     /// - Throws: If a line could not be written.
     public func finish() throws(ListenerServiceError) {
         if let failure { throw failure }
-        // A pipe cannot be synchronised.
+        // Synchronising a pipe fails, which is no error.
         try? output?.synchronize()
     }
 }

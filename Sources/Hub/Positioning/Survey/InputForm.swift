@@ -34,7 +34,7 @@ enum InputForm: Hashable, Sendable {
     }
 }
 
-/// The first line of a file of JSON.
+/// Recognises the kind of a JSON file by its first line.
 enum SurveyLine {
     private static func start(_ octets: [UInt8]) -> [UInt8] {
         octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
@@ -55,7 +55,8 @@ enum SurveyLine {
         return begins(Array(text), ["event"])
     }
 
-    /// Returns true if the object continues on the next line, or is a file of another kind on one line.
+    /// Returns true if the file is one JSON object: an object that continues on the next line, or a file of another
+    /// kind, such as a map, on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
         guard !isFirst(octets), !isScan(octets) else { return false }
@@ -67,8 +68,8 @@ enum SurveyLine {
     }
 }
 
-/// The message for a file of the wrong kind: its kind, and the command that reads it. It replaces messages for each key
-/// or line.
+/// Makes the message for a file of the wrong kind. The message contains the kind of the file and the command that reads
+/// it, and replaces separate messages for each key or line.
 enum WrongFile {
     /// The kind of file that the command reads.
     enum Wanted: String {
@@ -97,7 +98,7 @@ enum WrongFile {
         return refusal(whole, pieces.name, wanted: wanted)
     }
 
-    /// `nil` if the file may be of the right kind.
+    /// Returns the error for a file of the wrong kind. `nil` if the file may be of the right kind.
     static func refusal(_ octets: [UInt8], _ name: String, wanted: Wanted) -> ListenerServiceError? {
         let path = name == "standard input" ? "-" : name
         func error(_ found: String, _ hint: String) -> ListenerServiceError {

@@ -4,11 +4,11 @@ public import Airtime
 public struct Place: Hashable, Sendable {
     /// The name, or the position as text if the survey has no name for it.
     public var name: String
-    /// Metres east and north. `nil` if the survey does not have it.
+    /// The position in metres east and north. `nil` if the survey does not have it.
     public var position: FloorPosition?
     /// The floor's name. `nil` on sites with one floor.
     public var floor: String?
-    /// The number of vectors recorded here.
+    /// The number of vectors recorded at the place, one per second.
     public var seconds = 0
     /// The headings of the place's stays in degrees, ascending, each once.
     public var headings: [Double] = []
@@ -56,7 +56,7 @@ struct SurveyPlaces: Sendable {
         }
     }
 
-    /// The numbers of the places with one name and floor, and of those with one position and floor.
+    /// The numbers of the places by their name and floor. Places without a name are listed by their position and floor.
     private var byName: [Place: [Int]] = [:]
 
     private mutating func place(named name: String, of stay: Survey.Stay) -> Int {

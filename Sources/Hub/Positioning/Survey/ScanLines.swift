@@ -15,7 +15,7 @@ struct ScanLines {
     /// The number of the current line, from 1.
     private var line = 0
     private(set) var reports = 0
-    /// The number of lines that are summaries of a round.
+    /// The number of lines that are summaries of a scan round.
     private var rounds = 0
     /// The number of lines that are not reports.
     private var faults = 0
@@ -37,7 +37,7 @@ struct ScanLines {
     }
 
     mutating func finish() {
-        // A last line without a line end is incomplete.
+        // A last line without a line end is incomplete, so it is not read.
         pending = []
         if rounds > 0, reports == 0 {
             gatherer.onSentence("\(name): these are summaries, not packets; use pharos scan without --every-s", true)

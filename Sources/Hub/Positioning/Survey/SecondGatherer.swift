@@ -2,15 +2,17 @@ internal import BluetoothTypes
 public import Listener
 public import Sightings
 
-/// One beacon in one second, with the level of every packet.
+/// A beacon that was received in one second, with the level of every packet.
 public struct HeardBeacon: Hashable, Sendable {
     /// The name that a fleet gives the beacon. `nil` for unknown beacons.
     public let name: BeaconKey?
-    /// The beacon's identity. `nil` for ephemeral identifiers and addresses, which change.
+    /// The beacon's identity. `nil` for an identity that changes: an ephemeral identifier or an address that is neither
+    /// public nor static random.
     public let identity: BeaconKey?
-    /// The identity followed by the sender's address. `nil` if the address is not public or static random.
+    /// The identity followed by the sender's address. `nil` if the address is neither public nor static random, or if a
+    /// beacon that is not shared was received from several addresses.
     public let identityAtAddress: BeaconKey?
-    /// True if several such addresses send the identity at once.
+    /// True if several devices send the identity at once.
     public let isShared: Bool
     /// The levels in dBm, in the order in which the packets arrived.
     public internal(set) var levels: [Double]
@@ -25,7 +27,7 @@ extension HeardBeacon {
     /// The beacon's key in a survey. `nil` if several devices send its identity and the address is unknown.
     public var recordedKey: BeaconKey? { isShared ? identityAtAddress : name ?? identity }
 
-    /// The keys that the beacon may have in a map; the first one that the map has is used.
+    /// The keys that the beacon may have in a map. The first of them that the map has is used.
     public var keys: [BeaconKey] {
         (isShared ? [identityAtAddress] : [name, identityAtAddress, identity]).compactMap(\.self)
     }
@@ -37,11 +39,11 @@ public final class SecondGatherer: SightingConsumer {
     public var onSecond: (_ second: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
     /// Called with messages for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Returns whether no more seconds are needed.
+    /// Returns true if no more seconds are needed.
     public var isEnough: () -> Bool = { false }
 
     private var table: SightingTable
-    /// The start of the first second. `nil` before it.
+    /// The start of the first second. `nil` before the gatherer has begun.
     private(set) var origin: HeardInstant?
     /// The number of the current second, from 0.
     private var second = 0
@@ -55,17 +57,18 @@ public final class SecondGatherer: SightingConsumer {
         case stranger(BeaconIdentity)
     }
 
-    /// The levels of this second, by sender and lasting address. The address is `nil` if it changes.
+    /// The levels of this second, by sender and address. The address is `nil` if it is neither public nor static
+    /// random.
     private var heard: [Source: [DeviceAddress?: [Double]]] = [:]
     /// The senders of ``heard``, in the order in which they were first received.
     private var order: [Source] = []
-    /// The number of the last packet and its second, by sender and lasting address.
+    /// The number and the second of the last packet, by sender and address, for public and static random addresses.
     private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
-    /// Names that the source of the sightings gave.
+    /// The names that the source of the sightings gave to senders.
     private var names: [Source: BeaconKey] = [:]
     /// Senders whose identity several devices send at once.
     private var shared: Set<Source> = []
-    /// Identities of which it is known from the start that several devices send them.
+    /// Identities that are known from the start to be sent by several devices.
     private let sharedBefore: Set<BeaconKey>
     /// The number of packets so far.
     private var packets = 0
@@ -73,8 +76,9 @@ public final class SecondGatherer: SightingConsumer {
 
     /// The number of seconds after which an address that is no longer received is ignored.
     private static let memory = 60
-    /// The largest number of stored addresses of one sender, and of stored senders.
+    /// The largest number of stored addresses of one sender.
     private static let addressLimit = 32
+    /// If addresses of this number of senders are stored, all of them are discarded.
     private static let sourceLimit = 20_000
     /// The longest silence in a recording, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
@@ -140,7 +144,8 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     public func change(_ state: ListeningState, at now: HeardInstant) {
-        // The reports of another program's scan are received too, perhaps with fewer packets.
+        // While another program scans, its reports arrive here too, perhaps with fewer packets, so the receiver is not
+        // deaf.
         isDeaf = !state.isHearing && state != .foreign
         wasDeaf = wasDeaf || isDeaf
     }
@@ -149,7 +154,7 @@ public final class SecondGatherer: SightingConsumer {
 
     public func finish(at now: HeardInstant) {
         advance(to: now)
-        // The last second is not complete.
+        // The last second is incomplete. It counts only if a beacon was received in it.
         if !heard.isEmpty, !isEnough() { endSecond() }
     }
 
@@ -198,7 +203,7 @@ public final class SecondGatherer: SightingConsumer {
         let found = order.flatMap { beacons($0, heard[$0] ?? [:]) }.filter { !$0.keys.isEmpty }
         var result: [HeardBeacon] = []
         for beacon in found.sorted(by: { $0.keys[0] < $1.keys[0] }) {
-            // All frames of a beacon with a name are one beacon.
+            // A beacon with a name may send several frames with different identities. They are merged into one beacon.
             if let last = result.last, let name = beacon.name, last.name == name, !beacon.isShared, !last.isShared {
                 result[result.count - 1].levels += beacon.levels
             } else {

@@ -3,16 +3,16 @@
 /// A beacon that is not in the vector was not received. An empty vector means that the receiver listened and received
 /// nothing.
 public struct SignalVector: Hashable, Sendable {
-    /// Seconds since the start of the stay or of the run.
+    /// The time in seconds since the start of the stay or of the run.
     public var seconds: Double
-    /// Sorted by beacon number, one reading per beacon.
+    /// The readings, sorted by beacon number, one per beacon.
     public private(set) var readings: [Reading]
 
     /// The level of one beacon.
     public struct Reading: Hashable, Sendable {
         /// The beacon's number in its survey or map.
         public let beacon: Int
-        /// The mean of the second's packets, in dBm.
+        /// The mean level of the second's packets, in dBm.
         public let level: Double
 
         /// A reading of a beacon, by its number, with a level in dBm.

@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// Simulates surveys of a site file and walks through it. Levels are computed from path loss and walls; shadowing is
+/// Simulates surveys of a site and walks through it. Levels are computed from path loss and walls; shadowing is
 /// constant over time, fading is random, and one packet in ten is lost.
 ///
 /// Equal seeds give equal floors, surveys and walks.
@@ -14,10 +14,11 @@ public struct SimulatedSite: Sendable {
     private let keys: [BeaconKey?]
     private let floor: String?
     private let seed: UInt64
-    /// The waves of each beacon.
+    /// The waves of each beacon's shadowing.
     private let shadows: [[Wave]]
 
-    /// One of the waves whose sum is a beacon's shadowing.
+    /// One of the waves whose sum is a beacon's shadowing. `east` and `north` are radians per metre, `phase` is
+    /// radians.
     private struct Wave: Sendable {
         let east: Double
         let north: Double
@@ -46,13 +47,14 @@ public struct SimulatedSite: Sendable {
     private static let longestDelay = 0.01
     /// The largest number of places of a survey.
     public static let placeLimit = 2000
-    /// The start of the first day in seconds since 1970: 2026-01-01 09:00 UTC.
+    /// The start of the first simulated day, in seconds since 1970: 2026-01-01 09:00 UTC.
     private static let firstDay = 1_767_258_000
 
     /// A simulation of a site.
     ///
     /// - Parameters:
-    ///   - keys: The keys of beacons whose names are not their keys, by name. Beacons without a key are left out.
+    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name. Beacons
+    ///     without a key are left out.
     ///   - floor: The floor's name. `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
@@ -160,7 +162,7 @@ public struct SimulatedSite: Sendable {
     /// A survey with four headings at each place.
     ///
     /// - Parameters:
-    ///   - seconds: The time at each place, at least 4.
+    ///   - seconds: The time at each place in seconds, at least 4.
     ///   - days: The number of days, on each of which every place is visited.
     public func survey(at places: [Place], seconds: Int, days: Int) -> Survey {
         var survey = Survey()
@@ -206,7 +208,8 @@ public struct SimulatedSite: Sendable {
 }
 
 extension [FloorPosition] {
-    /// The position after some metres of the way with these corners. After the end, that is the last corner.
+    /// The position after some metres along the path that has these corners. Beyond the end of the path, the last
+    /// corner.
     package func position(after metres: Double) -> FloorPosition {
         var left = metres
         for (from, to) in zip(self, dropFirst()) {

@@ -37,17 +37,17 @@ public struct Survey: Sendable {
         public var number: Int
         /// The place's name. `nil` if only the position is known.
         public var place: String?
-        /// Metres east and north. `nil` if only the name is known.
+        /// The position in metres east and north. `nil` if only the name is known.
         public var position: FloorPosition?
         /// The floor's name. `nil` on sites with one floor.
         public var floor: String?
-        /// Degrees clockwise from north, 0..<360. `nil` if unknown.
+        /// The direction of the receiver in degrees clockwise from north, 0..<360. `nil` if unknown.
         public var heading: Double?
         /// The name of a group of stays that were recorded together, such as a day.
         public var session: String?
         /// The index of the stay's recording in ``Survey/recordings``. `nil` before the first recording.
         public var recording: Int?
-        /// The line of the file on which the stay begins, from 1. `nil` if it is not from a file.
+        /// The line of the file on which the stay begins, from 1. `nil` if the stay is not from a file.
         public var line: Int?
         /// The indices of the stay's vectors in the survey.
         public internal(set) var vectors: Range<Int> = 0..<0
@@ -75,7 +75,7 @@ public struct Survey: Sendable {
     /// The stays in the order of the file, including dropped ones.
     public private(set) var stays: [Stay] = []
     private var vectors: [SignalVector] = []
-    /// By vector, then by reading: the level of every packet.
+    /// The levels of the packets in dBm, by vector, then by reading.
     private var packets: [[[Double]]] = []
     private var numbers: [BeaconKey: Int] = [:]
 
@@ -89,7 +89,7 @@ public struct Survey: Sendable {
 
     /// The number of vectors, including those of dropped stays.
     public var vectorCount: Int { vectors.count }
-    /// The number of vectors of the stays that are not dropped: the seconds that count.
+    /// The number of vectors of the stays that are not dropped.
     public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isDropped ? 0 : $1.vectors.count) } }
 
     /// The vector with an index in 0..<``vectorCount``. Traps outside this range.
@@ -178,8 +178,8 @@ public struct Survey: Sendable {
         return true
     }
 
-    /// Gives a stay another place, position and floor, each unless it is `nil`. Returns `false` if there is no stay with
-    /// this number.
+    /// Replaces the place, the position and the floor of a stay; those that are `nil` in `spot` do not change. Returns
+    /// `false` if there is no stay with this number.
     public mutating func move(stay number: Int, to spot: SurveySpot) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
         if let position = spot.position { stays[index].position = position }
@@ -196,8 +196,7 @@ public struct Survey: Sendable {
         return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
     }
 
-    /// A copy in which all stays are dropped for which `isIncluded` returns false. The indices of vectors do not
-    /// change.
+    /// A copy that drops all stays for which `isIncluded` returns false. The indices of vectors do not change.
     public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
         var copy = self
         for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isDropped = true }
@@ -211,7 +210,7 @@ public struct Survey: Sendable {
         return copy
     }
 
-    /// A copy without some vectors, whose stays are divided at them.
+    /// A copy without the vectors with these indices. A stay is divided where vectors are left out.
     func without(vectors left: Set<Int>) -> Survey {
         guard !left.isEmpty else { return self }
         var copy = self

@@ -11,7 +11,7 @@ public struct SurveyCheck: Sendable {
         public let stay: Int?
         /// The problem in one sentence.
         public let message: String
-        /// The number of problems: more than 1 for the rest of a long list.
+        /// The number of problems that the finding stands for: more than 1 if it sums up the rest of a long list.
         public var count = 1
     }
 
@@ -23,17 +23,19 @@ public struct SurveyCheck: Sendable {
     public static let fewestSeconds = 5
     /// A stay with fewer seconds gets a warning.
     static let fewSeconds = 10
-    /// The difference in dB from the other levels of its place with which a visit was probably recorded elsewhere.
+    /// A visit was probably recorded elsewhere if its levels differ from those of the other visits to its place by at
+    /// least this, in dB.
     static let strangeLevels = 5.0
-    /// The difference in dB from the levels of the other stays with which a stay was probably recorded elsewhere. It is
-    /// larger than for visits, because other headings differ more than other days.
+    /// A stay was probably recorded elsewhere if its levels differ from those of the other stays at its place by at
+    /// least this, in dB. The limit is larger than for visits, because levels differ more between headings than between
+    /// days.
     static let strangeStayLevels = 8.0
-    /// A beacon was moved if its levels change by this between two sessions, in dB, and by more than
-    /// ``unusual`` times as much as those of the other beacons.
+    /// A beacon was probably moved if its levels change between two sessions by more than this, in dB, and by more than
+    /// ``unusual`` times the median change of all beacons.
     static let movedLevels = 5.0
-    /// A difference is unusual if it is larger than the usual one by this factor.
+    /// A difference is unusual if it is larger than the median difference by this factor.
     static let unusual = 2.5
-    /// The largest number of places that are compared with each other.
+    /// Places are compared with each other only if there are at most this many.
     static let comparedPlaces = 400
     /// The largest number of problems of one kind that are listed, the worst first.
     static let listed = 20
@@ -85,8 +87,8 @@ public struct SurveyCheck: Sendable {
             }, isError: true, rest: "more stays received nothing")
     }
 
-    /// Compares each stay with the other stays of all places, and then each visit with the other visits: a visit under a
-    /// wrong name has several stays that agree with each other.
+    /// Compares each stay with the other stays of all places, and then each visit with the other visits. The second
+    /// step is needed because the stays of a visit under a wrong place name agree with each other.
     private mutating func strangers(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
         let strange = strangers(table.stays, among: table.stays, table, limit: Self.strangeStayLevels) { _ in
@@ -122,7 +124,7 @@ public struct SurveyCheck: Sendable {
         var strange: Set<Int> = []
         var messages: [(own: Double, stay: Int, message: String)] = []
         for (entry, own, best) in found {
-            // If all stays of a place differ, only the stay that fits another place best was recorded at that place.
+            // If all stays at a place differ from each other, only the stay that fits another place best is reported.
             let rivals = found.filter { $0.entry.place == entry.place }
             if rivals.count == others.count(where: { $0.place == entry.place }),
                 rivals.contains(where: { $0.best.difference < best.difference })
@@ -181,9 +183,9 @@ public struct SurveyCheck: Sendable {
             }, rest: "more pairs of places look alike")
     }
 
-    /// Adds problems of one kind: the first ones, and the number of the others.
+    /// Adds the worst problems of one kind, and the number of the remaining problems.
     ///
-    /// - Parameter problems: The worst first, each with the index of its stay if it has one.
+    /// - Parameter problems: The problems, the worst first, each with the index of its stay if it is about one stay.
     private mutating func addWorst(_ problems: [(stay: Int?, message: String)], isError: Bool, rest: String) {
         for problem in problems.prefix(Self.listed) { add(isError, problem.stay, problem.message) }
         let others = problems.count - Self.listed
@@ -217,7 +219,8 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// Finds beacons that were moved or renamed between two sessions, if most others changed little.
+    /// Finds beacons that were moved or renamed between two sessions. Moved beacons are found only if the levels of
+    /// most other beacons changed little.
     private mutating func compare(_ survey: Survey, _ table: StayLevels, _ before: String, _ after: String) {
         let (old, new) = (table.byBeacon(in: before), table.byBeacon(in: after))
         func name(_ session: String) -> String { session.isEmpty ? "a session without a name" : session }
@@ -256,7 +259,8 @@ public struct SurveyCheck: Sendable {
             rest: "more beacons were renamed or replaced between \(name(before)) and \(name(after))")
     }
 
-    /// The mean difference over the places that are in both dictionaries; `nil` for fewer than two places.
+    /// The mean difference of the levels in dB over the places that are in both dictionaries; `nil` for fewer than two
+    /// places.
     private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
         let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
             right[place].map { abs($0 - level) }
@@ -306,7 +310,7 @@ private struct StayLevels {
         let stays: [Int]
         let place: Int
         let session: String
-        /// By beacon: the mean level, and the share of the seconds in which it was received.
+        /// For each beacon, the mean level in dBm, and the share of the seconds in which the beacon was received.
         let levels: [Int: (mean: Double, share: Double)]
     }
 
@@ -338,7 +342,7 @@ private struct StayLevels {
         }
     }
 
-    /// The stays of each visit together: those at one place in one session.
+    /// The visits. A visit combines all stays at one place in one session.
     var visits: [Entry] {
         var order: [String] = []
         var groups: [String: [Entry]] = [:]
@@ -359,15 +363,16 @@ private struct StayLevels {
         }
     }
 
-    /// The mean difference of the levels of a stay or visit from those of the other ones at a place, in dB. `nil` if
-    /// there are none. The beacon that differs most is left out, because it may have been moved.
+    /// The mean difference of the levels of a stay or visit from those of the other stays or visits at a place, in dB.
+    /// `nil` if there are no others, or if fewer than two beacons can be compared. From six beacons on, the beacon that
+    /// differs most is left out, because it may have been moved.
     func difference(_ entry: Entry, from place: Int, among entries: [Entry]) -> Double? {
         let others = entries.filter { $0.place == place && $0.stays != entry.stays }
         guard !others.isEmpty else { return nil }
         var differences: [Double] = []
         for (beacon, level) in entry.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
             let known = others.compactMap { $0.levels[beacon] }
-            // A beacon that is never received there counts with the lowest level.
+            // A beacon that is never received at the place counts with the level ``ReceivedLevel/floor``.
             let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.floor
             differences.append(abs(level.mean - mean))
         }

@@ -7,7 +7,7 @@ public import Listener
 public struct SurveyFiles: Sendable {
     /// The rules for reading levels.
     public struct Reading: Hashable, Sendable {
-        /// The number that means "not received" in a table. `nil` if no number does.
+        /// The number that means "not received" in a table. `nil` if there is no such number.
         public var notReceivedLevel: Double?
         /// True if 0 dBm is a level.
         public var acceptsZeroLevel: Bool
@@ -30,7 +30,8 @@ public struct SurveyFiles: Sendable {
 
     /// True if a table was refused as a whole.
     private var hasRefusedTable = false
-    /// True if a refused table has rows. Its problems say more than that no stay was found.
+    /// True if a refused table has content. Its problems are then reported instead of the message that no stay was
+    /// found.
     private var hasFaultyRows = false
 
     /// The largest table, in bytes. JSON Lines are read in pieces and may be longer.
@@ -44,7 +45,7 @@ public struct SurveyFiles: Sendable {
         for path in paths { try add(path, reading) }
     }
 
-    /// True if no stay that counts has a vector.
+    /// True if there are no vectors in stays that are not dropped.
     public var isEmpty: Bool { survey.countedVectors == 0 }
 
     private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
@@ -100,7 +101,7 @@ public struct SurveyFiles: Sendable {
         }
     }
 
-    /// The first problems as sentences.
+    /// The first problems, one sentence each, and the number of the remaining problems.
     public var sentences: [String] { Self.sentences(problems) }
 
     static func sentences(_ problems: [FileProblem], limit: Int = 20) -> [String] {

@@ -80,14 +80,14 @@ enum DropKeys {
     static let section = Section("A stay is dropped.", [number])
 }
 
-/// The keys of a line that moves a stay, or names its place afterwards.
+/// The keys of a line that changes the position, the place name or the floor of an earlier stay.
 enum MoveKeys {
     static let number = Key("move", .number, "Number of the stay.", isRequired: true)
     static let position = Key(
         "position", .floorPosition, "New position of the stay: [metres east, metres north].")
     static let place = Key("place", .text, "New name of the place.")
     static let floor = Key("floor", .text, "New floor of the stay.")
-    /// The names of the keys of which a line has at least one.
+    /// The names of the keys of which a line must have at least one.
     static let changes = [position.name, place.name, floor.name]
     static let section = Section(
         "A stay is moved.", [number, position, place, floor],
@@ -107,7 +107,7 @@ extension ValueType<FloorPosition> {
         ValueType(schema: ["type": "array", "items": ["type": "number"], "minItems": 2, "maxItems": 3]) {
             decoder, node in
             let range = -Survey.extent...Survey.extent
-            // A height, as GeoJSON has it, is read and not used.
+            // A third number is a height, as in GeoJSON. It is ignored.
             guard let parts = node.elements, parts.count == 2 || parts.count == 3 && parts[2].real != nil else {
                 decoder.error("a position is two numbers, metres east and north, such as [4, 6]", at: node)
                 return nil
@@ -121,7 +121,7 @@ extension ValueType<FloorPosition> {
 }
 
 extension ValueType<Double> {
-    /// Degrees, which become 0..<360. No value for `"unknown"` and null.
+    /// A heading in degrees, which is converted to 0..<360. `"unknown"` and null are read as no value.
     fileprivate static var heading: ValueType {
         ValueType(schema: ["anyOf": [["type": "number"], ["const": "unknown"], ["type": "null"]]]) { decoder, node in
             if node.string == "unknown" || node.kind == "null" { return nil }

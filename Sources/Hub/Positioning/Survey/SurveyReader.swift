@@ -20,18 +20,18 @@ public struct SurveyReader: Sendable {
     private var pending: [UInt8] = []
     /// The number of the current line, from 1.
     private var line = 0
-    /// True if the rest of a line that is too long is skipped.
+    /// True while the rest of a line that is too long is being skipped.
     private var isTooLong = false
     private var isInStay = false
     private var hasHeader = false
     /// The time of the last second of the stay.
     private var lastSeconds = -Double.infinity
-    /// The number of problems beyond those that are listed.
+    /// The number of problems that were found after the list of problems was full.
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
     /// The number of each beacon in the survey, by its key as written in the file.
     private var numbers: [String: Int] = [:]
-    /// The index of the problem with the previous line, if that line was no JSON object.
+    /// The index in ``problems`` of the problem with the previous line, if that line was not a JSON object.
     private var brokenLine: Int?
 
     /// The longest line, in bytes.
@@ -63,7 +63,7 @@ public struct SurveyReader: Sendable {
         }
     }
 
-    /// Ends the file.
+    /// Reads the last line if it has no line end, and adds the warnings about the whole file.
     public mutating func finish() {
         if !pending.isEmpty { end(isWhole: false) }
         for (level, count) in refusedLevels.sorted(by: { $0.key < $1.key }) {
@@ -213,7 +213,7 @@ public struct SurveyReader: Sendable {
 
     // MARK: Vectors
 
-    /// Returns true if a vector may begin at this time. Otherwise reports the problem.
+    /// Returns true if a vector may have this time. Otherwise reports the problem.
     private mutating func begins(_ seconds: Double) -> Bool {
         if !isInStay, acceptsRowsWithoutPlace {
             var run = Survey.Stay(number: survey.stays.count + 1)

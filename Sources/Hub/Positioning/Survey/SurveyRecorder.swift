@@ -2,11 +2,11 @@ public import Airtime
 internal import Configuration
 internal import LinuxHost
 
-/// The place at which stays are recorded.
+/// The name, position and floor of the place at which stays are recorded.
 public struct SurveySpot: Hashable, Sendable {
     /// The place's name. `nil` if there is only a position.
     public var place: String?
-    /// Metres east and north. `nil` if unknown.
+    /// The position in metres east and north. `nil` if unknown.
     public var position: FloorPosition?
     /// The floor's name. `nil` on sites with one floor.
     public var floor: String?
@@ -22,14 +22,14 @@ public struct SurveySpot: Hashable, Sendable {
 /// Appends the stays of one recording to a survey.
 struct RecordedStays {
     let file: GrowingSurvey
-    /// The first line of the recording, which is written before the first stay.
+    /// The receiver and the time of the recording, which are written as a header line before the first stay.
     var recording: Survey.Recording
-    /// The session of all stays. `nil` for the day.
+    /// The session of all stays. `nil` to use the day on which the recording began.
     let session: String?
-    /// The numbers of the stays that were recorded.
+    /// The numbers of the recorded stays, including the current stay.
     private(set) var numbers: [Int] = []
 
-    /// - Parameter session: `nil` for the day.
+    /// - Parameter session: The session of all stays; `nil` to use the day on which the recording began.
     init(_ file: GrowingSurvey, _ recording: Survey.Recording, session: String?) {
         self.file = file
         self.recording = recording
@@ -71,9 +71,9 @@ struct RecordedStays {
 public final class SurveyRecorder: RunConsumer {
     /// A stay with one heading.
     public struct Leg: Hashable, Sendable {
-        /// Degrees clockwise from north. `nil` if unknown.
+        /// The heading in degrees clockwise from north. `nil` if unknown.
         public var heading: Double?
-        /// The number of seconds.
+        /// The length of the stay in seconds.
         public var seconds: Int
 
         /// A stay with a heading.
@@ -92,11 +92,11 @@ public final class SurveyRecorder: RunConsumer {
     private var count = 0
     /// True if a stay has begun and not ended.
     private var isOpen = false
-    /// The time of the first second of the stay, in seconds of the source.
+    /// The time of the stay's first second, in seconds since the start of the run.
     private var origin: Double?
     /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Called with each second: the number of seconds left, and the received beacons.
+    /// Called with each second: the number of seconds left in the leg, and the received beacons.
     public var onSecond: (_ left: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
     /// True if the recorder waits for ``turn()`` before the next leg.
     public var waits = false
@@ -107,7 +107,7 @@ public final class SurveyRecorder: RunConsumer {
     ///   - file: The survey.
     ///   - legs: The legs, at least one. If the source is a file, each leg follows the previous leg without a pause.
     ///   - recording: The site and the receiver. Its adapter and start are set later.
-    ///   - session: The session of the stays. `nil` for the day.
+    ///   - session: The session of the stays. `nil` to use the day on which the recording began.
     public init(
         _ file: GrowingSurvey, at spot: SurveySpot, legs: [Leg], _ recording: Survey.Recording, session: String? = nil
     ) {
@@ -116,7 +116,7 @@ public final class SurveyRecorder: RunConsumer {
         self.legs = legs
     }
 
-    /// The numbers of the stays that were recorded.
+    /// The numbers of the recorded stays, including the current stay.
     public var stays: [Int] { recorded.numbers }
 
     /// True if the current leg has all its seconds.

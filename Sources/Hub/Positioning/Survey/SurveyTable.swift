@@ -8,7 +8,8 @@ public enum SurveyTable {
 
     // MARK: Surveys
 
-    /// One row per reading. A second in which nothing was received has one row without beacon and level.
+    /// Returns the long form: one row per packet. A second in which nothing was received has one row without beacon and
+    /// level.
     public static func long(_ survey: Survey) -> String {
         var text = columns.joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isDropped {
@@ -25,8 +26,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// One row per vector and one column per beacon with the mean of the second. A cell is empty if the beacon was not
-    /// received.
+    /// Returns the wide form: one row per vector, and one column per beacon with the mean level of the second. A cell
+    /// is empty if the beacon was not received.
     public static func wide(_ survey: Survey) -> String {
         var text = (columns.prefix(7) + survey.beacons.map { cell($0.text) }).joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isDropped {
@@ -40,8 +41,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// The dump of the signal-mapping tool: the number of the measurement, the beacon and the level of each packet,
-    /// separated by tabs.
+    /// Returns the dump format of the signal-mapping tool (the thesis of 2013). Each line has the number of the
+    /// measurement (the stay), the beacon and the level of one packet, separated by tabs.
     public static func dump(_ survey: Survey) -> String {
         var text = ""
         for stay in survey.stays where !stay.isDropped {
@@ -55,7 +56,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// The node medians of the signal-mapping tool: one row per measurement and one column per beacon, separated by tabs.
+    /// Returns the node medians, another format of the signal-mapping tool: one row per measurement (stay), and one
+    /// column per beacon with its median level, separated by tabs.
     public static func nodeMedians(_ survey: Survey) -> String {
         let order = survey.beacons.indices.sorted { survey.beacons[$0] < survey.beacons[$1] }
         var text = (["measurement"] + order.map { tabCell(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"
@@ -74,7 +76,7 @@ public enum SurveyTable {
 
     // MARK: Maps
 
-    /// The statistics of a map: one row per place and beacon.
+    /// Returns the statistics of a map: one row per place and beacon.
     public static func statistics(_ map: SignalMap) -> String {
         var text = "place,x,y,floor,seconds,beacon,heard,mean,median,min,max,sd\n"
         for (place, found) in zip(map.places, map.statistics) {
@@ -94,7 +96,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// The node medians of a map: one row per place and one column per beacon, separated by tabs.
+    /// Returns the node medians of a map: one row per place, and one column per beacon with its median level, separated
+    /// by tabs.
     public static func nodeMedians(_ map: SignalMap) -> String {
         var text = (["measurement"] + map.beacons.map { tabCell($0.key.text) }).joined(separator: "\t") + "\n"
         for (place, found) in zip(map.places, map.statistics) {

@@ -8,7 +8,7 @@ internal import Sightings
 /// Rows with the same session, place, position, floor and heading form one stay, even if other rows are between them.
 /// Rows of a stay with the same time form one vector.
 ///
-/// A table is read whole or not at all: a row that cannot be read refuses the file.
+/// If a row cannot be read, the whole table is refused.
 public struct SurveyTableReader {
     private let table: CSVTable
     private let columns: TableColumns
@@ -18,10 +18,10 @@ public struct SurveyTableReader {
     private var problems: [FileProblem]
     /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refused: [Int: Int] = [:]
-    /// The faults in rows. One fault is often in all of them.
+    /// The faults in rows, by the kind of fault. One kind of fault often affects many rows.
     private var faults: [String: RowFault] = [:]
     private var rowCount = 0
-    /// The lines of the rows with a fault.
+    /// The line numbers of the rows with a fault.
     private var faultyRows: Set<Int> = []
     private var stays: [TableStay] = []
     /// The index of each stay in `stays`.
@@ -34,10 +34,11 @@ public struct SurveyTableReader {
     /// Reads a table.
     ///
     /// - Parameters:
-    ///   - notReceivedLevel: The number that means "not received", such as 100 or -200. If `nil`, every number must be a level.
+    ///   - notReceivedLevel: The number that means "not received", such as 100 or -200. If `nil`, every number must be
+    ///     a level.
     ///   - acceptsZeroLevel: True if 0 dBm is a level.
-    ///   - acceptsRowsWithoutPlace: True if the table holds runs that are to be located. The rows of one session then form one run
-    ///     in the order of time, and they need no place.
+    ///   - acceptsRowsWithoutPlace: True if the table contains runs to locate. The rows of one session then form one
+    ///     run in the order of time, and they need no place.
     /// - Returns: The survey, or `nil` if the header or a row cannot be used; and each kind of problem with its rows.
     public static func read(
         _ octets: [UInt8], file: String, notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false,
@@ -77,7 +78,8 @@ public struct SurveyTableReader {
             .map { String(decoding: $0, as: UTF8.self) }
         guard cells.count > 1 else { return nil }
         if cells[0] == "measurement" { return Array("place".utf8) + octets.dropFirst("measurement".utf8.count) }
-        // The dump has no header: a number, a beacon and a level. All readings of a measurement are one vector.
+        // The dump has no header. Each line has the number of the measurement, a beacon and a level. All readings of a
+        // measurement form one vector.
         guard cells.count == 3, !cells[1].isEmpty, Double(cells[0]) != nil, Double(cells[2]) != nil else { return nil }
         var table = Array("place\tbeacon\trssi\ttime\n".utf8)
         for line in octets.split(separator: UInt8(ascii: "\n")) {
@@ -258,7 +260,8 @@ public struct SurveyTableReader {
         return key
     }
 
-    /// `nil` for "not received", and for a number that is not a level, which is counted.
+    /// Returns the level in a cell, in dBm. `nil` for "not received", and for a number that is not a level. The latter
+    /// are counted for a warning.
     private mutating func level(_ text: String, of column: String) throws(FileProblem) -> Double? {
         guard !text.isEmpty else { return nil }
         guard let value = columns.number(text) else { throw notALevel(text, column) }
@@ -280,7 +283,7 @@ public struct SurveyTableReader {
 
     /// A fault in one row or in many rows.
     private struct RowFault {
-        /// The message about the first of the rows.
+        /// The message about the first row with the fault.
         let message: String
         let first: Int
         var last: Int
@@ -332,8 +335,8 @@ enum SurveyTime {
     /// The longest span of a stay or a run, in seconds: 366 days.
     static let longest = 31_622_400.0
 
-    /// Returns a number as seconds. Small numbers are seconds; large ones are milliseconds or microseconds since 1970,
-    /// if that gives a date from 1973 on. `nil` for numbers between these ranges.
+    /// Returns a time in seconds. Small numbers are seconds; large ones are milliseconds or microseconds since 1970, if
+    /// that gives a date from 1973 on. `nil` for numbers between these ranges.
     static func seconds(_ value: Double) -> Double? {
         switch abs(value) {
         case ..<1e10: value
@@ -343,8 +346,8 @@ enum SurveyTime {
         }
     }
 
-    /// Returns the time of a date, in seconds since 1970: RFC 3339, also with a blank instead of the T, and without a zone,
-    /// which is then UTC.
+    /// Returns the time of a date, in seconds since 1970: RFC 3339, also with a blank instead of the T, and without a
+    /// zone, which is then UTC.
     static func seconds(_ text: String) -> Double? {
         var octets = Array(text.utf8)
         guard octets.count >= 19 else { return nil }
@@ -361,7 +364,7 @@ enum SurveyTime {
 
 /// The cells of a table with a header, by the names of their columns.
 ///
-/// The names may have any case, and some have other spellings, which other programs write.
+/// The names may be in upper or lower case. Some names that other programs write are recognised too.
 struct TableColumns {
     private static let aliases = [
         "timestamp": "time", "datetime": "time", "mac": "beacon", "bssid": "beacon", "address": "beacon",
@@ -372,7 +375,7 @@ struct TableColumns {
     /// The names of the columns in their order.
     let names: [String]
     private let columns: [String: Int]
-    /// True if the beacons are addresses, which may then have no separators.
+    /// True if the column of the beacons contains addresses, which may be written without separators.
     private let hasAddresses: Bool
 
     init(_ table: CSVTable) {

@@ -5,20 +5,20 @@ internal import Airtime
 public final class SurveyWalk: RunConsumer {
     private var recorded: RecordedStays
     private let spots: [SurveySpot]
-    /// The times at which the places were passed, in seconds since the start of the walk, as far as they are known.
+    /// The known times at which the places were passed, in seconds since the start of the walk.
     private var marks: [Double]
-    /// The seconds that are not written yet, because the next mark is not known.
+    /// The seconds that are not written yet, because the time at which the next place is passed is unknown.
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
-    /// The number of the place to which the walk leads at present.
+    /// The index in ``spots`` of the place to which the receiver is walking.
     private var segment = 1
     /// The time since the start of the walk, in seconds.
     private var latest = 0.0
-    /// The time in seconds between the start of the walk and the first second, because an adapter takes time to open. `nil`
-    /// before the end of the first second.
+    /// The time in seconds between the start of the walk and the start of the first second. It is not 0, because
+    /// opening an adapter takes time. `nil` before the end of the first second.
     private var delay: Double?
     /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Returns whether the next place is passed now. Called often.
+    /// Returns true if the receiver passes the next place now. Called often.
     public var isPassing: () -> Bool = { false }
     /// Called with the received beacons of each second.
     public var onSecond: (_ heard: [HeardBeacon]) -> Void = { _ in }
@@ -29,11 +29,11 @@ public final class SurveyWalk: RunConsumer {
     ///
     /// - Parameters:
     ///   - file: The survey.
-    ///   - spots: At least two places, all with positions.
-    ///   - marks: The times at which the places are passed, in seconds since the start. If empty, they are marked during
-    ///     the walk, which begins at the first place.
+    ///   - spots: The places of the walk in their order, at least two, all with positions.
+    ///   - marks: The times at which the places are passed, in seconds since the start. If empty, they are marked
+    ///     during the walk, which begins at the first place.
     ///   - recording: The site and the receiver. Its adapter and start are set later.
-    ///   - session: The session of the stays. `nil` for the day.
+    ///   - session: The session of the stays. `nil` to use the day on which the recording began.
     public init(
         _ file: GrowingSurvey, _ spots: [SurveySpot], marks: [Double], _ recording: Survey.Recording,
         session: String? = nil

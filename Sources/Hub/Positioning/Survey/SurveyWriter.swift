@@ -37,7 +37,8 @@ public enum SurveyWriter {
     /// A line that drops a stay.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
-    /// A line that gives a stay another place, position and floor, each unless it is `nil`.
+    /// A line that replaces the place, the position and the floor of a stay; those that are `nil` in `spot` do not
+    /// change.
     public static func move(stay: Int, to spot: SurveySpot) -> String {
         var members: [(String, JSONValue)] = [("move", .integer(stay))]
         if let position = spot.position { members.append(("position", .position(position))) }
@@ -91,15 +92,15 @@ extension JSONValue {
     /// A string, or null for `nil`.
     static func text(_ text: String?) -> JSONValue { .optional(text, JSONValue.string) }
 
-    /// A list of metres east and north.
+    /// A position as a list: metres east, metres north.
     static func position(_ position: FloorPosition) -> JSONValue { .array([.real(position.x), .real(position.y)]) }
 
-    /// A list of metres east and north with at most three decimals, or null for `nil`.
+    /// A position as a list, metres east and metres north, with at most three decimals; null for `nil`.
     static func roundedPosition(_ position: FloorPosition?) -> JSONValue {
         .optional(position) { .array([.rounded($0.x), .rounded($0.y)]) }
     }
 
-    /// An object with the members `x` and `y`, in metres.
+    /// A position as an object with the members `x` and `y`, in metres east and north.
     static func point(_ position: FloorPosition, _ digits: Int = 3) -> JSONValue {
         .record([("x", .rounded(position.x, digits)), ("y", .rounded(position.y, digits))])
     }

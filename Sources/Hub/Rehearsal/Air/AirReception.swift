@@ -1,21 +1,21 @@
 internal import Airtime
 
-/// What phones and receivers receive of the packets on the air: levels, collisions and capture.
+/// Decides which packets the listeners (phones and receivers) receive, from levels, collisions and capture.
 ///
-/// A listener receives a packet that is at least as strong as its sensitivity, that lies wholly inside a window of its scan
-/// on the packet's channel, and with which no other audible packet overlaps, or which is stronger than the sum of all
-/// overlapping packets by the capture threshold.
+/// A listener receives a packet if three conditions hold: its level reaches the sensitivity of the listener; it lies
+/// wholly inside a scan window on its channel; and no other audible packet overlaps with it, or it is stronger than the
+/// sum of all overlapping packets by the capture threshold.
 struct AirReception {
-    /// The scan of a listener: window, interval and channels in µs.
+    /// The scan of a listener. All times are in µs; `channels` is the number of scanned channels.
     struct Scan {
         var window: Int
         var interval: Int
         var channels: Int
-        /// The part of each window that is lost at its beginning.
+        /// The time at the beginning of each window in which nothing is received.
         var gap: Int
         /// The time after each received packet in which nothing is received.
         var deadTime: Int
-        /// The start of a cycle.
+        /// The time at which a cycle through all channels starts.
         var phase: Int
 
         init(_ preset: ScannerPreset, phase: Int) {
@@ -29,7 +29,7 @@ struct AirReception {
 
         var cycle: Int { interval * channels }
 
-        /// Returns whether a packet lies wholly inside a window on its channel.
+        /// Returns true if a packet lies wholly inside a window on its channel.
         @inline(__always)
         func hears(_ channel: Int, from start: Int, to end: Int) -> Bool {
             if channels == 1 {
@@ -43,13 +43,13 @@ struct AirReception {
         }
     }
 
-    /// What happened to a packet at one listener.
+    /// The outcome of a packet at one listener.
     enum Outcome {
         case clear
         /// Received although another packet overlaps with it.
         case captured
         case collided
-        /// Destroyed by a device that is none of the fleet's.
+        /// Destroyed by a device that does not belong to the fleet.
         case background
 
         var isReceived: Bool { self == .clear || self == .captured }
@@ -61,36 +61,37 @@ struct AirReception {
     }
 
     let sensitivity: Float
-    /// 10^(threshold/10).
+    /// The capture threshold as a ratio of powers: 10^(threshold in dB/10).
     private let captureRatio: Float
-    /// By channel: other devices on it.
+    /// By channel: the load of devices that do not belong to the fleet.
     private let backgrounds: [BackgroundLoad]
     private let emitters: Int
     private let words: Int
     /// The scan of each listener; nil while it does not listen.
     var scans: [Scan?]
     private(set) var deadUntil: [Int]
-    /// By listener and emitter: the level in dBm without the packet's own offset, and its power in mW.
+    /// By listener, then by emitter: the level in dBm without the power offset of a packet.
     private(set) var levels: [Float]
+    /// By listener, then by emitter: the received power in mW; 0 if it is too weak to destroy other packets.
     private var powers: [Float]
-    /// By emitter: a bit for each listener that may receive it.
+    /// By emitter: one bit for each listener, which is set if the listener may receive the emitter.
     private var reach: [UInt64]
     /// By channel: packets in the order of their starts.
     private var queues: [[Pending]] = [[], [], []]
-    /// By channel: the first packet that is not decided.
+    /// By channel: the index of the first packet whose outcomes are not decided yet.
     private var heads = [0, 0, 0]
     private var longestAirtime = 400
-    /// The overlapping packets of the present one.
+    /// The indices in the queue of the packets that overlap with the packet that is being decided.
     private var overlapping: [Int] = []
 
-    /// Packets that are weaker than this below the sensitivity do not destroy others, in dB.
+    /// Packets whose level is below the sensitivity by more than this, in dB, do not destroy other packets.
     private static let inaudible: Float = 12
 
     init(emitters: Int, listeners: Int, sensitivity: Double, captureDecibels: Double, background: BackgroundLoad) {
         self.emitters = emitters
         self.sensitivity = Float(sensitivity)
         captureRatio = Float(pow(10, captureDecibels / 10))
-        // The shares are those of a load that was checked.
+        // The shares come from a valid load, so no error is expected.
         backgrounds = background.loads.primary.map {
             (try? BackgroundLoad(share: $0, airtimeMicroseconds: background.airtimeMicroseconds)) ?? .none
         }
@@ -127,9 +128,10 @@ struct AirReception {
 
     // MARK: Packets
 
-    /// Adds a packet, which must not start before the previous one.
+    /// Adds a packet, which must not start before the previously added packet.
     ///
-    /// - Parameter decide: Gets each packet whose fate is known now: the packet, the listener, its level and the outcome.
+    /// - Parameter decide: Called for each outcome that is now known, with the packet, the listener, the level in dBm
+    ///   and the outcome. Returns true if the listener received the packet.
     mutating func add(
         _ packet: AirPacket, _ random: inout UInt64,
         _ decide: (AirPacket, _ listener: Int, _ level: Float, Outcome) -> Bool
@@ -140,7 +142,7 @@ struct AirReception {
         queues[channel].append(Pending(packet: packet, end: packet.start + Int(packet.airtime)))
     }
 
-    /// Decides all packets that have ended by `time`.
+    /// Decides the outcomes of all packets that have ended by `time`, in µs.
     mutating func finish(
         before time: Int, _ random: inout UInt64,
         _ decide: (AirPacket, _ listener: Int, _ level: Float, Outcome) -> Bool
@@ -150,7 +152,7 @@ struct AirReception {
                 self.decide(channel, heads[channel], &random, decide)
                 heads[channel] += 1
             }
-            // Decided packets that no later one can overlap with are forgotten.
+            // Removes decided packets that cannot overlap with later packets.
             if heads[channel] > 256 {
                 let oldest = time - 2 * longestAirtime
                 var count = 0

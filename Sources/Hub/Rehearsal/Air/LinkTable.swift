@@ -1,12 +1,12 @@
 internal import Airtime
 internal import Sites
 
-/// The mean levels of all beacons at the places of a rehearsal: the floor's path loss and walls.
+/// The mean levels of all beacons at the places of a rehearsal, computed from the path loss and the walls of the floor.
 struct LinkTable {
-    /// The beacons that may be received at a place.
+    /// The beacons that may be received at a place, by their indices.
     struct Row {
         var beacons: [Int32] = []
-        /// The mean level in dBm of each.
+        /// The mean level in dBm of each element of ``beacons``.
         var levels: [Float] = []
     }
 
@@ -14,18 +14,18 @@ struct LinkTable {
     private let distance: Double?
     private var rows: [Cell: Row] = [:]
 
-    /// A place on a grid of half a metre.
+    /// A point of a grid with a spacing of half a metre.
     private struct Cell: Hashable {
         let x: Int
         let y: Int
     }
 
-    /// Weaker beacons are neither received nor do they destroy other packets, in dB below the sensitivity and four
-    /// deviations of the shadowing.
+    /// A beacon is left out at a place if its mean level is below the sensitivity by more than this, in dB, plus four
+    /// standard deviations of the shadowing. Such a beacon is not received there, and does not destroy other packets.
     private static let reserve = 12.0
     /// The spacing of the places for which levels are computed, in m.
     private static let spacing = 0.5
-    /// The largest number of rows that are kept.
+    /// The largest number of stored rows.
     private static let limit = 20_000
 
     /// - Parameter distance: The distance to all beacons in m, if there is no floor.

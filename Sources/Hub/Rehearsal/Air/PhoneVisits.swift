@@ -3,20 +3,21 @@ internal import BluetoothTypes
 internal import Positioning
 internal import Sites
 
-/// What the planner expects at one place.
+/// A place where phones stand, with the expectations of the planner.
 struct PlannedPlace {
     let name: String
     let position: FloorPosition
     let row: LinkTable.Row
-    /// The best beacon; -1 if no beacon is received there.
+    /// The index of the best beacon; -1 if no beacon is received at the place.
     let best: Int
-    /// The share of visits in which it is detected in time.
+    /// The expected share of visits in which the detection target is reached in time, 0...1.
     let expected: Double
-    /// The 95th percentile of the detection of the best beacon with each scanner, in s; nil if it takes too long.
+    /// By scanner: the 95th percentile of the time to detect the best beacon, in s; nil if it is too long, or without a
+    /// best beacon.
     let percentiles: [Double?]
 }
 
-/// What the planner expects on one path.
+/// A path on which phones walk, with the expectations of the planner.
 struct PlannedPath {
     let name: String
     let walk: SiteWalk
@@ -34,11 +35,12 @@ struct VisitPlan {
     let wanders: FloorBounds?
     let outline: FloorOutline?
 
-    /// A place has about this number of visits, so that its share is known to a few percent.
+    /// The approximate number of visits of each place. With it, the share of detections is known to a few percent.
     private static let visitsOfPlace = 60.0
+    /// The smallest and the largest number of places.
     private static let placeRange = 4...60
 
-    /// - Parameter visits: The approximate number of visits at all places.
+    /// - Parameter visits: The approximate number of visits of all places together.
     init(
         _ fleet: RehearsedFleet, scanners: ScannerMix, visits: Double, _ links: LinkTable
     ) throws(AirtimeError) {
@@ -64,7 +66,7 @@ struct VisitPlan {
             var expected = 0.0
             var clear = 1.0
             if fleet.site == nil {
-                // All beacons are equally strong: the first one stands for all.
+                // Without a floor, all beacons count as equally strong, so the first beacon stands for all.
                 best = row.beacons.isEmpty ? -1 : 0
                 clear = row.beacons.dropFirst().reduce(1) {
                     $0 * fleet.model.clearShare(ofPackets: fleet.model.beacons[0].airtimeMicroseconds, with: Int($1))
@@ -107,7 +109,7 @@ struct VisitPlan {
 }
 
 extension SiteModel {
-    /// The probability that no packet of a beacon hits a packet of `airtime` µs, if both are received.
+    /// The probability that no packet of the beacon with an index overlaps with a packet that takes `airtime` µs.
     func clearShare(ofPackets airtime: Double, with number: Int) -> Double {
         let other = beacons[number]
         let period = other.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
@@ -132,40 +134,45 @@ struct PhoneVisit {
     let kind: Kind
     /// The index of the scanner in the mix.
     let scanner: Int
-    /// µs.
+    /// The beginning of the visit, in µs from the beginning of the rehearsal.
     let begin: Int
+    /// The end of the visit, in µs from the beginning of the rehearsal.
     var end: Int
-    /// The corners of the way; one for a phone that stands.
+    /// The corners of the phone's path; a single position for a phone that stands.
     let corners: [FloorPosition]
-    /// m/s.
+    /// The walking speed in m/s; 0 for a phone that stands.
     let speed: Double
-    /// The best beacon of the place; -1 without one.
+    /// The index of the best beacon of the place; -1 if there is none.
     var best = -1
-    /// The 95th percentile of its detection by the plan, in s.
+    /// The 95th percentile of the time to detect the best beacon, by the plan, in s.
     var percentile: Double?
-    /// True if the best beacon was detected, and detected without a packet that overlapped.
+    /// True if the best beacon was detected.
     var isDetected = false
+    /// True if the best beacon was detected by a packet with which no other packet overlapped.
     var isDetectedClear = false
-    /// The beacons that were detected.
+    /// The indices of the beacons that were detected.
     var found: Set<Int32> = []
-    /// The probability that a packet of each of the best beacon's advertisements is clear, in millionths.
+    /// For each advertisement of the best beacon, the probability in millionths that no other packet overlaps with its
+    /// packet.
     var clearShares: [Int] = []
 
-    /// The position after some µs of the visit.
+    /// The position of the phone after some µs of the visit.
     func position(after microseconds: Int) -> FloorPosition {
         corners.position(after: speed * Double(microseconds) / 1e6)
     }
 }
 
-/// Makes the visits of a phone, one after the other. They depend only on the seed and the phone.
+/// Makes the visits of a phone, one after the other. They depend only on the plan, the seed and the number of the
+/// phone.
 struct PhoneVisits {
     private let plan: VisitPlan
     private var random: SplitMix64
 
-    /// A visit at a place takes at most this long, in s.
+    /// The longest visit at a place, in s.
     private static let longestStand = 120.0
-    /// A phone that wanders is new after this time, in s.
+    /// The length of a visit in which a phone wanders, in s.
     private static let wanderSeconds = 120.0
+    /// The speed of a phone that wanders, in m/s.
     private static let wanderSpeed = 1.0
 
     init(_ plan: VisitPlan, phone: Int, seed: UInt64) {
@@ -173,8 +180,8 @@ struct PhoneVisits {
         random = SplitMix64(seed: RehearsalSeed.mix(seed, 4, phone))
     }
 
-    /// The next visit. It begins at a random time after `time` in µs, so that it does not depend on what was received
-    /// before.
+    /// Returns the next visit, a generator of random numbers for its levels, and the phase of its scan in µs. The visit
+    /// begins at a random time after `time` in µs.
     mutating func next(after time: Int) -> (visit: PhoneVisit, random: SplitMix64, phase: Int) {
         let begin = time + 1 + Int(random.nextUnit() * 4e6)
         var place = random.nextUnit()
@@ -224,7 +231,8 @@ struct PhoneVisits {
 
     private mutating func somewhere() -> FloorPosition {
         guard let bounds = plan.wanders else { return FloorPosition(x: 0, y: 0) }
-        // An outline fills at least a small part of its rectangle.
+        // Tries random positions of the rectangle until one is inside the outline, which fills at least a small part of
+        // the rectangle.
         for _ in 0..<200 {
             let position = FloorPosition(
                 x: bounds.low.x + random.nextUnit() * bounds.width, y: bounds.low.y + random.nextUnit() * bounds.height)

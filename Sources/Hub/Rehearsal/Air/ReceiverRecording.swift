@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import HCI
 internal import LinuxHost
 
-/// What a receiver received, as the btsnoop file that `pharos scan --record` would have written.
+/// Records the packets that a receiver receives, in the btsnoop format in which `pharos scan --record` writes them.
 final class ReceiverRecording {
     private let file: OutputFile
     private let path: String
@@ -11,7 +11,7 @@ final class ReceiverRecording {
     /// The number of bytes that are written at once.
     private static let bufferSize = 1 << 16
 
-    /// The bytes of one recorded packet at most.
+    /// The largest size of one recorded packet, in bytes.
     static let recordSize = 70
 
     init(_ path: String) throws(RehearsalError) {
@@ -39,7 +39,7 @@ final class ReceiverRecording {
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
-    /// Writes what was added.
+    /// Writes the added packets to the file.
     func flush() throws(RehearsalError) {
         do throws(SystemError) {
             try file.append(buffer)

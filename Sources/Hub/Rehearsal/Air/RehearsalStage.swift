@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
-/// The listening side of a rehearsal: phones and receivers, what they receive, and what is counted of it.
+/// The listening side of a rehearsal: moves the phones, decides what phones and receivers receive, and counts it.
 struct RehearsalStage {
     private let rehearsal: Rehearsal
     private let fleet: RehearsedFleet
@@ -15,46 +15,53 @@ struct RehearsalStage {
     private(set) var play: RehearsalPlay?
 
     private var emitters: [Transmitters.Emitter] = []
-    /// By beacon: the emitters that send its advertisements.
+    /// By beacon: the indices of the emitters that send its advertisements.
     private var emittersOf: [[Int]] = []
     private var reception: AirReception
     private let receivers: Int
     private var random: UInt64
-    /// By emitter and place: the data of the last packets.
+    /// By emitter, then by place in its ring (see ``AirPacket/payload``): the data of the last packets.
     private var payloads: [AirPayload?] = []
 
     // Phones.
     private var makers: [PhoneVisits] = []
     private var visits: [PhoneVisit?]
     private var upcoming: [(visit: PhoneVisit, random: SplitMix64, phase: Int)?]
-    /// By phone: the beacons whose levels are set, and the shadowing of each beacon during a walk.
+    /// By phone: the indices of the beacons whose levels are set.
     private var rows: [[Int32]]
+    /// By phone, then by beacon: the shadowing during a walk, in dB.
     private var shadows: [[Float]]
-    /// By phone: the next time at which something changes, in µs.
+    /// By phone: the next time at which the phone moves or its visit begins or ends, in µs.
     private var due: [Int]
+    /// The earliest time in ``due``.
     private var nextDue = 0
-    /// By advertisement of a beacon: true if the plan's assumptions hold for its time to detection.
+    /// By beacon: true if its time to detection can be compared with the plan, because the plan's assumptions hold.
     private var isComparable: [Bool] = []
 
     // Receivers.
-    /// By receiver and beacon: the index of the link in its tally; -1 for beacons that it does not receive.
+    /// By receiver, then by beacon: the index of the link in the receiver's tally; -1 for beacons that the receiver
+    /// does not receive.
     private var linkOf: [[Int]]
-    /// By receiver, link and advertisement: the probability that a packet is clear, in millionths.
+    /// By receiver, link and advertisement: the probability in millionths that no other packet overlaps with a packet.
     private var clearOf: [[[Int]]] = []
+    /// By receiver: the time of the last received packet, in µs.
     private var lastPacket: [Int]
-    /// The time at which each receiver becomes deaf.
+    /// By receiver: the time at which a planted fault makes it deaf, in µs; `Int.max` without such a fault.
     private var deafAt: [Int]
     private var recordings: [ReceiverRecording] = []
     private var rooms: RehearsedRooms?
 
     // The part to play.
+    /// The beginning of the part that is stored for the player, in µs.
     private let playFrom: Int
+    /// The end of the part that is stored for the player, in µs.
     private let playTo: Int
-    /// By emitter: the index of its present event in the play, and the start of the event.
+    /// By emitter: the index in ``play`` of its current advertising event, and the time at which this event started, in
+    /// µs.
     private var playEvent: [(index: Int, start: Int)] = []
     private var playPhones: [RehearsalPlay.Phone]
 
-    /// The scanner of receivers: the passive scan of Pharos on Linux.
+    /// The name of the receivers' scanner: the passive scan of Pharos on Linux.
     private static let receiverScanner = "linux"
     /// The time between two changes of the levels of a phone that walks, in µs.
     private static let step = 1_000_000
@@ -93,7 +100,7 @@ struct RehearsalStage {
         playPhones = []
     }
 
-    /// Prepares phones and receivers when it is known who sends.
+    /// Prepares the phones and receivers. Call it when the emitters are known.
     mutating func begin(_ emitters: [Transmitters.Emitter]) throws {
         self.emitters = emitters
         let options = rehearsal.options
@@ -123,10 +130,10 @@ struct RehearsalStage {
         }
     }
 
-    /// Draws the shadowing of all devices at a listener. The clones are drawn last, so that a planted clone changes no level
-    /// of another device.
+    /// Draws random shadowing for all emitters at a listener, and sets their levels. Clones are drawn last, so that a
+    /// planted clone does not change the level of any other emitter.
     ///
-    /// - Returns: The beacons that are received there.
+    /// - Returns: The indices of the beacons whose level reaches the sensitivity of the listener.
     private mutating func drawLevels(_ row: LinkTable.Row, at listener: Int, _ random: inout SplitMix64) -> [Int] {
         var audible: [Int] = []
         for isClone in [false, true] {
@@ -175,8 +182,8 @@ struct RehearsalStage {
         }
     }
 
-    /// The probability that a packet of each of a beacon's advertisements is clear of those of other audible beacons and of
-    /// other devices, in millionths.
+    /// For each advertisement of a beacon, the probability in millionths that no packet of another audible beacon or of
+    /// a device outside the fleet overlaps with its packet.
     private func clearShares(of beacon: Int, among audible: [Int]) -> [Int] {
         fleet.beacons[beacon].sent.map { sent in
             let airtime = sent.airtimeMicroseconds
@@ -192,13 +199,13 @@ struct RehearsalStage {
 
     // MARK: Time
 
-    /// Takes what was sent in a slice of time.
+    /// Processes the packets that were sent in a slice of time.
     mutating func take(_ slice: Transmitters.Slice) throws {
         for payload in slice.payloads {
             payloads[Int(payload.emitter) * RehearsedMachine.ringSize + Int(payload.place)] = payload
         }
         var failure: RehearsalError?
-        // The reception is taken out, so that its callback may change the counts.
+        // The reception is moved to a local variable, so that its callback may change the counts.
         var hearing = AirReception.empty
         swap(&hearing, &reception)
         var random = self.random
@@ -218,7 +225,7 @@ struct RehearsalStage {
         if let failure { throw failure }
     }
 
-    /// Changes the phones up to a time without packets.
+    /// Advances the phones and the collector to a time in µs, even if no packet was sent until then.
     mutating func advance(to now: Int) throws {
         if now >= nextDue { changePhones(at: now) }
         rooms?.advance(to: now)
@@ -226,6 +233,8 @@ struct RehearsalStage {
 
     // MARK: What is received
 
+    /// Counts the outcome of a packet at a listener.
+    ///
     /// - Returns: true if the listener received the packet.
     private mutating func decide(
         _ packet: AirPacket, _ listener: Int, _ level: Float, _ outcome: AirReception.Outcome,
@@ -317,9 +326,10 @@ struct RehearsalStage {
         }
     }
 
-    /// Compares a time to detection with the plan's.
+    /// Compares a time to detection in s with the 95th percentile that the plan expects.
     private mutating func compare(_ visit: PhoneVisit, _ seconds: Double) {
-        // Of the visits that the end of the rehearsal cuts short, only short times would count.
+        // Visits that the end of the rehearsal cuts short are left out, because only short times could be measured in
+        // them.
         guard visit.end <= end else { return }
         guard visit.best >= 0, let percentile = visit.percentile, percentile.isFinite, percentile > 0,
             isComparable[visit.best]
@@ -370,7 +380,8 @@ struct RehearsalStage {
             if visit.best >= 0, audible.contains(visit.best) {
                 visit.clearShares = clearShares(of: visit.best, among: audible)
             } else {
-                // The beacon is too weak here in this visit: only the target time is of interest.
+                // The best beacon is too weak in this visit, so the visit does not need to be longer than the target
+                // time.
                 visit.best = -1
                 visit.end = min(visit.end, visit.begin + Int(plan.target.seconds * 1e6))
             }
@@ -394,7 +405,7 @@ struct RehearsalStage {
         due[phone] = min(visit.end, now + Self.step)
     }
 
-    /// Sets the levels of a phone that walks.
+    /// Sets the levels of all beacons at a phone that walks, for its position.
     private mutating func place(_ phone: Int, at position: FloorPosition) {
         let listener = receivers + phone
         let row = links.row(near: position)
@@ -408,7 +419,7 @@ struct RehearsalStage {
     }
 
     private mutating func clearLevels(_ phone: Int, except kept: [Int32]) {
-        // Rows are in the order of the beacons.
+        // Both lists of beacons are in ascending order.
         var place = 0
         for beacon in rows[phone] {
             while place < kept.count, kept[place] < beacon { place += 1 }
@@ -419,9 +430,9 @@ struct RehearsalStage {
         }
     }
 
-    /// Counts a visit that is over.
+    /// Ends a visit and counts it.
     ///
-    /// - Parameter isWhole: False if the rehearsal ended first.
+    /// - Parameter isWhole: False if the rehearsal ended before the visit.
     private mutating func endVisit(_ phone: Int, _ visit: PhoneVisit, isWhole: Bool) {
         switch visit.kind {
         case .stand(let place):
@@ -431,7 +442,7 @@ struct RehearsalStage {
             } else if plan.target.beacons > 1, visit.found.count >= plan.target.beacons {
                 tallies.places[place].detected += 1
             }
-            // A beacon that was not detected took longer than the visit.
+            // If the beacon was not detected, its time to detection is longer than the visit.
             if isWhole, visit.best >= 0, !visit.isDetectedClear, visit.percentile != nil {
                 compare(visit, .greatestFiniteMagnitude)
             }
@@ -452,9 +463,9 @@ struct RehearsalStage {
 
     // MARK: The end
 
-    /// Ends the counts.
+    /// Ends the visits and the recordings, and returns the complete counts.
     ///
-    /// - Parameter ideal: The counts of the ideal receivers by emitter.
+    /// - Parameter ideal: The counts of the ideal receivers, by emitter.
     mutating func finish(_ ideal: [Int: RehearsalTallies.Beacon]) throws -> RehearsalTallies {
         for phone in visits.indices {
             if let visit = visits[phone] { endVisit(phone, visit, isWhole: end >= visit.end) }

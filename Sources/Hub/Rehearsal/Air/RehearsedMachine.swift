@@ -8,26 +8,27 @@ internal import Sightings
 internal import Sites
 internal import VirtualController
 
-/// A packet on the air.
+/// A packet on the air: one copy of an advertising event, on one channel.
 struct AirPacket: Sendable {
-    /// µs from the beginning of the rehearsal.
+    /// The start of the packet, in µs from the beginning of the rehearsal.
     var start: Int
+    /// The duration of the packet in µs.
     var airtime: Int32
-    /// The time from the start of its advertising event, in µs.
+    /// The time from the start of the advertising event to the start of the packet, in µs.
     var offset: Int32
-    /// The beacon, or a device that sends a clone: see ``Transmitters``.
+    /// The index of the emitter, which is a beacon or a device that sends a clone; see ``Transmitters/emitters``.
     var emitter: Int32
     /// The index among the beacon's advertisements; -1 for data that it should not send.
     var advertisement: Int16
-    /// The place of its data in the ring of its emitter.
+    /// The place of the packet's data in the ring of its emitter.
     var payload: Int16
     /// 0, 1 and 2 for the channels 37, 38 and 39.
     var channel: UInt8
-    /// The radio power less the power that the plan expects, in dB.
+    /// The radio power minus the power that the plan expects, in dB.
     var powerOffset: Float
 }
 
-/// New data of a packet. Receivers and recordings need the bytes, phones do not.
+/// The data of packets, passed on once when an emitter begins to send them. Only recordings need the bytes.
 struct AirPayload: Sendable {
     let emitter: Int32
     let place: Int16
@@ -37,9 +38,10 @@ struct AirPayload: Sendable {
     let properties: UInt16
 }
 
-/// A machine with one beacon: the product's supervisor and session on a virtual controller, and an ideal receiver next to it.
+/// A simulated machine with one beacon. It runs the supervisor and the session of Pharos on a virtual controller, and
+/// has an ideal receiver next to it, which counts what is sent.
 ///
-/// It has an air of its own; the rehearsal merges the packets of all machines.
+/// Each machine has its own simulated air; the rehearsal merges the packets of all machines.
 final class RehearsedMachine {
     private let beacon: RehearsedBeacon
     private let emitter: Int
@@ -50,27 +52,31 @@ final class RehearsedMachine {
     private var isOpen = false
     private var runner: AdapterRunner?
     private var beaconSession: BeaconSession?
-    /// The advertisements now, and those that the next reload gives.
+    /// The advertisements that are sent now.
     private var sources: [PayloadSource]
+    /// The advertisements that are sent after the next reload of the profile.
     private var nextSources: [PayloadSource]
-    /// The faults of this machine that have not begun, the earliest first.
+    /// The planted faults of this machine that have not begun yet, the earliest first.
     private var faults: [RehearsalFault]
-    /// The power that its transmitter loses, in dB.
+    /// The power that the transmitter loses because of a planted fault, in dB.
     private var lostPower = 0.0
-    /// The time that the machine's wall clock is ahead, in s.
+    /// The time by which the machine's wall clock is ahead because of a planted fault, in s.
     private var clockLeap = 0.0
+    /// The time at which the machine is switched on.
     private let begin: HCIInstant
 
-    // What the ideal receiver counts.
+    // Counts of the ideal receiver.
     private(set) var tally: RehearsalTallies.Beacon
     private let partMicroseconds: Int
     private let endMicroseconds: Int
-    /// The last event of each advertisement in µs; nil before the first one.
+    /// By advertisement: the time of its last event in µs; nil before the first event.
     private var lastEvent: [Int?]
-    /// The start of the present event of each advertisement, and of unknown data at the end.
+    /// By advertisement: the start of its current event in µs. The last element is for data that the beacon should not
+    /// send.
     private var eventStart: [Int]
-    /// The last data of each advertisement.
+    /// By advertisement: the last data that it sent.
     private var known: [[UInt8]]
+    /// By advertisement: the place of its last data in the ring.
     private var places: [Int16]
     private var nextPlace: Int16 = 0
     private var onAirAt: Int?
@@ -82,17 +88,18 @@ final class RehearsedMachine {
     private var strangeOctets: [UInt8] = []
     private var strangePlace: Int16 = -1
 
-    // What the present slice of time gets.
+    // The results for the current slice of time.
     private(set) var packets: [AirPacket] = []
     private(set) var payloads: [AirPayload] = []
 
-    /// The number of places in the ring of data: more than change in one slice of time.
+    /// The number of places in the ring that stores the last data of an emitter. Data change less often than this in
+    /// one slice of time.
     static let ringSize = 64
 
     /// - Parameters:
-    ///   - emitter: Its number among all transmitters.
+    ///   - emitter: The index of the machine among all emitters.
     ///   - isClone: True for a device that sends the beacon's advertisements from another address.
-    ///   - begin: When the machine is switched on, in µs.
+    ///   - begin: The time at which the machine is switched on, in µs.
     init(
         _ beacon: RehearsedBeacon, emitter: Int, isClone: Bool, faults: [RehearsalFault], seed: UInt64, begin: Int,
         endMicroseconds: Int, startUnixSeconds: Int, tally: RehearsalTallies.Beacon
@@ -135,7 +142,8 @@ final class RehearsedMachine {
 
     private var nowMicroseconds: Int { Int(air.now.nanoseconds / 1000) }
 
-    /// Lets time pass until `end` in µs. Afterwards ``packets`` and ``payloads`` have what was sent.
+    /// Advances the machine to the time `end` in µs. Afterwards, ``packets`` and ``payloads`` contain what was sent
+    /// since the previous call.
     func run(until end: Int) {
         packets.removeAll(keepingCapacity: true)
         payloads.removeAll(keepingCapacity: true)
@@ -156,7 +164,7 @@ final class RehearsedMachine {
         }
     }
 
-    /// Ends the counts at the end of the rehearsal.
+    /// Completes the counts at the end of the rehearsal.
     func finish() {
         defer { runner = nil }
         for index in beacon.sent.indices { noteSilence(index, until: endMicroseconds) }
@@ -204,7 +212,7 @@ final class RehearsedMachine {
         }
     }
 
-    /// An advertisement with another identity. Frames without an identity stay the same.
+    /// Returns an advertisement with another identity. Frames without an identity stay the same.
     private static func withOtherIdentity(_ own: Advertisement) -> Advertisement {
         var advertisement = own
         switch advertisement.content {
@@ -242,7 +250,8 @@ final class RehearsedMachine {
         guard start < endMicroseconds else { return }
         let index = advertisement(of: pdu, at: start)
         let slot = index ?? beacon.sent.count
-        // The copies of an event start within 3 ms, and events of one advertisement are at least 20 ms apart.
+        // The copies of an event on the three channels start within 3 ms, and events of one advertisement are at least
+        // 20 ms apart.
         if start - eventStart[slot] > 5000 {
             eventStart[slot] = start
             if let index { count(index, at: start) } else { tally.strangeData += 1 }
@@ -258,7 +267,7 @@ final class RehearsedMachine {
                 channel: UInt8(pdu.channel - 37), powerOffset: Float(power - nominal)))
     }
 
-    /// The advertisement with the data of a packet; nil if the beacon should not send these data.
+    /// The index of the advertisement that has the data of a packet; nil if the beacon should not send these data.
     private func advertisement(of pdu: AirPDU, at start: Int) -> Int? {
         for index in known.indices where known[index] == pdu.data {
             return index
@@ -303,7 +312,7 @@ final class RehearsedMachine {
         return nil
     }
 
-    /// Compares an ephemeral id with those of this time: the present period, and those before and after it.
+    /// Checks that an ephemeral id is the id of the current rotation period, or of the period before or after it.
     private func check(_ id: FixedOctets<8>, _ index: Int, at start: Int) {
         guard let key = beacon.sent[index].source.advertisement.content.rotatingKey,
             let exponent = RotationExponent(rawValue: key.rotationExponent), let epoch = beacon.epoch,

@@ -4,40 +4,45 @@ internal import Configuration
 internal import Sightings
 internal import Sites
 
-/// The product's collector, which gets a line of each receiver every second, and says in which room each beacon is.
+/// Runs the collector of Pharos: passes it a line of each receiver every second, and counts how long it reports a right
+/// or a wrong room for each beacon.
 struct RehearsedRooms {
     private var collector: SightingCollector
     private let fleet: RehearsedFleet
     private let receivers: [String]
     private let startMilliseconds: Int
-    /// By receiver and beacon: the reports of the present second, and the sum of their levels.
+    /// By receiver, then by beacon: the number of reports in the current second.
     private var counts: [[Int32]]
+    /// By receiver, then by beacon: the sum of the levels of these reports, in dBm.
     private var sums: [[Float]]
     private var identities: [String?]
-    /// The end of the present second in µs.
+    /// The end of the current second, in µs.
     private var secondEnd = 1_000_000
-    /// The end in µs, after which nothing is passed to the collector.
+    /// The time in µs after which nothing is passed to the collector.
     let end: Int
-    /// The times in µs in which the broker is away.
+    /// The times in µs in which the broker cannot be reached.
     private let away: [Range<Int>]
 
-    /// What the collector said of each beacon.
+    /// The results of the collector for one beacon.
     struct Finding {
         var falseExits = 0
         var roomSeconds = 0
         var wrongSeconds = 0
-        /// The sum of the probabilities of another room than the one that the collector named, in thousandths of a second.
+        /// The expected time in a wrong room in ms: the sum, over all seconds, of the collector's own probability that
+        /// the beacon is in another room than it reports.
         var expectedWrong = 0
         fileprivate var room: String?
         fileprivate var probability = 0.0
     }
     private(set) var findings: [Finding]
-    /// By beacon: the room in which it is, and when a planted fault may end its presence, in µs.
+    /// By beacon: the room in which it is; nil if it is in no room.
     private let rooms: [String?]
+    /// By beacon: the time in µs from which a planted fault may cause an exit; `Int.max` without such a fault.
     private let leavesAt: [Int]
     private let numbers: [String: Int]
 
-    /// The time of a beacon that is simulated with the collector, in s: it costs more than all the rest.
+    /// The collector runs only for this number of seconds, divided by the number of beacons, because it takes more
+    /// computing time than the rest of the rehearsal.
     private static let beaconSeconds = 30_000
 
     /// - Returns: nil if the site has no rooms or no receivers.
@@ -70,7 +75,7 @@ struct RehearsedRooms {
         numbers = Dictionary(fleet.beacons.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// The collector's file for the floor.
+    /// The configuration file of the collector for the floor.
     private static func file(_ site: Site, _ fleet: RehearsedFleet) -> CollectorFile? {
         let rooms = site.rooms.map { room in
             JSONValue.record([
@@ -99,7 +104,7 @@ struct RehearsedRooms {
         return CollectorFile.decode(Array(file.line.utf8)).file
     }
 
-    /// Notes a received packet.
+    /// Counts a received packet.
     mutating func hear(_ beacon: Int, by receiver: Int, level: Float, at time: Int) {
         advance(to: time)
         guard time < end else { return }
@@ -107,7 +112,7 @@ struct RehearsedRooms {
         sums[receiver][beacon] += level
     }
 
-    /// Passes the lines of all seconds that are over to the collector.
+    /// Passes the lines of all completed seconds to the collector.
     mutating func advance(to time: Int) {
         while secondEnd <= min(time, end) {
             let now = secondEnd
@@ -134,7 +139,7 @@ struct RehearsedRooms {
         }
     }
 
-    /// Counts a second of a beacon.
+    /// Counts a second in the room that the collector reports for a beacon.
     private mutating func pass(_ index: Int) {
         guard let room = findings[index].room, let own = rooms[index] else { return }
         findings[index].roomSeconds += 1
@@ -146,7 +151,7 @@ struct RehearsedRooms {
         guard let name = event.beacon, let index = numbers[name] else { return }
         switch event.kind {
         case .exit:
-            // The exit of a beacon that a fault has taken off the air is right.
+            // After a fault that takes the beacon off the air, an exit is correct.
             if now < leavesAt[index] { findings[index].falseExits += 1 }
             findings[index].room = nil
         case .unknown: findings[index].room = nil

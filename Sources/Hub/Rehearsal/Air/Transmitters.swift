@@ -2,20 +2,20 @@ internal import Airtime
 internal import BluetoothTypes
 internal import LinuxHost
 
-/// All machines of a rehearsal, on several threads, slice of time after slice of time.
+/// Runs all machines of a rehearsal on several threads, one slice of time after the other.
 ///
 /// The packets do not depend on the number of threads: each machine has its own air and its own random numbers.
 final class Transmitters: Sendable {
-    /// What one group of machines sent in a slice of time.
+    /// The packets that a group of machines sent in a slice of time.
     struct Slice: Sendable {
-        /// In the order of the machines, for each machine in the order of time.
+        /// The packets in the order of the machines, and for each machine in the order of time.
         var packets: [AirPacket]
         var payloads: [AirPayload]
     }
 
-    /// What is sent by which beacon.
+    /// A device that sends: the machine of a beacon, or a device that sends a clone of its advertisements.
     struct Emitter: Sendable {
-        /// The index of the beacon whose advertisements it sends.
+        /// The index of the beacon whose advertisements the device sends.
         let beacon: Int
         let isClone: Bool
     }
@@ -30,10 +30,10 @@ final class Transmitters: Sendable {
 
     /// The length of a slice in µs.
     static let sliceMicroseconds = 5_000_000
-    /// The number of slices that may wait.
+    /// The largest number of finished slices of a group that wait to be processed.
     private static let window = 3
 
-    /// The beacons, and after them the devices that send clones.
+    /// The machines of the beacons in the order of the fleet, followed by the devices that send clones.
     let emitters: [Emitter]
     private let groups: Int
     private let state: Monitor<State>
@@ -50,7 +50,8 @@ final class Transmitters: Sendable {
         let clones = faults.filter { $0.kind == .clone }
         var emitters = fleet.beacons.indices.map { Emitter(beacon: $0, isClone: false) }
         var begins = fleet.beacons.indices.map { index in
-            // Machines that are switched on together would send in step for a while.
+            // The machines are switched on at random times, because machines that start together would send at the same
+            // times for a while.
             var random = SplitMix64(seed: RehearsalSeed.mix(seed, 3, index))
             let longest = fleet.beacons[index].sent.map(\.longestMicroseconds).max() ?? 0
             return Int(random.nextUnit() * min(longest, 1_000_000)) + 1

@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 internal import Sites
 
-/// Faults for a rehearsal, from a file.
+/// Reads the file with the faults to plant in a rehearsal.
 public enum FaultsFile {
     /// Reads the file and checks its names against a fleet.
     ///

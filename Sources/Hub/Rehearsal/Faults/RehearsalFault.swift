@@ -4,7 +4,7 @@ internal import Sites
 
 /// A fault that is planted in a rehearsal.
 public struct RehearsalFault: Hashable, Sendable {
-    /// What goes wrong.
+    /// The kind of a fault.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// The beacon's machine stops for good.
         case stops
@@ -20,22 +20,22 @@ public struct RehearsalFault: Hashable, Sendable {
         case deaf
         /// The receivers' broker cannot be reached.
         case brokerAway = "broker-away"
-        /// The wall clock of a beacon's machine leaps ahead, and with it the ephemeral ids.
+        /// The wall clock of a beacon's machine leaps ahead, so its ephemeral ids are those of a later time.
         case clockJump = "clock-jump"
     }
 
     public var kind: Kind
     /// The name of the beacon, or of the receiver for `deaf`; empty for `broker-away`.
     public var subject: String
-    /// The beginning, in s from the beginning of the rehearsal.
+    /// The beginning of the fault, in s from the beginning of the rehearsal.
     public var atS: Double
     /// The duration of `broker-away`, in s.
     public var forS = 300.0
-    /// The new interval of `interval`, as a multiple of the old one.
+    /// The new interval of `interval`, as a multiple of the old interval.
     public var factor = 2.0
     /// The loss of power of `weak`, in dB.
     public var byDb = 10.0
-    /// The leap of `clock-jump`, in s.
+    /// The time by which the clock leaps ahead with `clock-jump`, in s.
     public var byS = 7200.0
 
     public init(_ kind: Kind, _ subject: String, atS: Double) {
@@ -59,11 +59,11 @@ public struct RehearsalFault: Hashable, Sendable {
         }
     }
 
-    /// Faults at random: each of another kind as long as there are kinds, and of another beacon as long as there are
-    /// beacons, at a tenth to six tenths of the time.
+    /// Returns random faults. The kinds are used in turn, and each beacon has at most one fault. The faults begin after
+    /// 10 % to 60 % of the time.
     ///
-    /// Kinds that the fleet cannot show are left out: `deaf` and `broker-away` need receivers, `weak` a floor with
-    /// receivers, and `clock-jump` ephemeral ids.
+    /// Kinds that cannot be observed with the fleet are left out: `deaf`, `broker-away`, `weak` and `clone` need
+    /// receivers, and `clock-jump` needs ephemeral ids.
     public static func random(
         _ count: Int, in fleet: RehearsedFleet, hours: Double, seed: UInt64
     ) -> [RehearsalFault] {
@@ -87,7 +87,7 @@ public struct RehearsalFault: Hashable, Sendable {
             let choice: [String]
             switch kind {
             case .brokerAway: choice = faults.contains { $0.kind == .brokerAway } ? [] : [""]
-            // One receiver at least must still hear.
+            // At least one receiver must still work.
             case .deaf: choice = freeReceivers.count > 1 ? freeReceivers : []
             case .clockJump: choice = free.filter(rotating.contains)
             default: choice = free

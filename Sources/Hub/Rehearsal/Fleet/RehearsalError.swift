@@ -8,14 +8,14 @@ public struct RehearsalError: Error, Hashable, Sendable, CustomStringConvertible
         case malformed
         /// The files are well formed, but cannot be rehearsed together.
         case invalid
-        /// The options ask for something that does not exist or is too large.
+        /// The options request something that does not exist or is too large.
         case request
         /// The system refused a call.
         case system
     }
 
     public let kind: Kind
-    /// A sentence for each problem with its place and advice; at least one.
+    /// One sentence for each problem, with its location and advice; at least one sentence.
     public let messages: [String]
 
     public init(_ kind: Kind, _ messages: [String]) {

@@ -14,16 +14,16 @@ internal import Sightings
 public import Sites
 internal import VirtualController
 
-/// A fleet and its floor, read and checked, with everything that a rehearsal needs of them.
+/// A fleet and its floor, read from files and checked, with all data that a rehearsal needs.
 public struct RehearsedFleet: Sendable {
     public let name: String
-    /// The path on the command line.
+    /// The path that was given on the command line.
     public let file: String
     /// The site file; nil without a floor.
     public let siteFile: String?
     /// The floor; nil without a site file.
     public let site: Site?
-    /// In the order of the fleet file.
+    /// The beacons in the order of the fleet file, followed by beacons that only the site file contains.
     let beacons: [RehearsedBeacon]
     /// Assumptions about the files, one sentence each.
     let notes: [String]
@@ -32,8 +32,8 @@ public struct RehearsedFleet: Sendable {
     /// The wall clock at the beginning of the rehearsal, in seconds since 1970.
     let startUnixSeconds: Int
 
-    /// 2026-01-01T00:00:00Z: the wall clock at the beginning of a fleet without ephemeral ids, and the epoch of a beacon of
-    /// a fleet that was not generated yet.
+    /// 2026-01-01T00:00:00Z in seconds since 1970. A rehearsal begins at this time if the fleet has no ephemeral ids.
+    /// In a fleet that was not generated yet, it is the epoch of the ephemeral ids.
     fileprivate static let usualStart = 1_767_225_600
     /// The time from the latest epoch of ephemeral ids to the beginning of the rehearsal, in seconds.
     private static let afterEpoch = 3600
@@ -80,7 +80,7 @@ public struct RehearsedFleet: Sendable {
         guard !beacons.isEmpty else {
             throw RehearsalError(.invalid, "\(siteFile ?? fleetFile): no beacon of \(fleetFile) is on this floor")
         }
-        // A site file may list beacons that are there already and belong to no fleet.
+        // A site file without a reference to a fleet may contain beacons that do not belong to the fleet.
         let known = Set(beacons.map(\.name))
         let others = (floor?.fleet == nil ? floor?.beacons ?? [] : []).filter { !known.contains($0.name) }
         beacons += try others.map { try RehearsedBeacon($0) }
@@ -137,7 +137,7 @@ public struct RehearsedFleet: Sendable {
             throw RehearsalError(
                 errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: file) })
         }
-        // The page draws the picture; a rehearsal does not need it.
+        // Only the page draws the picture, so the rehearsal runs even if the picture cannot be read.
         try? site.readPicture(ofSite: file)
         return site
     }
@@ -162,7 +162,7 @@ public struct RehearsedFleet: Sendable {
         }
     }
 
-    /// A beacon without a floor: all of them are at one place.
+    /// The radio data of a beacon if there is no floor. All beacons are at the same place.
     private static func unplaced(_ beacon: FleetManifest.Beacon) throws -> SiteBeacon {
         let sent = beacon.advertisements.compactMap(\.traffic)
         guard let fastest = sent.indices.min(by: { sent[$0].interval < sent[$1].interval }) else {
@@ -182,19 +182,20 @@ public struct RehearsedFleet: Sendable {
     }
 }
 
-/// A beacon of a rehearsed fleet: its machine, what it should send, and its place.
+/// A beacon of a rehearsed fleet: its machine, its advertisements, and its place.
 struct RehearsedBeacon: Sendable {
     /// An advertisement as it should be sent.
     struct Sent: Sendable {
         let source: PayloadSource
-        /// T + 5 ms in µs; with a pattern, that of its mean rate.
+        /// The mean time between two advertising events in µs: the interval plus the mean random delay of 5 ms. With a
+        /// pattern of intervals, the interval of the mean rate is used.
         let periodMicroseconds: Double
-        /// The longest interval in µs.
+        /// The longest interval of the advertisement in µs.
         let longestMicroseconds: Double
         let airtimeMicroseconds: Double
-        /// The identity of frames that have one.
+        /// The identity; nil for frames without an identity.
         let identity: BeaconIdentity?
-        /// The name in the report, such as `ibeacon`.
+        /// The type of the advertisement in the report, such as `ibeacon`.
         let type: String
     }
 
@@ -209,7 +210,7 @@ struct RehearsedBeacon: Sendable {
     let epoch: Int?
     /// The identity key; nil without ephemeral ids and encryption.
     let key: IdentityKey?
-    /// True if a key was missing, so that a key made from the name is used.
+    /// True if the identity key is missing, so that a key derived from the name is used.
     let hasInventedKey: Bool
 
     init(
@@ -236,7 +237,7 @@ struct RehearsedBeacon: Sendable {
         sent = try advertisements.map { advertisement in
             let source = Self.source(of: advertisement, key)
             let octets = try advertisement.payloadOctetCount()
-            // The measured power is not a part of the identity.
+            // The measured power is not a part of the identity, so any value can be used.
             let frame = try? advertisement.content.frame(measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower))
             let parts = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
             return Sent(
@@ -249,7 +250,7 @@ struct RehearsedBeacon: Sendable {
         fastest = Self.fastest(sent)
     }
 
-    /// A beacon that only the site file describes: it sends data without a meaning.
+    /// A beacon that only the site file describes. It sends meaningless data of the right length.
     init(_ place: SiteBeacon) throws {
         name = place.name
         self.place = place
@@ -276,7 +277,7 @@ struct RehearsedBeacon: Sendable {
         fastest = 0
     }
 
-    /// An advertisement with the key that it needs.
+    /// The payload source of an advertisement, with the identity key if the advertisement needs it.
     func source(of advertisement: Advertisement) -> PayloadSource { Self.source(of: advertisement, key) }
 
     private static func source(of advertisement: Advertisement, _ key: IdentityKey?) -> PayloadSource {
@@ -284,7 +285,7 @@ struct RehearsedBeacon: Sendable {
             advertisement, identityKey: advertisement.content.keyFile != nil ? key : nil, firstPacket: 1)
     }
 
-    /// A key for a rehearsal without the real ones: bytes that follow from the name.
+    /// A substitute for a missing identity key, derived from the name.
     private static func inventedKey(_ name: String) -> IdentityKey {
         var random = SplitMix64(seed: StableHash.of(name))
         var octets = FixedOctets<16>()
@@ -310,7 +311,8 @@ struct RehearsedBeacon: Sendable {
         }
     }
 
-    /// The most frequent of some advertisements, by which the plan counts a beacon as detected.
+    /// The index of the most frequent advertisement. The plan counts a beacon as detected when this advertisement is
+    /// received.
     private static func fastest(_ sent: [Sent]) -> Int {
         sent.indices.min { left, right in
             (sent[left].periodMicroseconds, sent[left].airtimeMicroseconds)
@@ -318,13 +320,14 @@ struct RehearsedBeacon: Sendable {
         } ?? 0
     }
 
-    /// True if its advertisements take turns on one advertising set.
+    /// True if the beacon's advertisements take turns on one advertising set.
     var sharesSet: Bool { sent.count > 1 && !model.hasExtendedAdvertising }
 }
 
-/// Numbers for random generators that follow from one seed.
+/// Derives the seeds of several random generators from one seed.
 enum RehearsalSeed {
-    /// A number for a part of the rehearsal, such as the machine `index` or a phone's visit.
+    /// Returns the seed for a part of the rehearsal, such as the machine or the phone with an index. Each use has its
+    /// own number `part`.
     static func mix(_ seed: UInt64, _ part: UInt64, _ index: Int) -> UInt64 {
         var random = SplitMix64(seed: seed ^ (part &* 0x9E37_79B9_7F4A_7C15))
         var second = SplitMix64(seed: random.next() &+ UInt64(truncatingIfNeeded: index))

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 
 extension RehearsalPromise.Kind {
-    /// What is promised, in words.
+    /// The promised property in words.
     var words: String {
         switch self {
         case .interval: "advertising interval"
@@ -32,7 +32,7 @@ extension RehearsalPromise.Verdict {
         }
     }
 
-    /// 0 for the worst verdict.
+    /// The rank of the verdict: 0 for the worst.
     var rank: Int {
         switch self {
         case .broken: 0
@@ -43,7 +43,7 @@ extension RehearsalPromise.Verdict {
 }
 
 extension RehearsalPromise {
-    /// The promised value: `at least 90 %`, `255 ms`; a dash if there is none.
+    /// The promised value as text, such as `at least 90 %` or `255 ms`; a dash if there is none.
     var promised: String {
         guard let expected, expected.isFinite else { return NumberFormat.none }
         let value = Self.text(expected, unit)
@@ -54,7 +54,7 @@ extension RehearsalPromise {
         }
     }
 
-    /// The value of the rehearsal, with its standard error if it has one: `97.5 ± 1.1 %`.
+    /// The measured value as text, with its standard error if it has one, such as `97.5 ± 1.1 %`.
     var found: String {
         guard let standardError, standardError.isFinite, let measured, measured.isFinite else {
             return Self.text(measured, unit)
@@ -67,7 +67,7 @@ extension RehearsalPromise {
     }
 }
 
-/// A moment of a rehearsal.
+/// Formats times of a rehearsal.
 enum RehearsalClock {
     /// Hours, minutes and, unless they are 0, seconds: `10:00`, `00:00:12`.
     static func text(_ seconds: Double) -> String {

@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Planner
 internal import Sites
 
-/// The floor from above: each beacon in the colour of its verdict, with the share of visits in which phones detect it.
+/// Draws the floor: each beacon in the colour of its verdict, with the share of visits in which phones detect it.
 struct RehearsalFloor {
     private let report: RehearsalReport
     private let plan: PlanPageContent.FloorPlan
@@ -12,11 +12,11 @@ struct RehearsalFloor {
     let frame: FloorPlanFigure.Frame
 
     private static let wallLimit = 3000
-    /// With more beacons they are drawn smaller.
+    /// If there are more beacons than this, they are drawn smaller.
     private static let largeBeacons = 120
-    /// The number of beacons that have names.
+    /// The largest number of beacons whose names are drawn.
     private static let labelledBeacons = 60
-    /// The number of ways of phones that are drawn.
+    /// The largest number of phones whose tracks are drawn.
     private static let wayLimit = 200
 
     /// The drawing of a report; nil if no beacon has a position.
@@ -42,7 +42,7 @@ struct RehearsalFloor {
 
     private static func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }
 
-    /// A position in units of the drawing.
+    /// Converts a position on the floor to units of the drawing.
     func place(_ position: FloorPosition) -> (x: Double, y: Double) { frame.place(Self.point(position)) }
 
     /// The radius of a beacon in units of the drawing.
@@ -62,7 +62,7 @@ struct RehearsalFloor {
             let style = isBroken(.walk, path.name) ? "way broken" : "way"
             drawing.path(SVGPath(line: path.points.map(frame.place)), class: style)
         }
-        // The player hides this group, because it draws the moment instead.
+        // The player hides this group, because it draws the state at the current time instead.
         drawing.beginGroup(id: "summary")
         drawWays(in: &drawing)
         drawShares(in: &drawing)
@@ -90,7 +90,7 @@ struct RehearsalFloor {
         }
     }
 
-    /// A ring around each beacon, of which the measured share is drawn over.
+    /// Draws a ring around each beacon, and over it an arc whose length is the measured share of visits.
     private func drawShares(in drawing: inout SVG) {
         var rims = SVGPath()
         var arcs = SVGPath()
@@ -124,7 +124,7 @@ struct RehearsalFloor {
         return "\(name): \(verdicts[number]?.words ?? "no promise")\(share)"
     }
 
-    /// The names next to the beacons, those with broken promises first.
+    /// Draws the names next to the beacons, beginning with beacons that have broken promises.
     private func drawNames(in drawing: inout SVG) {
         let order = report.beacons.indices.sorted {
             (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1)
@@ -152,7 +152,7 @@ struct RehearsalFloor {
             + "\(NumberFormat.count(plan.walls.count, "wall")). The table below has a row for each beacon."
     }
 
-    /// The colours of the beacons.
+    /// The entries of the legend for the colours of the beacons.
     private var beaconEntries: [HTML.LegendEntry] {
         [
             (RehearsalPromise.Verdict.holds, "beacon: all promises hold"), (.broken, "beacon: a promise does not hold"),
@@ -161,7 +161,7 @@ struct RehearsalFloor {
             .map { verdict, name in .init("disc \(verdict.rawValue)", name) }
     }
 
-    /// The legend of the result.
+    /// The legend of the drawing with the result.
     var legend: String {
         var entries = beaconEntries
         if shares.contains(where: { $0 != nil }) {
@@ -175,7 +175,7 @@ struct RehearsalFloor {
         return HTML.legend(entries)
     }
 
-    /// The legend of what moves.
+    /// The legend of the moving objects that the player draws.
     var playLegend: String {
         HTML.legend(
             beaconEntries + [

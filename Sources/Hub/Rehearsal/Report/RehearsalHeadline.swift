@@ -21,10 +21,11 @@ extension RehearsalReport {
             + causes.prefix(Self.namedCauses).joined(separator: "; ") + rest + "."
     }
 
-    /// The headline names this many causes.
+    /// The largest number of causes in the headline.
     private static let namedCauses = 3
 
-    /// Each planted fault that explains broken promises, and each subject with broken promises that none explains.
+    /// The causes of broken promises: each planted fault that explains broken promises, and each subject with broken
+    /// promises that no planted fault explains.
     private func causes(of broken: [RehearsalPromise]) -> [String] {
         var order: [String] = []
         var kinds: [String: [String]] = [:]
@@ -53,8 +54,8 @@ extension RehearsalReport {
         return verdicts
     }
 
-    /// The measured share of visits in which phones detect each beacon in time, 0...1, from its weakest place; nil if it
-    /// was not measured.
+    /// By beacon: the measured share of visits in which phones detect the beacon in time, 0...1, at the place where the
+    /// share is smallest; nil if it was not measured.
     var detectedShares: [Double?] {
         var shares = [Double?](repeating: nil, count: beacons.count)
         for promise in promises where promise.kind == .detection && promise.unit == "%" {

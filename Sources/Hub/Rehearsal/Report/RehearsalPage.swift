@@ -1,10 +1,10 @@
 internal import BluetoothTypes
 internal import Planner
 
-/// A rehearsal as one self-contained page: whether its promises hold, the floor, a player of what was on the air, and a
-/// table of the promises.
+/// A rehearsal as one self-contained page: the verdicts on the promises, the floor, a player of the advertising events,
+/// and tables of the promises.
 ///
-/// The page needs no network. Without scripts and on paper it has everything but the player. It plays at most the first
+/// The page needs no network. Without scripts and on paper, only the player is missing. It plays at most the first
 /// 200,000 advertising events, and its tables have at most 1000 rows; captions and notes describe the omissions.
 public struct RehearsalPage: Sendable {
     private let report: RehearsalReport
@@ -32,7 +32,7 @@ public struct RehearsalPage: Sendable {
         ]).element(id: "data")
     }
 
-    /// The numbers side by side.
+    /// The tiles with the most important numbers.
     private var tiles: String {
         func count(_ verdict: RehearsalPromise.Verdict) -> Int { report.promises.count { $0.verdict == verdict } }
         func tile(_ id: String, _ name: String, _ number: Int, isHidden: Bool = false) -> ControlPanel.Tile {
@@ -75,7 +75,7 @@ enum RehearsalScript {
     static let filters = string(PackageResources.filters_html)
     /// The controls of the player.
     static let player = string(PackageResources.player_html)
-    /// The numbers of the moment, next to the floor.
+    /// The numbers at the player's current time, next to the floor.
     static let nowPlaying = string(PackageResources.now_html)
 
     private static func string(_ octets: [UInt8]) -> String { String(decoding: octets, as: UTF8.self) }

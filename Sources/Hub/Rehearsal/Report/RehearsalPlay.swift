@@ -5,14 +5,14 @@ public import Configuration
 public struct RehearsalPlay: Hashable, Sendable {
     /// The advertising events in the order of their times, as columns of equal length.
     public struct Sends: Hashable, Sendable {
-        /// The starts, in ms from the beginning of the rehearsal.
+        /// The starts of the events, in ms from the beginning of the rehearsal.
         public var milliseconds: [Double] = []
         /// The indices of the beacons in the report.
         public var beacons: [Int] = []
         /// The number of phones and receivers that received the event.
         public var received: [Int] = []
-        /// The number of phones and receivers at which another packet destroyed the event, and that received no other copy
-        /// of it.
+        /// The number of phones and receivers at which another packet destroyed the event, and that received no other
+        /// copy of it.
         public var collided: [Int] = []
 
         public init() {}
@@ -20,11 +20,11 @@ public struct RehearsalPlay: Hashable, Sendable {
         public var count: Int { milliseconds.count }
     }
 
-    /// A phone that walks, and what it finds.
+    /// The track of a phone, and the beacons that it discovers.
     public struct Phone: Hashable, Sendable {
         /// The name of its scanner.
         public var scanner: String
-        /// Times in s with positions, at each corner of its way. Between them it moves evenly.
+        /// The times and positions at the corners of the track. Between two corners, the phone moves at constant speed.
         public var track: [TrackPoint]
         public var discoveries: [Discovery]
 
@@ -37,7 +37,7 @@ public struct RehearsalPlay: Hashable, Sendable {
 
     /// A time and a position.
     public struct TrackPoint: Hashable, Sendable {
-        /// Seconds from the beginning of the rehearsal.
+        /// The time in s from the beginning of the rehearsal.
         public var atS: Double
         public var position: FloorPosition
 
@@ -47,9 +47,9 @@ public struct RehearsalPlay: Hashable, Sendable {
         }
     }
 
-    /// The first packet that a phone receives of a beacon after it came into range.
+    /// The first packet of a beacon that a phone receives during a visit.
     public struct Discovery: Hashable, Sendable {
-        /// Seconds from the beginning of the rehearsal.
+        /// The time in s from the beginning of the rehearsal.
         public var atS: Double
         /// The index of the beacon in the report.
         public var beacon: Int
@@ -60,13 +60,13 @@ public struct RehearsalPlay: Hashable, Sendable {
         }
     }
 
-    /// Something that happens, such as a planted fault or an exit.
+    /// A change during the part to play, such as a planted fault.
     public struct Change: Hashable, Sendable {
-        /// Seconds from the beginning of the rehearsal.
+        /// The time in s from the beginning of the rehearsal.
         public var atS: Double
-        /// The index of the beacon in the report; nil if it is not about one.
+        /// The index of the beacon in the report; nil if the change is not about one beacon.
         public var beacon: Int?
-        /// One sentence.
+        /// The change in one sentence.
         public var text: String
 
         public init(atS: Double, beacon: Int?, text: String) {
@@ -76,8 +76,9 @@ public struct RehearsalPlay: Hashable, Sendable {
         }
     }
 
-    /// The beginning and the end of the part, in s from the beginning of the rehearsal.
+    /// The beginning of the part, in s from the beginning of the rehearsal.
     public var fromS: Double
+    /// The end of the part, in s from the beginning of the rehearsal.
     public var toS: Double
     public var sends = Sends()
     public var phones: [Phone] = []
@@ -88,8 +89,8 @@ public struct RehearsalPlay: Hashable, Sendable {
         self.toS = toS
     }
 
-    /// The part as JSON: the sends as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as `[[tS, beacon], …]`,
-    /// changes as `[[tS, beacon or null, text], …]`.
+    /// The part as JSON: the sends as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as
+    /// `[[tS, beacon], …]`, changes as `[[tS, beacon or null, text], …]`.
     public var json: JSONValue {
         .record([
             ("fromS", .rounded(fromS)), ("toS", .rounded(toS)),

@@ -6,12 +6,12 @@ internal import Planner
 struct RehearsalPlayer {
     private let report: RehearsalReport
     private let floor: RehearsalFloor
-    /// The part that is played; nil for a floor that does not move.
+    /// The part that the player plays; nil for a page without a player.
     private let play: RehearsalPlay?
     /// The number of advertising events that the page plays.
     private let sendCount: Int
 
-    /// The largest number of advertising events of a page, which are about 3 MB.
+    /// The largest number of advertising events on a page. They take about 3 MB.
     private static let sendLimit = 200_000
 
     /// The player of a report; nil if no beacon has a position.
@@ -25,9 +25,9 @@ struct RehearsalPlayer {
         self.play = play
     }
 
-    /// The drawing and, if there is a part to play, the controls. Scripts show the controls.
+    /// The drawing and, if there is a part to play, the controls. The controls are hidden until a script shows them.
     ///
-    /// - Parameter markup: The table that says the same as the drawing.
+    /// - Parameter markup: The table with the same data as the drawing.
     func figure(table markup: String) -> String {
         let scanners = report.scanners.isEmpty ? "" : " (\(HTMLEscaping.shortened(report.scanners, to: 160)))"
         let caption =
@@ -48,7 +48,7 @@ struct RehearsalPlayer {
             caption: caption, table: markup + changes)
     }
 
-    /// What happens in the part to play, as a table.
+    /// The table of the changes in the part to play.
     private var changes: String {
         guard let play, !play.changes.isEmpty else { return "" }
         return HTML.table(
@@ -63,7 +63,7 @@ struct RehearsalPlayer {
         ]
     }
 
-    /// Times in ms, and positions in units of the drawing.
+    /// The data for the script of the player: times in ms, and positions in units of the drawing.
     var data: PageData {
         guard let play else { return .null }
         return .object([
@@ -94,7 +94,8 @@ struct RehearsalPlayer {
         ])
     }
 
-    /// Columns of numbers with spaces between them, the times as differences: they are short.
+    /// The advertising events as columns of numbers, separated by spaces. Each time is the difference from the previous
+    /// event in ms, because short numbers keep the page small.
     private func sends(_ play: RehearsalPlay) -> PageData {
         func column(_ values: some Sequence<Int>) -> PageData {
             .text(values.prefix(sendCount).map { "\($0)" }.joined(separator: " "))

@@ -1,36 +1,37 @@
 public import Configuration
 
-/// One promise of the fleet or its plan, compared with what was received in a rehearsal.
+/// One promise of the fleet or its plan, compared with the result of a rehearsal.
 public struct RehearsalPromise: Hashable, Sendable {
-    /// What is promised.
+    /// The kind of a promise.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// The mean time between two advertising events of an advertisement.
         case interval
-        /// The share of an advertisement's packets that a listener in range receives.
+        /// The share of a beacon's packets that a receiver in range receives.
         case share
-        /// The longest time without a received packet of a beacon.
+        /// The longest time in which an advertisement of a beacon was not sent.
         case silence
-        /// The level of a beacon at a receiver.
+        /// The level of a beacon at the receivers, compared with the plan.
         case level
         /// Only the beacon's own machine sends its identity.
         case identity
-        /// The share of packets that are destroyed by others, compared with the model.
+        /// The share of packets that overlap with other packets, compared with the model.
         case collisions
         /// The share of visits in which a phone detects a beacon within the target time at a place.
         case detection
         /// The share of walks along a path on which a phone detects a beacon.
         case walk
-        /// The 95th percentile of the time to detection, compared with the plan's.
+        /// The 95th percentile of the time to detection, compared with the 95th percentile of the plan.
         case percentile
-        /// The age of the telemetry of a beacon.
+        /// The largest age of a beacon's telemetry when it was sent.
         case telemetry
-        /// Ephemeral ids that were received in time after they changed.
+        /// The share of the sent ephemeral ids that were correct for their time.
         case rotation
-        /// Exits of a beacon that was on the air.
+        /// The number of exits that the collector reported for a beacon that was on the air.
         case presence
-        /// The share of the time in which a beacon is in its own room.
+        /// The share of the time in which the collector reports a wrong room for a beacon.
         case room
-        /// The time for which a receiver received and reported.
+        /// The longest time in which a receiver received nothing, or in which none of its lines arrived at the
+        /// collector.
         case receiver
         /// The battery life of a beacon.
         case battery
@@ -47,33 +48,36 @@ public struct RehearsalPromise: Hashable, Sendable {
     public enum Verdict: String, Hashable, Sendable {
         case holds
         case broken
-        /// There are too few data, or the rehearsal has no model for it. The reason says which.
+        /// The promise cannot be judged, because there are too few data or the rehearsal has no model for it; see
+        /// ``RehearsalPromise/reason``.
         case unjudged
     }
 
     public var kind: Kind
     /// The beacon, receiver, place or path, such as `hall-desk` or `hall-desk: ibeacon`.
     public var subject: String
-    /// The index of the beacon in the report's ``RehearsalReport/beacons``; nil if the promise is not about one.
+    /// The index of the beacon in the report's ``RehearsalReport/beacons``; nil if the promise is not about one beacon.
     public var beacon: Int?
     public var relation: Relation
     /// The promised value in ``unit``; nil if there is none.
     public var expected: Double?
-    /// The value of the rehearsal in ``unit``; nil if there is none.
+    /// The measured value in ``unit``; nil if there is none.
     public var measured: Double?
-    /// `ms`, `s`, `%`, `dB`, `days`; empty for a count.
+    /// The unit of the values: `ms`, `s`, `%`, `dB` or `days`; empty for a count.
     public var unit: String
-    /// The standard error of the measured value in ``unit``; nil if the value is exact or there is none.
+    /// The standard error of the measured value in ``unit``; nil if the measured value is exact or missing.
     public var standardError: Double?
     /// The number of packets, visits or times from which the value was computed.
     public var count: Int
     public var verdict: Verdict
-    /// The reason of a broken promise or of one that cannot be judged, in one sentence; else a remark, or empty.
+    /// The reason why the promise is broken or cannot be judged, in one sentence. For a promise that holds: a remark,
+    /// or empty.
     public var reason: String
-    /// The index of the planted fault that explains it, in the report's ``RehearsalReport/faults``; nil if none does.
+    /// The index of the planted fault that explains the broken promise, in the report's ``RehearsalReport/faults``; nil
+    /// if none does.
     public var fault: Int?
 
-    /// Creates a promise; each parameter is the property of the same name.
+    /// Creates a promise. Each parameter sets the property of the same name.
     public init(
         _ kind: Kind, _ subject: String, beacon: Int? = nil, relation: Relation, expected: Double?, measured: Double?,
         unit: String, standardError: Double? = nil, count: Int = 0, verdict: Verdict, reason: String = "",

@@ -2,8 +2,8 @@ internal import BluetoothTypes
 internal import Configuration
 
 extension RehearsalReport {
-    /// The report as text: broken promises and those that cannot be judged, one line for each kind that holds, the planted
-    /// faults, and the summary.
+    /// The report as text: the promises that are broken or cannot be judged, one line for each kind of promise with
+    /// promises that hold, the planted faults, and the summary.
     public var text: String {
         var lines: [String] = []
         let open = promises.filter { $0.verdict != .holds }
@@ -36,7 +36,8 @@ extension RehearsalReport {
         return lines.joined() + "\n" + summary + "\n"
     }
 
-    /// One line for each broken promise, and one for all promises of a kind that cannot be judged for the same reason.
+    /// The lines with the reasons: one line for each broken promise, and one line for all promises of a kind that
+    /// cannot be judged for the same reason.
     private func reasons(of open: ArraySlice<RehearsalPromise>) -> [String] {
         var lines: [String] = []
         for promise in open where !promise.reason.isEmpty {
@@ -69,7 +70,7 @@ extension RehearsalReport {
             : "\(broken) of \(judged) promises do not hold: \(time).\(planted)"
     }
 
-    /// The extremes of the measured values with the last digit that matters, such as ` (99.1...100 %)`.
+    /// The smallest and the largest measured value with up to four significant digits, such as ` (99.1...100 %)`.
     private static func range(_ promises: [RehearsalPromise]) -> String {
         let values = promises.compactMap(\.measured)
         guard let low = values.min(), let high = values.max(), let unit = promises.first?.unit, !unit.isEmpty else {

@@ -2,12 +2,12 @@ public import Airtime
 public import Configuration
 public import Sites
 
-/// The result of a rehearsal: what was promised, what was received, and, if asked for, a part to play.
+/// The result of a rehearsal: the promises with the measured values and, if requested, a part of the rehearsal to play.
 public struct RehearsalReport: Sendable {
     /// A beacon of the fleet.
     public struct Beacon: Hashable, Sendable {
         public var name: String
-        /// Its position on the floor; nil without a floor.
+        /// The beacon's position on the floor; nil without a floor.
         public var position: FloorPosition?
 
         public init(name: String, position: FloorPosition?) {
@@ -18,13 +18,13 @@ public struct RehearsalReport: Sendable {
 
     /// A planted fault.
     public struct Fault: Hashable, Sendable {
-        /// The word of the faults file, such as `stops`.
+        /// The kind of the fault, as in the faults file, such as `stops`.
         public var kind: String
         /// The name of the beacon, or of the receiver with `deaf`; empty for faults of the whole site.
         public var subject: String
-        /// Seconds from the beginning of the rehearsal.
+        /// The beginning of the fault, in s from the beginning of the rehearsal.
         public var atS: Double
-        /// True if a broken promise names it.
+        /// True if a broken promise names this fault as its reason.
         public var isFound: Bool
 
         public init(kind: String, subject: String, atS: Double, isFound: Bool) {
@@ -52,16 +52,16 @@ public struct RehearsalReport: Sendable {
     /// The floor with walls, paths, rooms, receivers and the picture; nil without a site file.
     public var site: Site?
     public var beacons: [Beacon]
-    /// Broken promises first, then those that cannot be judged, then those that hold.
+    /// The promises: first the broken promises, then the promises that cannot be judged, then the promises that hold.
     public var promises: [RehearsalPromise]
     public var faults: [Fault]
     /// Assumptions and limits, one sentence each.
     public var notes: [String]
-    /// The arguments of the command that replays the run, such as `rehearse museum.json --seed 1`.
+    /// The arguments of the command that repeats the run, such as `rehearse museum.json --seed 1`.
     public var replay: String
-    /// The part to play; nil if none was asked for.
+    /// The part of the rehearsal to play; nil if none was requested.
     public var play: RehearsalPlay?
-    /// The counts from which the report was made, for adding runs; nil for a sample.
+    /// The counts from which the report was made. They are needed to add other runs. Nil for a sample report.
     var tallies: RehearsalTallies?
 
     /// Creates a report without promises, faults and notes.
@@ -128,7 +128,7 @@ public struct RehearsalReport: Sendable {
 
     private static func points(_ positions: [FloorPosition]) -> JSONValue { .array(positions.map { point($0) }) }
 
-    /// The floor: corners and walls in metres.
+    /// The floor as JSON. Coordinates are in metres.
     private static func floor(_ site: Site) -> JSONValue {
         .record([
             ("name", .string(site.name)), ("outline", points(site.outline?.corners ?? [])),

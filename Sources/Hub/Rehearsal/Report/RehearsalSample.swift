@@ -1,8 +1,8 @@
 internal import Airtime
 
 extension RehearsalReport {
-    /// A small report with invented values, from which a page can be made and tested without a rehearsal: three beacons, one
-    /// of which stops, a phone that walks past them, and 20 s to play.
+    /// A small report with invented values, from which a page can be made and tested without a rehearsal: three
+    /// beacons, one of which stops, a phone that walks past them, and 20 s to play.
     package static var sample: RehearsalReport {
         var report = RehearsalReport(
             version: "1.0.0", file: "museum.json", fleet: "museum", seeds: [7], hours: 1, phones: 1,

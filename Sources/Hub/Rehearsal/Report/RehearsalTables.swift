@@ -34,10 +34,10 @@ struct RehearsalTables {
         }.joined()
     }
 
-    /// Paper has this many rows of a table, as in the style.
+    /// The number of rows of a table that are printed on paper. The style of the page has the same number.
     private static let printedRows = 14
 
-    /// A sentence for paper about the rows that it does not have.
+    /// A sentence that appears only on paper, with the number of rows that are not printed.
     private static func remainder(of rows: Int) -> String {
         rows > printedRows ? "<p class=\"onPaper\">\(rows - printedRows) more are on the page.</p>" : ""
     }
@@ -57,7 +57,7 @@ struct RehearsalTables {
         }
     }
 
-    /// A row for each kind of promise.
+    /// The table with one row for each kind of promise.
     var kinds: String {
         let rows = RehearsalPromise.Kind.allCases.compactMap { kind -> (worst: Int, cells: [String])? in
             let own = report.promises.filter { $0.kind == kind }
@@ -76,7 +76,7 @@ struct RehearsalTables {
         return "<section class=\"card kinds\">\(table)</section>\n"
     }
 
-    /// The planted faults, those that no broken promise names first.
+    /// The table of the planted faults, first the faults that were not found.
     var faults: String {
         guard !report.faults.isEmpty else { return "" }
         let faults = report.faults.filter { !$0.isFound } + report.faults.filter(\.isFound)
@@ -92,7 +92,7 @@ struct RehearsalTables {
         return "<section class=\"card faults\">\(table)\(Self.remainder(of: shown.count))</section>\n"
     }
 
-    /// A row for each beacon: what the drawing shows.
+    /// The table of the beacons, with the same data as the drawing.
     var beacons: String {
         let verdicts = report.verdicts
         let shares = report.detectedShares
@@ -118,8 +118,8 @@ struct RehearsalTables {
             }, marks: shown.map { verdicts[$0].map(Self.mark) })
     }
 
-    /// For each beacon the numbers of sends in the part to play: all, received by a phone or receiver, and with a collision
-    /// at one.
+    /// For each beacon, the numbers of advertising events in the part to play: all events, those that a phone or
+    /// receiver received, and those with a collision at a phone or receiver.
     private var sends: [(all: Int, received: Int, collided: Int)] {
         var counts = report.beacons.map { _ in (all: 0, received: 0, collided: 0) }
         guard let sends = report.play?.sends else { return counts }

@@ -6,7 +6,7 @@ public import Sites
 extension RehearsalReport {
     /// Judges the counts of a run, or of several runs that were added.
     ///
-    /// - Parameter site: The floor for the page; nil for a report without one.
+    /// - Parameter site: The floor for the page; nil for a report without a floor.
     public init(_ tallies: RehearsalTallies, version: String, site: Site?) {
         var judge = RehearsalJudge(tallies)
         judge.judge()
@@ -44,22 +44,23 @@ extension RehearsalReport {
 
 /// Compares counts with promises.
 ///
-/// Each comparison allows for its own statistical error, so that all of them together give a false alarm with the
+/// Each comparison allows for its own statistical error, so that all comparisons together give a false alarm with the
 /// probability ``falseAlarm``.
 struct RehearsalJudge {
     /// The probability of a false alarm in a whole report.
     static let falseAlarm = 1e-4
-    /// Losses come in runs, so the error of a share is larger than that of independent losses by this factor.
+    /// Losses are not independent: one loss is often followed by others. The standard error of a share is therefore
+    /// larger than with independent losses, by this factor.
     private static let runs = 1.5
     /// The allowed difference of a share from the model.
     private static let shareTolerance = 0.01
-    /// The allowed difference of the 95th percentile from the plan's.
+    /// The allowed relative difference of the 95th percentile from that of the plan.
     private static let percentileTolerance = 0.02
     /// The smallest fall of a level that is reported, in dB.
     private static let levelStep = 6.0
-    /// The share of a beacon's events of which a receiver in its range receives a packet, at least.
+    /// The smallest share of a beacon's events that a receiver in range is expected to receive.
     private static let smallestShare = 0.1
-    /// The time in s without a line after which a collector calls a receiver dead.
+    /// The time in s without a line after which the collector reports a receiver as dead.
     private static let longestAbsence = 15.0
 
     private let tallies: RehearsalTallies
@@ -68,7 +69,7 @@ struct RehearsalJudge {
     private let tests: Double
     /// The deviation in standard errors that is allowed.
     private let z: Double
-    /// Seconds.
+    /// The simulated time of one run, in s.
     private let time: Double
 
     init(_ tallies: RehearsalTallies) {
@@ -178,8 +179,9 @@ struct RehearsalJudge {
         promises.append(promise)
     }
 
-    /// The longest silence in s that an advertisement may have: two intervals and the time of a recovery. On a shared set an
-    /// event may fall into the slot of another advertisement, at most about every second one.
+    /// The longest silence in s that an advertisement may have: two intervals, and 2 s for a recovery. On a shared set,
+    /// an event may be lost because it falls into the slot of another advertisement; this happens to at most about half
+    /// of the events.
     private func silenceLimit(_ own: RehearsalTallies.Advertisement) -> Double {
         let longest = Double(own.longestPeriod) / 1e6
         guard own.isShared else { return 2 * longest + 2 }
@@ -333,7 +335,8 @@ struct RehearsalJudge {
             guard packets >= 20 else { continue }
             count += packets
             deviations.append(Double(sum) / Double(packets) / 100 - Double(link.expectedLevel) / 100)
-            // The level of one run is that of its link; several runs have other links.
+            // Changes over time are judged only in a single run, because each run draws other shadowing and thus has
+            // other levels.
             guard tallies.seeds.count == 1 else { continue }
             var highest = -Double.infinity
             for part in link.count.indices where link.count[part] >= 5 {
@@ -376,8 +379,9 @@ struct RehearsalJudge {
         }
     }
 
-    /// Finds the receivers that stopped receiving a beacon while the beacon sent and they received other beacons. Returns
-    /// them and the part of the time in which the first of them stopped; `nil` if there are none.
+    /// Finds the receivers that stopped receiving a beacon, although the beacon still sent and the receivers still
+    /// received other beacons. Returns the receivers and the part of the time in which the first of them stopped; `nil`
+    /// if there are none.
     private func loss(of index: Int) -> (receivers: [String], part: Int)? {
         let sent = (0..<RehearsalTallies.parts).map { part in
             tallies.beacons[index].advertisements.reduce(0) { $0 + $1.events[part] }
@@ -388,7 +392,7 @@ struct RehearsalJudge {
             guard let link = receiver.links.first(where: { $0.beacon == index }) else { continue }
             let end = (link.count.lastIndex { $0 > 0 } ?? -1) + 1
             let received = Double(link.count.reduce(0, +))
-            // Of a beacon that was never received, at least this share of the events is due.
+            // If the receiver never received the beacon, the smallest share that is expected in range is used.
             let share = end == 0 ? Self.smallestShare : received / Double(max(1, sent[..<end].reduce(0, +)))
             let missed = (end..<RehearsalTallies.parts).reduce(0) { sum, part in
                 let hears = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }
@@ -450,7 +454,8 @@ struct RehearsalJudge {
         promise.reason =
             "\(NumberFormat.rounded(Double(path.beacons) / count, 1)) beacons per walk; the plan expects "
             + NumberFormat.rounded(Double(path.expectedBeacons) / 1000, 1)
-        // The plan takes a beacon as in range or out of range, which is right to about 5 %.
+        // The plan treats each beacon as either in range or out of range, which gives an error of up to about 5
+        // percentage points.
         guard measured + 0.05 + z * error < wanted else { return }
         explain(
             &promise,
@@ -472,7 +477,7 @@ struct RehearsalJudge {
             return
         }
         let quantile = Self.quantile(0.95, of: counts)
-        // The density at the percentile, from the detections within 10 % of it.
+        // The probability density at the percentile, from the detections in the ten bins on each side of it.
         let bin = Int(quantile / RehearsalTallies.Ratios.step)
         let window = max(0, bin - 10)...min(counts.count - 1, bin + 10)
         let density =
@@ -491,7 +496,7 @@ struct RehearsalJudge {
             "95 % of the phones found a beacon in \(percent(quantile)) of the time that the plan expects", by: [], nil)
     }
 
-    /// The quantile of a histogram with linear interpolation in its bins.
+    /// The quantile of a histogram of ratios, with linear interpolation within a bin.
     private static func quantile(_ share: Double, of counts: [Int]) -> Double {
         let wanted = share * Double(counts.reduce(0, +))
         var sum = 0.0
@@ -555,7 +560,8 @@ struct RehearsalJudge {
             wrong += Double(beacon.wrongRoomSeconds)
             let own = Double(beacon.expectedWrongMilliseconds) / 1000
             expected += own
-            // The shadowing is constant, so a beacon is in a wrong room all the time or never.
+            // The shadowing is constant, so the collector reports a wrong room for a beacon either all the time or
+            // never.
             let share = own / Double(beacon.roomSeconds)
             spread += share * (1 - share) * Double(beacon.roomSeconds) * Double(beacon.roomSeconds)
         }
@@ -578,11 +584,12 @@ struct RehearsalJudge {
 
     // MARK: Reasons
 
-    /// Breaks a promise, and names the planted fault that explains it.
+    /// Marks a promise as broken, and adds the reason and the planted fault that explains it, if there is one.
     ///
     /// - Parameters:
     ///   - kinds: The kinds of faults that break this promise, the likeliest first.
-    ///   - name: The beacon or the receiver; empty for faults of all receivers; nil if no fault can be named.
+    ///   - name: The name of the beacon or receiver with the fault; empty for faults of all receivers; nil if no fault
+    ///     can explain the broken promise.
     private func explain(
         _ promise: inout RehearsalPromise, _ reason: String, by kinds: [String], _ name: String?
     ) {

@@ -1,6 +1,6 @@
 internal import Configuration
 
-/// The tallies in the file of `--json`, from which `--add` reads them.
+/// The tallies in a report file: `--json` writes them, and `--add` reads them.
 extension RehearsalTallies {
     /// The tallies as JSON: lists of whole numbers in a fixed order.
     var json: JSONValue {
@@ -105,7 +105,7 @@ extension JSONNode {
         return values.count == elements.count ? values : nil
     }
 
-    /// A list of a number for each part of the time; nil for other values.
+    /// The value of a key, which is a list with one number for each part of the time; nil for other values.
     fileprivate func parts(_ key: String) -> [Int]? {
         guard let values = self[key]?.integers, values.count == RehearsalTallies.parts else { return nil }
         return values

@@ -5,7 +5,7 @@ internal import BluetoothTypes
 internal import Sites
 
 extension RehearsalTallies {
-    /// The counts at the beginning: zeros, and what is expected.
+    /// The tallies at the beginning of a rehearsal: all counts are zero, and the expected values are set.
     init(_ rehearsal: Rehearsal, _ plan: VisitPlan) throws {
         let (fleet, options) = (rehearsal.fleet, rehearsal.options)
         subject = Subject(
@@ -48,7 +48,7 @@ extension RehearsalTallies {
         notes = fleet.notes
     }
 
-    /// Computes the battery lives from what was sent.
+    /// Computes the battery lives from the numbers of events that were sent.
     mutating func countBatteries(_ rehearsal: Rehearsal) {
         guard rehearsal.options.battery != nil else { return }
         let time = Double(subject.milliseconds) * 1000
@@ -59,8 +59,9 @@ extension RehearsalTallies {
         }
     }
 
-    /// The battery life in thousandths of a day, of a beacon whose advertisements have these mean periods in µs; 0 without a
-    /// battery.
+    /// The battery life of a beacon in thousandths of a day; 0 without a battery.
+    ///
+    /// - Parameter periods: The mean time between two events of each advertisement, in µs.
     private static func life(
         _ beacon: RehearsedBeacon, _ options: Rehearsal.Options, periods: [Double]
     ) throws -> Int {

@@ -1,59 +1,64 @@
 internal import Configuration
 
-/// Everything that a rehearsal counted, with what was expected. Two runs of the same files can be added.
+/// The counts of a rehearsal, with the expected values. Runs of the same files with different seeds can be added.
 ///
-/// All values are whole numbers, so sums do not depend on their order. Times are in µs, shares in millionths, levels in
-/// hundredths of a decibel.
+/// All values are whole numbers, so sums do not depend on their order. If not stated otherwise, times are in µs, shares
+/// in millionths, and levels in hundredths of a decibel.
 public struct RehearsalTallies: Hashable, Sendable {
-    /// The number of equal parts of the time for which some counts are kept apart.
+    /// The number of equal parts of the time for which some counts are kept separately.
     static let parts = 24
 
-    /// What was rehearsed, which must be equal to add two runs.
+    /// The subject of a rehearsal. Two runs can be added only if their subjects are equal.
     struct Subject: Hashable, Sendable {
         var fleet: String
-        /// The arguments of the command but for the seed, such as `museum.json --hours 24`.
+        /// The arguments of the command without the seed, such as `museum.json --hours 24`.
         var arguments: String
         var file: String
         var milliseconds: Int
         var phones: Int
         var scanners: String
-        /// The target of detection in µs and in millionths.
+        /// The time within which phones should detect beacons, in µs.
         var targetTime: Int
+        /// The share of visits in which phones should detect beacons in time, in millionths.
         var targetShare: Int
-        /// False without a floor.
+        /// True if the rehearsal has a floor.
         var hasFloor: Bool
         /// True if the collector ran, because the site has rooms and receivers.
         var hasRooms: Bool
-        /// σ of the shadowing of each link, in hundredths of a decibel.
+        /// The standard deviation of the shadowing of each link, in hundredths of a decibel.
         var shadowing: Int
     }
 
     /// An advertisement of a beacon, as an ideal receiver next to the beacon receives it.
     struct Advertisement: Hashable, Sendable {
         var type: String
-        /// T + 5 ms.
+        /// The mean time between two events: the interval plus 5 ms, the mean random delay.
         var period: Int
-        /// The longest time between two events that can be.
+        /// The longest possible time between two events.
         var longestPeriod: Int
-        /// True if its intervals take turns.
+        /// True if the advertisement has a pattern of several intervals.
         var hasPattern: Bool
-        /// True if it takes turns with others on one advertising set.
+        /// True if the advertisement takes turns with other advertisements on one advertising set.
         var isShared: Bool
-        /// The events in each part of the time.
+        /// By part of the time: the number of events.
         var events = [Int](repeating: 0, count: parts)
-        /// The number of times between two events, and their sum, in each part.
+        /// By part of the time: the number of gaps between two successive events.
         var gaps = [Int](repeating: 0, count: parts)
+        /// By part of the time: the sum of these gaps.
         var gapSum = [Int](repeating: 0, count: parts)
-        /// The longest time without an event, from the beginning to the end, and when it began.
+        /// The longest time without an event, including the times before the first and after the last event.
         var longestSilence = 0
+        /// The time at which the longest silence began.
         var silenceFrom = 0
-        /// The largest age of telemetry when it was sent; 0 for other types.
+        /// The largest age of the telemetry when it was sent; 0 for other types.
         var oldestTelemetry = 0
-        /// Packets with an ephemeral id of their time, and with another one.
+        /// The number of events with an ephemeral id that was correct for their time.
         var rightIDs = 0
+        /// The number of events with any other ephemeral id.
         var wrongIDs = 0
-        /// The ephemeral ids that were sent, and those that were due.
+        /// The number of different ephemeral ids that were sent.
         var sentIDs = 0
+        /// The number of different ephemeral ids that should have been sent.
         var dueIDs = 0
     }
 
@@ -63,23 +68,25 @@ public struct RehearsalTallies: Hashable, Sendable {
         var position: [Int]
         var room: String
         var advertisements: [Advertisement]
-        /// Packets of the beacon's machine with data that it should not send.
+        /// The number of events of the beacon's machine with data that it should not send.
         var strangeData = 0
-        /// Packets with the beacon's data that came from another device and that a phone or a receiver received.
+        /// The number of packets with the beacon's data that another device sent and a phone or a receiver received.
         var foreignPackets = 0
-        /// The reason why its machine could not send; empty if it could.
+        /// The reason why the beacon's machine could not send; empty if it could.
         var refusal = ""
-        /// Events per day, in thousandths, that its advertisements should send.
+        /// The number of events per day that the beacon should send, in thousandths.
         var duePerDay = 0
-        /// Battery life in thousandths of a day by the plan and by the sent events; 0 without a battery.
+        /// The battery life that the plan expects, in thousandths of a day; 0 without a battery.
         var plannedLife = 0
+        /// The battery life computed from the sent events, in thousandths of a day; 0 without a battery.
         var rehearsedLife = 0
-        /// Exits by the collector while the beacon was on the air.
+        /// The number of exits that the collector reported while the beacon was on the air.
         var falseExits = 0
-        /// The time in s in which the collector named a room, and in which it named a wrong one.
+        /// The time in s in which the collector reported a room for the beacon.
         var roomSeconds = 0
+        /// The time in s in which the collector reported a wrong room for the beacon.
         var wrongRoomSeconds = 0
-        /// The time in ms in which the room would be wrong by the collector's own probability.
+        /// The expected time in a wrong room in ms, computed from the collector's own probabilities.
         var expectedWrongMilliseconds = 0
     }
 
@@ -89,67 +96,74 @@ public struct RehearsalTallies: Hashable, Sendable {
         /// The mean level that the plan expects.
         var expectedLevel: Int
         var copies = Copies()
-        /// The received copies and the sum of their levels in each part of the time.
+        /// By part of the time: the number of received copies.
         var count = [Int](repeating: 0, count: parts)
+        /// By part of the time: the sum of the levels of the received copies.
         var levelSum = [Int](repeating: 0, count: parts)
     }
 
     struct Receiver: Hashable, Sendable {
         var name: String
         var links: [Link]
-        /// The longest time without a received packet, and when it began.
+        /// The longest time without a received packet.
         var longestDeafness = 0
+        /// The time at which the longest time without a received packet began.
         var deafFrom = 0
-        /// The longest time without a line at the collector, and when it began.
+        /// The longest time in which no line of the receiver arrived at the collector.
         var longestAbsence = 0
+        /// The time at which the longest time without a line began.
         var absentFrom = 0
-        /// The mean time between two packets that are due at this receiver.
+        /// The expected mean time between two advertising events of the beacons in range; 0 if no beacon is in range.
         var meanGap: Int
     }
 
     /// A place at which phones stand.
     struct Place: Hashable, Sendable {
         var name: String
-        /// The nearest beacon, by its index.
+        /// The index of the best beacon of the place; 0 if there is none.
         var beacon: Int
-        /// The plan's share of visits in which the best beacon is detected in time.
+        /// The share of visits in which phones reach the detection target in time, by the plan.
         var expected: Int
         var visits = 0
-        /// Visits in which the beacon was detected in time.
+        /// The number of visits in which the detection target was reached in time.
         var detected = 0
     }
 
     /// A path on which phones walk.
     struct Path: Hashable, Sendable {
         var name: String
-        /// The plan's share of walks on which any beacon is received, and its mean number of beacons in thousandths.
+        /// The share of walks on which a phone detects any beacon, by the plan.
         var expected: Int
+        /// The mean number of beacons that a phone detects on a walk, by the plan, in thousandths.
         var expectedBeacons: Int
         var walks = 0
         var detected = 0
         var beacons = 0
     }
 
-    /// Times to detection as multiples of the plan's 95th percentile, in steps of a hundredth.
+    /// A histogram of the times to detection, as multiples of the 95th percentile of the plan. Each bin covers 0.01.
     struct Ratios: Hashable, Sendable {
         static let step = 0.01
-        /// The last one has all that are larger.
+        /// The number of times in each bin. The last bin also contains all larger times.
         var counts = [Int](repeating: 0, count: 401)
-        /// Detections that are not compared, because the plan's assumptions do not hold there.
+        /// The number of detections that are not compared, because the plan's assumptions do not hold for them.
         var excluded = 0
-        /// The reason, in one sentence; empty if none are excluded.
+        /// The reason why detections are excluded, in one sentence; empty if none are excluded.
         var reason = ""
 
         mutating func add(_ ratio: Double) {
-            // Infinite for a beacon that was never found.
+            // The ratio is huge or infinite if the beacon was not detected.
             counts[Int(min(max(0, ratio / Self.step), Double(counts.count - 1)))] += 1
         }
     }
 
-    /// The copies that a receiver or phones could receive, those without another packet, and those that were received.
+    /// Counts of copies at a receiver or at phones. A copy is the packet of an advertising event on one channel.
     struct Copies: Hashable, Sendable {
+        /// The number of copies that could be received.
         var offered = 0
+        /// The number of copies with which no other packet overlapped.
         var clear = 0
+        /// The number of copies that were received.
         var received = 0
         /// The sum of the model's probabilities that these copies are clear, in millionths.
         var expectedClear = 0
@@ -159,7 +173,7 @@ public struct RehearsalTallies: Hashable, Sendable {
 
         /// Adds a copy.
         ///
-        /// - Parameter clearShare: The probability that it is clear, in millionths.
+        /// - Parameter clearShare: The model's probability that the copy is clear, in millionths.
         mutating func add(_ outcome: AirReception.Outcome, clearShare: Int) {
             offered += 1
             expectedClear += clearShare
@@ -179,7 +193,7 @@ public struct RehearsalTallies: Hashable, Sendable {
     struct Fault: Hashable, Sendable {
         var kind: String
         var subject: String
-        /// ms.
+        /// The beginning of the fault, in ms from the beginning of the rehearsal.
         var at: Int
         var text: String
     }
@@ -198,7 +212,7 @@ public struct RehearsalTallies: Hashable, Sendable {
 
     /// Adds the counts of another run.
     ///
-    /// - Throws: ``RehearsalError`` if the other run is of other files or options, or of the same seed.
+    /// - Throws: ``RehearsalError`` if the other run has other files or options, or the same seed.
     public mutating func add(_ other: RehearsalTallies) throws(RehearsalError) {
         guard subject == other.subject, beacons.map(\.name) == other.beacons.map(\.name),
             receivers.map(\.name) == other.receivers.map(\.name), places.map(\.name) == other.places.map(\.name)
@@ -230,7 +244,7 @@ public struct RehearsalTallies: Hashable, Sendable {
     }
 }
 
-/// Adds the elements of a list to those of another one.
+/// Adds each element of `others` to the element of `sums` with the same index.
 private func addCounts(_ sums: inout [Int], _ others: [Int]) {
     for index in sums.indices where others.indices.contains(index) { sums[index] += others[index] }
 }
@@ -241,7 +255,7 @@ extension RehearsalTallies.Beacon {
         strangeData += other.strangeData
         foreignPackets += other.foreignPackets
         if refusal.isEmpty { refusal = other.refusal }
-        // The lives are means of the runs; both have the same planned life.
+        // The battery life is averaged. The planned life is the same in both runs.
         rehearsedLife = (rehearsedLife + other.rehearsedLife) / 2
         falseExits += other.falseExits
         roomSeconds += other.roomSeconds
@@ -274,7 +288,7 @@ extension RehearsalTallies.Receiver {
         if other.longestAbsence > longestAbsence {
             (longestAbsence, absentFrom) = (other.longestAbsence, other.absentFrom)
         }
-        // The shadowing of another seed gives other links.
+        // Another seed gives other shadowing, so the other run may have links that this run does not have.
         for link in other.links {
             guard let index = links.firstIndex(where: { $0.beacon == link.beacon }) else {
                 links.append(link)

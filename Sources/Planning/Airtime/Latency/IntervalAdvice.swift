@@ -2,10 +2,11 @@ public import BluetoothTypes
 
 /// The advertising interval to set, and why.
 ///
-/// The rule: the longest interval whose goal still holds, because the energy is proportional to 1/E; never below the
-/// mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean window in place of 2·tau), below which shorter intervals
-/// lose more to collisions than they gain; never outside the range of controllers, and never shorter than an event. Latency is not monotonic in the interval, because of resonance: an interval counts only
-/// when its neighbors at 1 % on both sides hold as well.
+/// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is never
+/// shorter than that with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window instead of
+/// 2·tau), because shorter intervals lose more to collisions than they gain. It is never outside the range of
+/// controllers, and never shorter than an event. Because of resonance, the latency does not always grow with the
+/// interval: an interval counts only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
     public let goal: IntervalGoal
@@ -16,14 +17,15 @@ public struct IntervalAdvice: Sendable {
     public let model: LatencyModel
     /// The latency at that interval.
     public let latency: MixLatency
-    /// The interval below which no advice goes: E = 2·tau·N/ln 2, within the controllers' range.
+    /// The shortest interval that is advised: E = 2·tau·N/ln 2, limited to the controllers' range.
     public let shortestSensible: AdvertisingInterval
     let search: IntervalSearch
 
     /// The distribution of the latency of all visitors at that interval.
     public var distribution: LatencyDistribution { latency.whole }
-    /// The shortest interval that is computed. Controllers support it, and it leaves time for the packets of an event. With
-    /// several beacons, two events of one beacon cannot hit the same event of another one.
+    /// The shortest interval that the search considers. Controllers support it, and it leaves time for the packets of
+    /// an event. With several beacons it is so long that two events of one beacon cannot hit the same event of another
+    /// beacon.
     public var shortestPossible: AdvertisingInterval { search.unit(search.units.lowerBound) }
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
@@ -32,13 +34,13 @@ public struct IntervalAdvice: Sendable {
     /// Finds the interval for `count` beacons of this airtime (in µs) and the visitors' scanners.
     ///
     /// - Parameters:
-    ///   - airtimeMicroseconds: With extended PDUs, that of the packet on one primary channel.
+    ///   - airtimeMicroseconds: tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     ///   - extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
     ///   - logSparingOther: ln of the probability that the other advertisements of one beacon do not hit
     ///     an event (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
     ///
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
-    /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
+    /// long enough for all), and a logarithm above 0. Also throws the errors of `LatencyModel`.
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
         scanners: ScannerMix,
@@ -67,7 +69,7 @@ public struct IntervalAdvice: Sendable {
 
 /// The goal of an advertising interval.
 public enum IntervalGoal: Hashable, Sendable {
-    /// This share of all is received within that many seconds, with as little energy as possible.
+    /// The share `probability` of all detections takes at most `withinSeconds`, with as little energy as possible.
     case detect(withinSeconds: Double, probability: Double)
     /// As many packets as possible arrive, of all beacons together.
     case maximumThroughput
@@ -90,20 +92,20 @@ public enum IntervalOutcome: Hashable, Sendable {
     public struct Shortfall: Hashable, Sendable {
         /// The share received in time at the best interval.
         public let share: Double
-        /// The time in s within which the target share is received at that interval; nil if it is more than ten times the
-        /// target time, and more than a minute.
+        /// The time in s within which the target share is received at that interval; nil if it is more than ten times
+        /// the target time, and more than a minute.
         public let seconds: Double?
         /// The largest number of beacons that meets the goal with this scanner; nil if a single beacon does not.
         public let beacons: Int?
-        /// The longest interval that meets the goal with that number of beacons; nil without one.
+        /// The longest interval that meets the goal with ``beacons`` beacons; nil if ``beacons`` is nil.
         public let intervalOfFewer: AdvertisingInterval?
-        /// The share that a scanner without pauses receives in time at that interval.
+        /// The share that a scanner without pauses receives in time at the best interval.
         public let continuousShare: Double
     }
 }
 
-/// Intervals to spread a fleet over, so that beacons that met once do not meet again: around or below the advised
-/// interval, outside the intervals that resonate with the scanner.
+/// A range of intervals over which a fleet is spread, so that two beacons that collided once do not collide again and
+/// again. The range is near the advised interval, and holds no interval that resonates with the scanner.
 public struct IntervalSpread: Hashable, Sendable {
     /// The shortest and the longest interval that a beacon gets.
     public let intervals: ClosedRange<AdvertisingInterval>
@@ -121,8 +123,9 @@ public struct IntervalSpread: Hashable, Sendable {
 }
 
 extension IntervalAdvice {
-    /// The widest spread within `share` of the advised interval to both sides that holds no interval to avoid, and whose
-    /// ends reach the goal; nil if none is wide enough to be of use, and for a single beacon.
+    /// Returns the widest spread that reaches at most the share `share` of the advised interval to each side, holds no
+    /// interval to avoid, and has ends that meet the goal. Returns nil for a single beacon, and if no spread is wide
+    /// enough to be of use.
     public func spread(within share: Double = 0.1) throws(AirtimeError) -> IntervalSpread? {
         guard search.count > 1 else { return nil }
         let center = Double(interval.microseconds)
@@ -141,18 +144,19 @@ extension IntervalAdvice {
         let low = try reaching(max(lowest, below ?? lowest))
         let high = try reaching(min(highest, above ?? highest))
         guard Double(high.microseconds - low.microseconds) >= IntervalSpread.narrowest * center else { return nil }
-        // The mean of 1/E over intervals that are even over the spread.
+        // The mean of 1/E over intervals that are distributed evenly over the spread.
         let (short, long) = (Double(low.meanPeriodMicroseconds), Double(high.meanPeriodMicroseconds))
         let events = log(long / short) / (long - short)
         return IntervalSpread(intervals: low...high, extraEvents: events * meanPeriodMicroseconds - 1)
     }
 
-    /// The interval at this end, or half as far away, or none: the first that reaches the goal.
+    /// Returns the interval at `end` if it meets the goal. Otherwise returns the interval half as far from the advised
+    /// interval if it meets the goal, and otherwise the advised interval.
     private func reaching(_ end: Double) throws(AirtimeError) -> AdvertisingInterval {
         let center = Double(interval.microseconds)
         for share in [1, 0.5] {
             let place = center + (end - center) * share
-            // Toward the advised interval, so that a band's rim is not stepped over.
+            // Rounds toward the advised interval, so that the result does not lie in a band of intervals to avoid.
             let units = (place / LatencyModel.stepMicroseconds).rounded(end < center ? .up : .down)
             let candidate = AdvertisingInterval(rawValue: UInt32(units))
             guard case .detect(let seconds, let probability) = goal else { return candidate }
@@ -165,7 +169,7 @@ extension IntervalAdvice {
 /// The results at one interval: a point of the curve around the advice.
 public struct IntervalPoint: Hashable, Sendable {
     public let interval: AdvertisingInterval
-    /// The probability of a packet on one channel, 0...1.
+    /// The probability that a packet on one channel has no collision, 0...1.
     public let collisionFreeProbability: Double
     /// Percentiles of the latency in seconds; nil beyond the horizon.
     public let p50: Double?
@@ -173,7 +177,7 @@ public struct IntervalPoint: Hashable, Sendable {
     public let p99: Double?
     /// The additional percentile in seconds; nil if none was requested, or beyond the horizon.
     public let wanted: Double?
-    /// True for a point between the evenly spaced ones.
+    /// True for an additional point between the evenly spaced points.
     public let isExtra: Bool
 }
 
@@ -185,11 +189,12 @@ extension IntervalAdvice {
         try search.distribution(intervalMicroseconds, preset: preset, horizonSeconds: horizonSeconds)
     }
 
-    /// The results at other intervals, in ascending order: at `count` intervals (2...1000), evenly spaced over `range` on a
-    /// logarithmic scale; at `between` more between any two of these; and at the middles of the slowest `resonances`.
+    /// The results at other intervals, in ascending order: at `count` intervals (2...1000), evenly spaced over `range`
+    /// on a logarithmic scale; at `between` additional intervals between any two of these; and in the middle of each of
+    /// the `resonances` slowest resonances.
     ///
-    /// Percentiles end at `horizonSeconds`; that of `wantedShare` (0..<1) is an additional one. Throws the errors of
-    /// `LatencyModel`.
+    /// Percentiles above `horizonSeconds` are nil. `wantedShare` (0..<1) adds the percentile of this share. Throws the
+    /// errors of `LatencyModel`.
     public func curve(
         over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, between: Int = 0, resonances: Int = 0,
         wantedShare: Double? = nil, horizonSeconds: Double = 3600
@@ -198,7 +203,7 @@ extension IntervalAdvice {
         let high = min(range.upperBound.rawValue, UInt32(search.units.upperBound))
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        // By interval: true for an extra one.
+        // By interval in units of 0.625 ms: true for an additional point.
         var units: [UInt32: Bool] = [:]
         for unit in try search.slowest(resonances, within: low...high) { units[unit] = true }
         let last = (count - 1) * (between + 1)
@@ -231,7 +236,8 @@ extension IntervalSearch {
             wanted: wantedShare.flatMap(distribution.percentile), isExtra: isExtra)
     }
 
-    /// The middles of the slowest resonances, which may lie between two other points.
+    /// Returns the intervals in the middle of the `count` slowest resonances, in units of 0.625 ms. The evenly spaced
+    /// points may miss them.
     fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
         guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds

@@ -1,18 +1,18 @@
 import BluetoothTypes
 
-/// The search behind `IntervalAdvice`: one fleet, one scanner, many intervals.
+/// The search behind `IntervalAdvice`: one fleet, one mix of scanners, many intervals.
 struct IntervalSearch: Sendable {
     /// The horizon of the distributions: an hour.
     static let horizonSeconds = 3600.0
-    /// The intervals that the packets of an event leave possible, in units of 0.625 ms.
+    /// The intervals that controllers support and that leave time for the packets of an event, in units of 0.625 ms.
     let units: ClosedRange<Int>
-    /// Neighboring candidates of the coarse search.
+    /// The ratio of an interval of the coarse search to the next longer one.
     private static let ratio = 0.94
 
     let count: Int
     let packets: EventPackets
     let scanners: ScannerMix
-    /// ln of the probability that the other advertisements of each further beacon do not hit a packet.
+    /// ln of the probability that the other advertisements of one other beacon do not hit a packet.
     let logSparingOther: Double
 
     init(
@@ -30,7 +30,8 @@ struct IntervalSearch: Sendable {
         _ = try model(unit(units.lowerBound))
     }
 
-    /// The model with the mix's first scanner. What does not depend on the scanner is the same with the others.
+    /// Returns the model with the mix's first scanner. Properties that do not depend on the scanner hold for all
+    /// scanners.
     func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
         try model(interval, scanners.parts[0].scanner)
     }
@@ -60,7 +61,7 @@ struct IntervalSearch: Sendable {
         try model(interval, preset).distribution(horizonSeconds: horizonSeconds)
     }
 
-    /// The share received in time.
+    /// Returns the share of all detections that take at most `seconds`.
     func share(_ interval: AdvertisingInterval, within seconds: Double) throws(AirtimeError) -> Double {
         try scanners.mean { preset throws(AirtimeError) in
             try model(interval, preset).distribution(untilSeconds: seconds, horizonSeconds: seconds)
@@ -89,7 +90,8 @@ struct IntervalSearch: Sendable {
         AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
     }
 
-    /// The longest interval by which `probability` of all are received in time.
+    /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`. If
+    /// there is none, returns the best interval with the shortfall.
     func longest(
         within seconds: Double, probability: Double
     ) throws(AirtimeError) -> (interval: AdvertisingInterval, outcome: IntervalOutcome) {
@@ -113,13 +115,14 @@ struct IntervalSearch: Sendable {
             let share = try trials.share(candidate)
             if share > best.share { best = (candidate, share) }
         }
-        // An interval that meets the goal without its neighbors is better than none.
+        // An interval that meets the goal is better than none, even if its neighbors miss the goal.
         if best.share >= probability { return (unit(best.unit), .met) }
         let shortfall = try shortfall(at: unit(best.unit), best.share, within: seconds, probability: probability)
         return (unit(best.unit), .impossible(shortfall))
     }
 
-    /// No more than seconds/E·(share of events in a window) events can be received in time, in the mean.
+    /// Returns the longest interval that can meet the goal, in units of 0.625 ms. On average, at most seconds/E·(share
+    /// of events in a window) events are received in time. This number cannot be smaller than `probability`.
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
         let share = try scanners.mean { preset throws(AirtimeError) in
             try model(unit(units.upperBound), preset).windowShare
@@ -148,7 +151,8 @@ struct IntervalSearch: Sendable {
             continuousShare: try continuous.share(interval, within: seconds))
     }
 
-    /// Halves the fleet until it holds at its shortest sensible interval.
+    /// Returns the largest number of beacons that meets the goal at its shortest sensible interval, to about 2 %; nil
+    /// if a single beacon misses the goal. Found by bisection.
     private func mostBeacons(within seconds: Double, probability: Double) throws(AirtimeError) -> Int? {
         var low = 0
         var high = count
@@ -176,7 +180,7 @@ private struct IntervalTrials {
         self.probability = probability
     }
 
-    /// The share received in time.
+    /// Returns the share of all detections that take at most ``seconds``.
     mutating func share(_ unit: Int) throws(AirtimeError) -> Double {
         let interval = search.unit(unit)
         if let known = shares[Int(interval.rawValue)] { return known }
@@ -188,7 +192,11 @@ private struct IntervalTrials {
     /// Returns true if the target share is received in time.
     mutating func reaches(_ unit: Int) throws(AirtimeError) -> Bool { try share(unit) >= probability }
 
-    /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
+    /// Returns the longest interval below `end` that meets the target together with its neighbors; nil if there is
+    /// none.
+    ///
+    /// `unit` meets the target, and `end` misses it. The search bisects between them, and then tries a few shorter
+    /// intervals until the neighbors nearly meet the target too.
     mutating func refine(_ unit: Int, below end: Int) throws(AirtimeError) -> Int? {
         var low = unit
         var high = end
@@ -203,7 +211,8 @@ private struct IntervalTrials {
         return nil
     }
 
-    /// Returns true if the interval meets the target, and both neighbors miss it by at most a tenth of the tolerated rest.
+    /// Returns true if the interval meets the target, and both neighbors miss it by at most a tenth of 1 -
+    /// `probability`.
     private mutating func holds(around unit: Int) throws(AirtimeError) -> Bool {
         guard try reaches(unit) else { return false }
         let tolerated = probability - 0.1 * (1 - probability)
@@ -216,7 +225,7 @@ private struct IntervalTrials {
 
 /// The packets of one advertising event of equal advertisers.
 struct EventPackets: Hashable, Sendable {
-    /// tau in µs; with extended PDUs that of the ADV_EXT_IND on one primary channel.
+    /// tau in µs; with extended PDUs, the airtime of the ADV_EXT_IND on one primary channel.
     let airtimeMicroseconds: Double
     /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
     let extended: ExtendedTraffic?
@@ -227,13 +236,15 @@ struct EventPackets: Hashable, Sendable {
             extended: extended)
     }
 
-    /// w in µs: the mean length of the start times of another event that destroy an event; 2·tau with legacy PDUs.
+    /// w in µs: the mean length of the window of start times at which another event destroys an event; 2·tau with
+    /// legacy PDUs.
     var meanWindowMicroseconds: Double {
         extended.map { $0.meanWindowMicroseconds(against: $0) } ?? 2 * airtimeMicroseconds
     }
 
-    /// The intervals in units of 0.625 ms that controllers support and that leave time for an event. With several
-    /// advertisers two events of one of them do not hit the same event of another one.
+    /// Returns the intervals, in units of 0.625 ms, that controllers support and that leave time for an event. With
+    /// several advertisers they are also so long that two events of one advertiser cannot hit the same event of another
+    /// advertiser.
     func units(count: Int) -> ClosedRange<Int> {
         let (shortest, longest) = (0x20, 0x4000)
         guard let extended else { return shortest...longest }

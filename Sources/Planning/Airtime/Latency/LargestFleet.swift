@@ -1,17 +1,17 @@
 /// The largest number of beacons in range of one receiver at which each is received in time.
 public struct LargestFleet: Sendable {
-    /// 0 if a single beacon is not received in time often enough.
+    /// The largest number of beacons; 0 if even a single beacon is not received in time often enough.
     public let beacons: Int
-    /// The latency in that fleet; if there is none, the latency of a single beacon.
+    /// The latency in a fleet of ``beacons`` beacons; if the number is 0, the latency of a single beacon.
     public let latency: MixLatency
 
     /// The largest number that the search considers.
     public static let countLimit = 100_000_000
 
-    /// The target: the share `probability` of all detections takes at most `seconds`.
+    /// Finds the largest fleet in which the share `probability` of all detections takes at most `seconds`.
     ///
-    /// Throws for a time that is not above 0 or above an hour, a probability that is not between 0 and 1, an airtime above
-    /// 5 ms, and what `LatencyModel` refuses.
+    /// Throws for a time that is not above 0 or above an hour, a probability that is not between 0 and 1, and an
+    /// airtime above 5 ms. Also throws the errors of `LatencyModel`.
     public init(
         within seconds: Double, probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         scanners: ScannerMix
@@ -23,8 +23,8 @@ public struct LargestFleet: Sendable {
             scanners: scanners)
     }
 
-    /// The number of boxes with several advertisements: the target is the advertisement `asked`, and all boxes have the
-    /// same mixture.
+    /// Finds the largest number of boxes that send several advertisements. The target is the advertisement `asked`, and
+    /// all boxes have the same mixture.
     public init(
         within seconds: Double, probability: Double, around asked: BoxSurroundings, scanners: ScannerMix
     ) throws(AirtimeError) {
@@ -38,7 +38,7 @@ public struct LargestFleet: Sendable {
     }
 }
 
-/// The search behind `LargestFleet`: one interval, one scanner, many fleets.
+/// The search behind `LargestFleet`: one interval, one mix of scanners, many fleets.
 private struct FleetSearch {
     let seconds: Double
     let probability: Double
@@ -50,7 +50,8 @@ private struct FleetSearch {
         guard single >= probability else { return (0, try latency(1)) }
         var (low, reached) = (1, single)
         var (high, missed) = (try ceiling(), 0.0)
-        // If one end stays the same for two steps, the guesses lie on one side of the solution.
+        // If one end stays the same for three steps, all guesses lie on one side of the solution. Then the range is
+        // halved.
         var standing = (low: 0, high: 0)
         while high - low > 1 {
             let isStuck = max(standing.low, standing.high) > 2
@@ -69,7 +70,7 @@ private struct FleetSearch {
         return (low, try latency(low))
     }
 
-    /// The share received in time.
+    /// Returns the share of all detections that take at most ``seconds``.
     private func share(_ beacons: Int) throws(AirtimeError) -> Double {
         try scanners.mean { preset throws(AirtimeError) in
             let latency = try model(beacons, preset).distribution(untilSeconds: seconds, horizonSeconds: seconds)
@@ -88,7 +89,8 @@ private struct FleetSearch {
         return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClear)
     }
 
-    /// A fleet that cannot hold the target: a beacon is received at least once no more often than it is on average.
+    /// Returns a number of beacons that misses the target. The probability that a beacon is received at least once is
+    /// at most the mean number of its packets that are received, so this mean cannot be below the target share.
     private func ceiling() throws(AirtimeError) -> Int {
         let packets = try scanners.mean { preset throws(AirtimeError) in
             let alone = try model(1, preset)
@@ -98,9 +100,12 @@ private struct FleetSearch {
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }
 
-    /// An estimate of the largest number. Packets get through with a probability that falls by the same factor with
-    /// each beacon if losses are independent, and then ln(-ln(1 - share)) falls along a line: of that factor's slope
-    /// from the fleet that reaches the target, or also through the fleet that misses it, if one is known.
+    /// Returns an estimate of the largest number of beacons.
+    ///
+    /// If losses are independent, each further beacon reduces the probability that a packet gets through by the same
+    /// factor, and ln(-ln(1 - share)) falls along a straight line. If a fleet that misses the target is known, the line
+    /// is drawn through both fleets. Otherwise it starts at the fleet that reaches the target, with the slope of the
+    /// factor.
     private func guess(from low: Int, _ reached: Double, to high: Int, _ missed: Double) -> Int {
         guard reached < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
         let above = log(log1p(-reached) / log1p(-probability))

@@ -2,9 +2,9 @@
 public struct LatencyDistribution: Hashable, Sendable {
     /// The times of the curve, in seconds, ascending from 0 to the horizon.
     public let seconds: [Double]
-    /// The share that is received by the time with the same index; it never falls.
+    /// The share that is received by the time at the same index of ``seconds``; it never falls.
     public let receivedShare: [Double]
-    /// The end of the curve in s. Shares above its last one have no percentile.
+    /// The end of the curve in s. Shares above the last value of ``receivedShare`` have no percentile.
     public let horizonSeconds: Double
     /// True if all but a millionth are received within the horizon.
     public let isExhausted: Bool
@@ -14,13 +14,15 @@ public struct LatencyDistribution: Hashable, Sendable {
     /// True if the distribution may be more than 2 % wrong.
     public var knownErrorExceeds2Percent: Bool { knownErrorReason != nil }
 
-    /// A random instant lies in a period with the same probability everywhere, so that event number k (from 0) follows it
-    /// after k periods and a uniform part of one: the share received rises on straight lines from k·E to (k + 1)·E. The
-    /// delays of the first `spreadEvents` events round the corners between these lines.
+    /// Creates the curve from the probability of each event to be the first one received.
+    ///
+    /// All instants of a period are equally likely, so event number k (from 0) follows the random instant after k whole
+    /// periods and a uniform part of a period. The share received therefore rises in a straight line from k·E to
+    /// (k + 1)·E. The delays of the first `spreadEvents` events round the corners between these lines.
     ///
     /// - Parameters:
-    ///   - received: The probability that event number k is the first one received.
-    ///   - spreadEvents: The events whose delays are independent of whether they are received.
+    ///   - received: At index k, the probability that event number k is the first one received.
+    ///   - spreadEvents: The number of first events whose delays do not depend on whether the events are received.
     init(
         received: [Double], intervalMicroseconds: Double, delayMicroseconds: Double, spreadEvents: Int,
         horizonSeconds: Double, extrapolatedFromSeconds: Double?
@@ -69,7 +71,8 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     /// The distribution of all visitors together: the sum of the parts' shares received, each times the part's share.
     ///
-    /// It ends with the part that ends first, unless that part is exhausted by then.
+    /// The curve ends where the first part that is not exhausted ends. If all parts are exhausted, it ends with the
+    /// last.
     init(mixing parts: [MixLatency.Part]) {
         if parts.count == 1 {
             self = parts[0].latency
@@ -94,7 +97,8 @@ public struct LatencyDistribution: Hashable, Sendable {
             }
     }
 
-    /// Adds `share` times the share received at ascending times within the horizon, or after it if all are received.
+    /// Adds `share` times the share received at each of `times` to the sum at the same index. The times ascend. Times
+    /// after the horizon add `share`.
     private func add(_ share: Double, to sums: inout [Double], at times: [Double]) {
         var next = 0
         for (index, time) in times.enumerated() {
@@ -115,8 +119,8 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     /// The mean time in s; nil if more than 1 % are not received within the horizon, because their times are unknown.
     ///
-    /// The share that is left at the end of the curve falls exponentially from there on, as fast as it fell to a quarter
-    /// before.
+    /// After the end of the curve, the share that is not received is assumed to fall exponentially, at the rate at
+    /// which it last fell to a quarter.
     public var meanSeconds: Double? {
         guard let last = receivedShare.last, last >= 0.99 else { return nil }
         var area = 0.0
@@ -159,7 +163,8 @@ public struct LatencyDistribution: Hashable, Sendable {
 }
 
 extension [Double] {
-    /// The first index whose element fulfills `condition`, which holds for all that follow; the last index when none.
+    /// Returns the first index whose element fulfills `condition`, or the last index if no element does. All elements
+    /// after one that fulfills the condition must fulfill it too.
     fileprivate func firstIndexOnward(where condition: (Double) -> Bool) -> Int {
         var low = 0
         var high = count - 1
@@ -171,16 +176,18 @@ extension [Double] {
     }
 }
 
-/// The effect of the delays on a curve with one straight line for each event: they round its corners.
+/// The effect of the delays on a curve that has one straight line for each event: the delays round the corners.
 private struct CornerRounding {
     let received: [Double]
     /// True if the curve ends with the last event.
     let isComplete: Bool
-    /// E and J in s.
+    /// E in s.
     let period: Double
+    /// J in s.
     let delay: Double
 
-    /// The sum that the corners near `time` add to the straight lines, up to corner number `last`.
+    /// Returns the share that the rounding of the corners near `time` adds to the straight lines. Only the corners up
+    /// to number `last` are rounded.
     func rounding(at time: Double, upTo last: Int) -> Double {
         let deviation = delay * (Double(last) / 12).squareRoot()
         let first = max(1, Int((time - 4 * deviation) / period))
@@ -193,8 +200,8 @@ private struct CornerRounding {
         }
     }
 
-    /// E[max(0, x + d)] - max(0, x) for the deviation d of a sum of `events` delays from its mean: uniform for one event,
-    /// and nearly normal for more.
+    /// Returns E[max(0, x + d)] - max(0, x), where d is the deviation of a sum of `events` delays from its mean. The
+    /// deviation is uniform for one event, and treated as normal for more.
     private func excess(after events: Int, at x: Double) -> Double {
         let distance = abs(x)
         if events == 1 {

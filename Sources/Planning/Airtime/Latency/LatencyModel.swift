@@ -1,10 +1,10 @@
 /// The time from a random instant until a scanner with one radio first receives a given advertiser.
 ///
 /// The time ends with the start of the first advertising event of which the scanner receives a copy: the copy lies
-/// wholly inside a window on its channel, and nothing collides with it. The copies on channels 37, 38 and 39 follow each
-/// other at `copySpacingMicroseconds`. All advertisers of the fleet have the same spacing, so the copies of an event
-/// collide together. A scanner that received the ADV_EXT_IND of extended PDUs follows the pointer to the auxiliary packets,
-/// wherever its window ends.
+/// wholly inside a window on its channel, and nothing collides with it. The copies on channels 37, 38 and 39 follow
+/// each other at `copySpacingMicroseconds`. All advertisers of the fleet have the same spacing, so the copies of an
+/// event collide together. A scanner that received the ADV_EXT_IND of extended PDUs follows the pointer to the
+/// auxiliary packets, even after the end of its window.
 ///
 /// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by
 /// event. An event that falls into a window is received with a probability that depends on how many such events were
@@ -80,7 +80,7 @@ public struct LatencyModel: Hashable, Sendable {
         advertisingDelayMicroseconds = withAdvertisingDelay ? AdvertisingDelay.maximumMicroseconds : 0
     }
 
-    /// The fleet against a preset, with the preset's gap and dead time.
+    /// Creates the model of a fleet and a preset scanner, with the preset's window gap and dead time.
     public init(
         group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000,
         otherClearProbability: Double = 1
@@ -98,15 +98,15 @@ public struct LatencyModel: Hashable, Sendable {
         group.intervalMicroseconds + advertisingDelayMicroseconds / 2
     }
 
-    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1). For extended PDUs, that all
-    /// packets are clear that the reception of an event needs.
+    /// The probability that no packet of the fleet hits a packet on its channel: (1 - 2·tau/E)^(N-1). For extended
+    /// PDUs, the probability that no packet of the fleet hits any of the packets that the reception of an event needs.
     public var collisionFreeProbability: Double {
         let hit = group.collisionWindow.microseconds / meanPeriodMicroseconds
         return pow(max(0, 1 - hit), Double(group.count - 1))
     }
 
-    /// The probability that the scanner is not still busy with another packet: 1/(1 + λ·t_d), λ the rate of clear
-    /// packets offered.
+    /// The probability that the scanner is not still busy with another packet: 1/(1 + λ·t_d), where λ is the rate of
+    /// clear packets on the channel.
     public var scannerReadyProbability: Double {
         let offered = Double(group.count) / meanPeriodMicroseconds * collisionFreeProbability * otherClearProbability
         return 1 / (1 + offered * deadTimeMicroseconds)
@@ -125,17 +125,19 @@ public struct LatencyModel: Hashable, Sendable {
 extension LatencyModel {
     /// The distribution of the latency.
     ///
-    /// It ends when 99.5 % are received, not before `untilSeconds` and at `horizonSeconds` at the latest, which is at most
-    /// a day: at a resonance discovery takes minutes or hours. Throws for times that are negative or not numbers, and for
-    /// `untilSeconds` beyond the horizon.
+    /// The curve ends when 99.5 % are received, but not before `untilSeconds`, and at the latest at `horizonSeconds`,
+    /// which is at most a day. (At a resonance, discovery takes minutes or hours.) Throws for times that are negative
+    /// or not numbers, and for `untilSeconds` beyond the horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
         try distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, endsWhenExhausted: false)
     }
 
+    /// Returns the distribution of the latency.
+    ///
     /// - Parameters:
-    ///   - endsWhenExhausted: True ends before `untilSeconds` when nearly all are received.
+    ///   - endsWhenExhausted: True to end the curve before `untilSeconds` when nearly all are received.
     ///   - workLimit: The number of additions after which the distribution is extrapolated.
     func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600, endsWhenExhausted: Bool = false,
@@ -153,7 +155,7 @@ extension LatencyModel {
             delay: advertisingDelayMicroseconds, clear: try clearProbabilities(cycle))
         let horizon = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
         let wanted = untilSeconds * 1_000_000 / meanPeriodMicroseconds
-        // The probability that event number k after the instant is the first one received.
+        // At index k: the probability that event number k after the instant is the first one received.
         var received: [Double] = []
         var rest = 1.0
         var work = 0
@@ -200,7 +202,8 @@ extension LatencyModel {
         }
     }
 
-    /// Extrapolates the distribution: in each further scan interval the same share of the rest is received as in the last ones.
+    /// Extrapolates the distribution: each further event receives the same share of the rest, at the mean rate of about
+    /// the last half of the computed events.
     private func extrapolate(_ received: inout [Double], rest: Double, horizon: Double, wanted: Double) {
         let scanInterval = Double(pattern.intervalMicroseconds) / meanPeriodMicroseconds
         let intervals = max(1, (Double(received.count) / 2 / scanInterval).rounded(.down))
@@ -216,11 +219,14 @@ extension LatencyModel {
 
     /// The number of additions after which a distribution is extrapolated.
     static let workLimit = 40_000_000
-    /// The share that is not yet received when all count as received.
+    /// The distribution counts as exhausted when the share that is not yet received is at most this share.
     private static let exhaustedRest = 5e-7
     /// The share at which the distribution ends.
     private static let completeShare = 0.995
-    /// The number of losses in a row after which the probability of the next one stays the same.
+    /// The number of losses in a row after which the probability of another loss no longer changes, for a scanner
+    /// without pauses.
     private static let longestRun = 64
+    /// The number of losses in a row after which the probability of another loss no longer changes, for a scanner with
+    /// pauses.
     private static let longestRunInWindows = 8
 }

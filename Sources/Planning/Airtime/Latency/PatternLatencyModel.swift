@@ -1,15 +1,17 @@
 public import BluetoothTypes
 
-/// The time from a random instant until a scanner with one radio first receives an advertiser whose interval changes by a
-/// pattern.
+/// The time from a random instant until a scanner with one radio first receives an advertiser whose interval changes by
+/// a pattern.
 ///
 /// The instant is uniform over the cycle of the pattern and over the phase of the scanner, independently of each other.
-/// Each part of the pattern begins with an event, and the next events follow at its interval and advDelay until the part
-/// is over (see `AdvertisingPattern`). The model follows the distribution of the time of the next event, event by event,
-/// for many starts that are spread evenly over both phases. Each event is lost independently of the events before it.
+/// Each part of the pattern begins with an event, and the next events follow at its interval and advDelay until the
+/// part is over (see `AdvertisingPattern`). The model follows the distribution of the time of the next event, event by
+/// event, for many starts that are spread evenly over both phases. Each event is lost independently of the events
+/// before it.
 public struct PatternLatencyModel: Hashable, Sendable {
     public let pattern: AdvertisingPattern
-    /// N: the beacons in range of the scanner with this pattern, including the target beacon. Their cycles are independent.
+    /// N: the beacons in range of the scanner with this pattern, including the target beacon. Their cycles are
+    /// independent.
     public let count: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
@@ -46,8 +48,8 @@ public struct PatternLatencyModel: Hashable, Sendable {
     /// E in µs: the cycle divided by its mean number of events.
     public var meanPeriodMicroseconds: Double { pattern.meanPeriodMicroseconds }
 
-    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1), because the other beacons
-    /// are at random places of their cycles.
+    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1), because the other
+    /// beacons are at random places of their cycles.
     public var collisionFreeProbability: Double {
         pow(1 - 2 * airtimeMicroseconds / meanPeriodMicroseconds, Double(count - 1))
     }
@@ -61,8 +63,9 @@ public struct PatternLatencyModel: Hashable, Sendable {
 
     /// The distribution of the latency.
     ///
-    /// It ends when 99.5 % are received, not before `untilSeconds` and at `horizonSeconds` at the latest, which is at most
-    /// a day. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the horizon.
+    /// The curve ends when 99.5 % are received, but not before `untilSeconds`, and at the latest at `horizonSeconds`,
+    /// which is at most a day. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the
+    /// horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
@@ -75,7 +78,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         let trial = trial(horizonSeconds: horizonSeconds)
         var end = max(untilSeconds, trial.endSeconds)
         var curve = curve(starts: trial.starts, horizonSeconds: end)
-        // A few starts may have shown too short an end.
+        // The trial followed only a few starts, so its end may be too early.
         while curve.open > 1 - Self.completeShare, end < horizonSeconds {
             end = min(horizonSeconds, end * 1.5)
             curve = self.curve(starts: trial.starts, horizonSeconds: end)
@@ -83,12 +86,12 @@ public struct PatternLatencyModel: Hashable, Sendable {
         return curve.distribution
     }
 
-    /// A few starts, which show how long discovery takes.
+    /// The result of a trial with a few starts, which shows how long discovery takes.
     struct Trial {
         /// The time in s at which the distribution ends.
         let endSeconds: Double
-        /// The number of starts of the distribution: fewer if each of them is followed for long, because its share of the
-        /// curve is then spread over many windows of the scanner.
+        /// The number of starts of the distribution: fewer if each of them is followed for long, because its share of
+        /// the curve is then spread over many windows of the scanner.
         let starts: Int
     }
 
@@ -107,16 +110,17 @@ public struct PatternLatencyModel: Hashable, Sendable {
         }
     }
 
-    /// The number of starts of a distribution, and of trials.
+    /// The range of the number of starts of a distribution.
     private static let starts = 256...4096
+    /// The numbers of starts of a trial with a short horizon, and of a trial with a long one.
     private static let (fewStarts, fewestStarts) = (128, 32)
     private static let firstHorizonSeconds = 15.0
-    /// The additions of a distribution, about, above which it has fewer starts.
+    /// The approximate number of additions above which a distribution is computed with fewer starts.
     private static let workLimit = 100_000_000.0
     /// The share at which the distribution ends.
     private static let completeShare = 0.995
 
-    /// The curve from so many starts, each followed for so long.
+    /// Returns the curve from `starts` starts, each followed for `horizonSeconds`.
     ///
     /// - Parameter units: The length of a step in units of 0.625 ms: 1, or for a faster and coarser curve 2 or 4.
     func curve(starts: Int, horizonSeconds: Double, units: Int = 1) -> FirstReceptions {
@@ -128,7 +132,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
 
 /// The times of the first receptions of many starts.
 struct FirstReceptions: Sendable {
-    /// A part of the pattern in steps.
+    /// A part of the pattern, with its times in steps.
     private struct Part {
         let interval: Int
         let duration: Int
@@ -136,20 +140,20 @@ struct FirstReceptions: Sendable {
 
     /// The distribution of the time of the next event.
     private struct NextEvent {
-        /// The first step of ``masses``, after the beginning of the part.
+        /// The step of the first element of ``masses``, counted from the beginning of the part.
         var first: Int
-        /// The probability of each step within the part.
+        /// For each step from ``first`` on, the probability that the next event is in this step.
         var masses: [Double]
         /// The probability that the part ends before the next event. This event is then sent at the start of the next
         /// part.
         var atEnd: Double
     }
 
-    /// The share of all starts that is not received within the horizon.
+    /// The share of all starts for which no event is received within the horizon.
     private(set) var open = 0.0
-    /// The additions so far, about.
+    /// The approximate number of additions so far.
     private(set) var work = 0
-    /// The share that is received in each bin.
+    /// The share of all starts whose first reception is in each bin.
     private var bins: [Double]
     private let parts: [Part]
     private let cycle: Int
@@ -158,22 +162,25 @@ struct FirstReceptions: Sendable {
     private let binSteps: Double
     /// The probability that an event is received, by the cell of the scanner's cycle in which it starts.
     private let chances: [Double]
-    /// The sums of ``chances`` before each cell, for the question whether any of several cells is covered.
+    /// At index i: the sum of ``chances`` over the first i cells, for two cycles in a row. It shows without a loop
+    /// whether any cell of a range is covered.
     private let sums: [Double]
     private let cellsPerStep: Double
 
-    /// The length of a step in µs, and the number of steps in advDelay.
+    /// The length of a step in µs.
     private let step: Double
+    /// The length of the range of advDelay, in steps.
     private let delay: Int
     /// The distributions of the sums of 0...7 delays.
     private let exact: [[Double]]
 
-    /// The shortest bin in µs, and the largest number of bins.
+    /// The shortest bin in µs.
     private static let shortestBin = 5000.0
+    /// The largest number of bins.
     private static let binLimit = 1_000_000.0
-    /// The work of an event besides that of its masses.
+    /// The fixed work of an event, in additions. Each of its masses takes one addition more.
     private static let workOfEvent = 20
-    /// Probabilities below this one are no longer followed, as a share of a start.
+    /// The smallest probability that is still followed, as a share of the probability of a start.
     private static let smallest = 1e-5
 
     init(_ model: PatternLatencyModel, horizonSeconds: Double, units: Int) {
@@ -225,6 +232,8 @@ struct FirstReceptions: Sendable {
         }
     }
 
+    /// Follows one start.
+    ///
     /// - Parameters:
     ///   - place: The instant in the cycle, in steps.
     ///   - phase: The scanner's phase at the instant, in cells.
@@ -236,7 +245,7 @@ struct FirstReceptions: Sendable {
             number += 1
         }
         var next = firstEvent(in: parts[number], after: offset, weight: weight)
-        // The beginning of the part, after the instant.
+        // The beginning of the part, in steps after the instant.
         var start = -offset
         while true {
             finish(parts[number], &next, start: start, phase: phase, least: Self.smallest * weight)
@@ -251,7 +260,7 @@ struct FirstReceptions: Sendable {
 
     /// Follows the events until the end of a part.
     ///
-    /// - Parameter least: A smaller probability counts as received by the next event.
+    /// - Parameter least: When the probability that is left is at most this value, it counts as received at once.
     private mutating func finish(_ part: Part, _ next: inout NextEvent, start: Double, phase: Double, least: Double) {
         while !next.masses.isEmpty {
             let room = part.duration - next.first
@@ -274,15 +283,15 @@ struct FirstReceptions: Sendable {
         }
     }
 
-    /// Adds a probability to the curve, or to what is not received within the horizon.
+    /// Adds a probability to the curve, or to ``open`` if the time lies beyond the horizon.
     private mutating func add(_ mass: Double, at time: Double) {
         let bin = Int(max(0, time) / binSteps)
         if time < horizon, bin < bins.count { bins[bin] += mass } else { open += mass }
     }
 
-    /// Removes what is received, and adds it to the curve.
+    /// Removes the probability that the event is received from `masses`, and adds it to the curve.
     ///
-    /// - Returns: The probability that is left.
+    /// - Returns: The probability that is left in `masses`.
     private mutating func receive(_ masses: inout [Double], at time: Double, phase: Double) -> Double {
         let place = phase + time * cellsPerStep
         let count = chances.count
@@ -308,9 +317,9 @@ struct FirstReceptions: Sendable {
         return rest
     }
 
-    /// Spreads the masses over advDelay: uniform over so many steps.
+    /// Spreads each mass over advDelay, which is uniform over `delay` steps.
     ///
-    /// It works from the end, so that each mass is read before it is overwritten.
+    /// The loop runs from the end to the start, so that each mass is read before it is overwritten.
     private static func spread(_ masses: inout [Double], over delay: Int) {
         let count = masses.count
         for _ in 0..<delay { masses.append(0) }
@@ -327,13 +336,13 @@ struct FirstReceptions: Sendable {
         }
     }
 
-    /// Leaves out the ends that hardly count, so that the list does not grow with each event.
+    /// Removes negligible masses at both ends of the list, so that it does not grow with each event.
     private func trim(_ next: inout NextEvent, least: Double) {
         let limit = least / Double(max(1, next.masses.count)) / 10
         while let last = next.masses.last, last < limit { next.masses.removeLast() }
         var first = 0
         while first < next.masses.count, next.masses[first] < limit { first += 1 }
-        // Moving all others is worthwhile only for several.
+        // Removal at the front moves all other masses, so it is worthwhile only for several masses at once.
         guard first >= delay / 2 else { return }
         next.masses.removeFirst(first)
         next.first += first
@@ -411,8 +420,8 @@ extension FirstReceptions {
         curves.reduce(0) { $0 + $1.share * $1.curve.open }
     }
 
-    /// The mean time in s. What is not received within the horizon falls exponentially from there on, as fast as in the
-    /// second half of the horizon.
+    /// The mean time in s. After the horizon, the share that is not received is assumed to fall exponentially, as fast
+    /// as in the second half of the horizon.
     var meanSeconds: Double {
         var sum = 0.0
         var late = 0.0
@@ -426,14 +435,14 @@ extension FirstReceptions {
         return sum + open * (end + end / 2 / naturalLogarithm((open + late) / open))
     }
 
-    /// The curve as other models give it.
+    /// The curve in the form that the other models return.
     var distribution: LatencyDistribution {
         var seconds = [0.0]
         var shares = [0.0]
         var sum = 0.0
         for (index, bin) in bins.enumerated() {
             sum = min(1, sum + bin)
-            // Straight lines over empty bins.
+            // Points within a row of empty bins are left out: the curve is a straight line there.
             if bin == 0, index + 1 < bins.count, index > 0, bins[index - 1] == 0, bins[index + 1] == 0 { continue }
             seconds.append(Double(index + 1) * binSeconds)
             shares.append(sum)

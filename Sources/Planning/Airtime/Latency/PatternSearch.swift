@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// The meaning of the best pattern.
+/// The goal for which a pattern is the best.
 public enum PatternGoal: Hashable, Sendable {
     /// The shortest mean time to discovery of a visitor of the mix.
     case mean
@@ -24,12 +24,12 @@ public enum IntervalSchedule: Hashable, Sendable {
     }
 }
 
-/// Finds the best constant interval, and the best patterns of two and three intervals, with at most so many events in a
-/// second.
+/// Finds the best constant interval, and the best patterns of two and three intervals, with at most ``eventsPerSecond``
+/// events in a second.
 ///
-/// A coarse search over the intervals and the time of the fast part comes first; then each value is changed as long as
-/// that is better. The slowest part is as long as the limit of events requires. The result is a good pattern, not a proven
-/// optimum.
+/// First, a coarse search varies the intervals and the duration of the fast part. Then each value is changed as long as
+/// the result improves. The slowest part is as long as the limit of events requires. The result is a good pattern, not
+/// a proven optimum.
 public struct PatternSearch: Sendable {
     public let scanners: ScannerMix
     /// The beacons in range that have the same schedule, including the target beacon.
@@ -44,11 +44,11 @@ public struct PatternSearch: Sendable {
     public static let eventRange = 1 / 10.245...40.0
 
     /// - Parameters:
-    ///   - airtimeMicroseconds: tau; with extended PDUs that of the packet on one primary channel.
+    ///   - airtimeMicroseconds: tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     ///   - extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
     ///
-    /// Throws for a number of events outside ``eventRange``, a share outside 0...1, a time that is not positive, and the
-    /// errors of the models.
+    /// Throws for a number of events outside ``eventRange``, a share outside 0...1, a time that is not positive, and
+    /// the errors of the models.
     public init(
         scanners: ScannerMix, count: Int = 1, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
         goal: PatternGoal = .mean, eventsPerSecond: Double
@@ -77,7 +77,7 @@ public struct PatternSearch: Sendable {
         return AdvertisingInterval(rawValue: UInt32(min(max(units, self.units.lowerBound), self.units.upperBound)))
     }
 
-    /// The intervals that the packets of an event leave possible, in units of 0.625 ms.
+    /// The intervals that controllers support and that leave time for the packets of an event, in units of 0.625 ms.
     private let units: ClosedRange<Int>
 
     /// The latency with a schedule. Events are lost independently of each other.
@@ -122,7 +122,8 @@ public struct PatternSearch: Sendable {
             otherClearProbability: mean.auxiliaryClearProbability)
     }
 
-    /// The value of the goal: seconds, or the share that is not found in time. Less is better; infinite if it is unknown.
+    /// Returns the value of the goal: a time in s, or the share of visitors that do not find the beacon in time. A
+    /// lower value is better; it is infinite if it is unknown.
     public func cost(of latency: MixLatency) -> Double {
         switch goal {
         case .mean: latency.whole.meanSeconds ?? .infinity
@@ -153,7 +154,8 @@ public struct PatternSearch: Sendable {
             for units in [middle - step, middle + step] where units >= low && units <= high { try attempt(units) }
             step /= 2
         }
-        // The trials may be extrapolated: the shortest interval stays unless another one is better as far as it is followed.
+        // The trials may have been extrapolated. So the shortest interval is replaced only if the other interval is
+        // also better with the full work limit.
         if best.units != low {
             let whole = LatencyModel.workLimit
             if try cost(ofUnits: low, workLimit: whole) <= cost(ofUnits: best.units, workLimit: whole) {
@@ -163,12 +165,13 @@ public struct PatternSearch: Sendable {
         return AdvertisingInterval(rawValue: UInt32(best.units))
     }
 
-    /// The additions of a trial, after which it is extrapolated.
+    /// The number of additions after which a trial is extrapolated.
     private static let trialWorkLimit = 4_000_000
 
-    /// Intervals up to this multiple of the shortest one are tried, in steps of this ratio: a longer one may avoid a
+    /// Intervals up to this multiple of the shortest interval are tried, because a longer interval may avoid a
     /// resonance.
     private static let reach = 2.0
+    /// The ratio of each interval that is tried to the previous one.
     private static let ratio = 1.02
 
     private func cost(ofUnits units: Int, workLimit: Int) throws(AirtimeError) -> Double {
@@ -181,7 +184,8 @@ public struct PatternSearch: Sendable {
             let horizon = Self.searchHorizon
             let latency = try latency(of: interval, untilSeconds: 0, horizonSeconds: horizon, workLimit: workLimit)
             let cost = cost(of: latency)
-            // Among intervals that take longer than is followed, the one with the largest share found is best.
+            // If the value lies beyond the search horizon, the cost is above the horizon, and lower for a larger share
+            // that is found within the horizon.
             return cost.isFinite ? cost : horizon * (2 - (latency.whole.received(within: horizon) ?? 0))
         }
     }
@@ -192,7 +196,8 @@ public struct PatternSearch: Sendable {
 
     /// The best patterns of two and of three intervals; each is `nil` if no such pattern keeps the limit of events.
     ///
-    /// - Parameter seconds: The goal's value with the best constant interval, which decides how long trials are followed.
+    /// - Parameter seconds: The goal's value with the best constant interval, which decides how long trials are
+    ///   followed.
     public func bestPatterns(
         constantCost seconds: Double
     ) throws(AirtimeError) -> (two: AdvertisingPattern?, three: AdvertisingPattern?) {
@@ -204,7 +209,8 @@ public struct PatternSearch: Sendable {
         return (two.pattern, three?.pattern)
     }
 
-    /// The fast parts of a pattern and the interval of its slowest part, which is as long as the limit requires.
+    /// The fast parts of a pattern and the interval of its slowest part. The slowest part is as long as the limit of
+    /// events requires.
     private struct Draft {
         /// Intervals in units of 0.625 ms, and durations in ms.
         var fast: [(units: Int, milliseconds: Int)]
@@ -212,20 +218,21 @@ public struct PatternSearch: Sendable {
         var pattern: AdvertisingPattern?
     }
 
-    /// The trials of a search, on the same starts, so that equal patterns have equal costs.
+    /// The trials of a search. All use the same starts, so that equal patterns have equal costs.
     private struct Trials {
         private let search: PatternSearch
         private let models: [(share: Double, scanner: ScannerPreset)]
         private let horizon: Double
-        /// The additions so far, about, and the number of them at which the search ends.
+        /// The approximate number of additions so far.
         private var work = 0
+        /// The number of additions at which the search ends.
         private static let workLimit = 120_000_000.0
 
         private static let fewestStarts = 8
         private static let fewStarts = 48
         private static let manyStarts = 192
         private static let mostStarts = 768
-        /// The share of the work that the comparison of some drafts may take.
+        /// The share of ``workLimit`` that one comparison of drafts may take.
         private static let comparedShare = 0.3
         /// The number of drafts of the coarse search that are refined.
         private static let seeds = 3
@@ -260,7 +267,8 @@ public struct PatternSearch: Sendable {
             }
         }
 
-        /// Fills in the slow part; `nil` if the limit cannot be kept, or a part would be too short.
+        /// Returns the draft with a slow part that is just long enough to keep the limit of events; `nil` if the limit
+        /// cannot be kept, or a part would be too short.
         private func completed(_ draft: Draft) -> Draft? {
             let rate = search.eventsPerSecond / 1000
             let slowMicroseconds = draft.slowUnits * 625
@@ -273,7 +281,7 @@ public struct PatternSearch: Sendable {
                 else { return nil }
                 parts.append(Self.part(part.units, part.milliseconds))
             }
-            // Only the last part is varied: the events of the others are counted once.
+            // Only the duration of the last part is varied, so the events of the other parts are counted once.
             guard let probe = AdvertisingPattern(parts + [Self.part(draft.slowUnits, 1)]) else { return nil }
             let events = parts.indices.reduce(0) { $0 + probe.events(inPart: $1) }
             let time = draft.fast.reduce(0) { $0 + $1.milliseconds }
@@ -305,7 +313,8 @@ public struct PatternSearch: Sendable {
         mutating func coarse() -> [Draft] {
             let middle = Int(search.shortest.rawValue)
             var found: [(draft: Draft, cost: Double)] = []
-            // Very short intervals find a beacon at once; those on both sides of the constant interval avoid a resonance.
+            // With very short intervals a beacon is found at once; intervals on both sides of the constant interval
+            // avoid a resonance.
             let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < middle }
             let near = [0.6, 0.75, 0.88].map { Int(Double(middle) * $0) / 4 * 4 }
             let fast = (near + short).filter { search.units.contains($0) }
@@ -342,7 +351,7 @@ public struct PatternSearch: Sendable {
             return best?.draft ?? drafts.first
         }
 
-        /// The number of starts with which so many drafts are compared: fewer if each of them is followed for long.
+        /// Returns the number of starts for a comparison of `drafts` drafts: fewer if each start takes more work.
         private mutating func comparedStarts(_ pattern: AdvertisingPattern, drafts: Int) -> Int {
             let before = work
             _ = cost(pattern, starts: Self.fewestStarts, units: 1)
@@ -351,7 +360,9 @@ public struct PatternSearch: Sendable {
             return min(Self.mostStarts, max(Self.fewStarts, Int(affordable)))
         }
 
-        /// Three intervals: the draft with one between its two, before and after the slow part.
+        /// Returns drafts with three intervals: the given draft with a second fast part before its slow part. The
+        /// interval of this part is the shortest constant interval, or the mean of that and the interval of the first
+        /// part.
         func withMiddlePart(_ draft: Draft) -> [Draft] {
             let middle = Int(search.shortest.rawValue)
             let first = draft.fast[0]
@@ -376,7 +387,7 @@ public struct PatternSearch: Sendable {
             return results
         }
 
-        /// Changes each value of a draft as long as that is better.
+        /// Changes each value of a draft as long as the cost falls.
         private mutating func refine(_ start: Draft, until limit: Double) -> Draft {
             var best = start
             var least = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
@@ -401,6 +412,8 @@ public struct PatternSearch: Sendable {
             return best
         }
 
+        /// Returns the draft with one value multiplied by `factor`.
+        ///
         /// - Parameter number: The value to change: interval and duration of each fast part, then the slow interval.
         private func changed(_ draft: Draft, _ number: Int, _ factor: Double) -> Draft {
             var copy = draft

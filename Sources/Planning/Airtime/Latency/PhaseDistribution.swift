@@ -1,43 +1,47 @@
 /// The phase in the scanner's cycle at which a beacon's next advertising event starts, if no event was received yet.
 ///
-/// The cycle has equal cells. For each cell and each number of covered events that were lost so far, the
-/// distribution holds the probability that the next event starts there. ``receive()`` removes the events that are
-/// received; ``advance()`` moves the rest by T and spreads it over advDelay.
+/// An event is covered if the scanner receives one of its copies unless something destroys it (``ScannerCycle``). The
+/// cycle has equal cells. For each cell and each number of covered events that were lost so far, the distribution holds
+/// the probability that the next event starts in the cell. ``receive()`` removes the events that are received;
+/// ``advance()`` moves the rest by T and spreads it over advDelay.
 struct PhaseDistribution: Sendable {
     /// The probability that the scanner receives an event that falls into one of its windows.
     struct Clear: Hashable, Sendable {
-        /// If the event right before it was covered, and lost.
+        /// The probability if the event right before was covered, and lost.
         let next: Double
-        /// If the event right before it was not covered.
+        /// The probability if the event right before was not covered.
         let later: Double
     }
 
-    /// By the number of lost events, and by cell, of the beacons whose last event was not covered, and of all if `clear`
-    /// does not distinguish them; empty if no event has so many losses yet.
+    /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was not covered; of
+    /// all beacons if ``distinguishesNext`` is false. Empty for a number of losses that no beacon has yet.
     private var masses: [[Double]]
-    /// The same for the beacons whose last event was covered, and lost.
+    /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was covered, and
+    /// lost.
     private var nextMasses: [[Double]]
     /// The covered share of each cell.
     private let coveredShares: [Double]
     /// The cells of which any part is covered.
     private let coveredCells: [Int]
-    /// The probability that a covered event is received, by the number of covered events that were lost before. Further
-    /// losses leave the last value.
+    /// The probability that a covered event is received, by the number of covered events that were lost before. The
+    /// last value holds for all larger numbers.
     private let clear: [Clear]
-    /// True if it depends on the event right before.
+    /// True if ``clear`` depends on the event right before.
     private let distinguishesNext: Bool
     /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
     private let weights: [Double]
     private let shift: Int
 
-    /// The narrowest cell in µs, and the widest one, which is wider if each window meets two events or more: the phase
-    /// hardly matters then. Windows have 24 cells or more unless they are too short for that.
+    /// The width of the narrowest cell in µs.
     private static let narrowestCell = 625.0
+    /// The width of the widest cell in µs. Cells may be twice as wide if each window contains two or more events,
+    /// because the phase hardly matters then.
     private static let widestCell = 2500.0
+    /// The smallest number of cells in a window, unless the window is too short for so many cells.
     private static let cellsPerWindow = 24.0
-    /// From this covered share on, the phase does not matter.
+    /// The covered share from which the phase does not matter.
     private static let evenShare = 0.999
-    /// One more loss is counted from this probability on.
+    /// The probability of one more loss from which beacons with this number of losses are kept apart.
     private static let smallestMass = 1e-4
 
     /// - Parameters:
@@ -55,7 +59,7 @@ struct PhaseDistribution: Sendable {
         let shares = cycle.shares(ofCells: count)
         coveredShares = shares
         coveredCells = shares.indices.filter { shares[$0] > 0 }
-        // A scanner without pauses observes the event right before.
+        // A scanner without pauses covers every event, so the event right before was always covered.
         self.clear = count > 1 ? clear : clear.map { Clear(next: $0.next, later: $0.next) }
         distinguishesNext = self.clear.contains { $0.next != $0.later }
         nextMasses = Array(repeating: [], count: clear.count)
@@ -77,10 +81,10 @@ struct PhaseDistribution: Sendable {
         masses.indices.reversed().reduce(0) { $0 + (masses[$1].isEmpty ? 0 : receive($1)) }
     }
 
-    /// Removes the share that is received of the beacons with a number of losses, and adds a loss to the rest of the covered
-    /// ones.
+    /// Removes and returns the share of the beacons with `losses` losses whose next event is received. Beacons whose
+    /// event is covered but not received get one loss more.
     private mutating func receive(_ losses: Int) -> Double {
-        // Taken out of the lists, so that they are changed in place.
+        // The lists are taken out of the arrays, so that they are changed in place and not copied.
         var own = masses[losses]
         let after = nextMasses[losses]
         masses[losses] = []
@@ -101,7 +105,7 @@ struct PhaseDistribution: Sendable {
             lostByCell.append(all - found)
         }
         masses[losses] = own
-        // So small a probability does not need its own distribution.
+        // For a very small probability, the additional loss is not counted.
         let isCounted =
             losses + 1 < masses.count && (!masses[losses + 1].isEmpty || lost >= Self.smallestMass)
         let target = isCounted ? losses + 1 : losses
@@ -115,7 +119,7 @@ struct PhaseDistribution: Sendable {
         return received
     }
 
-    /// Moves on to the next event.
+    /// Moves all beacons on to their next event.
     mutating func advance() {
         guard !isEven else { return }
         for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }

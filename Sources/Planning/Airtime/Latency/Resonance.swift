@@ -2,8 +2,8 @@
 /// the scanner's windows at nearly the same phase each time, or miss them.
 ///
 /// After k events the phase has moved by the drift k·E - m·I, and at random by the delays, with a standard deviation of
-/// J·√(k/12). The phases of the k events are I/k apart. It takes many rounds until they have swept the gap between two of
-/// them. If this sweep is long, it is about the 95th percentile of the latency.
+/// J·√(k/12). The phases of the k events are I/k apart. It takes many rounds of k events until the phases have swept
+/// the gap between two neighboring phases. If this sweep is long, it is about the 95th percentile of the latency.
 public struct Resonance: Hashable, Sendable {
     /// k.
     public let events: Int
@@ -13,7 +13,8 @@ public struct Resonance: Hashable, Sendable {
     public let driftMicroseconds: Double
     /// The time to sweep the gap, in s.
     public let sweepSeconds: Double
-    /// The ratio of the sweep to I/W·E, the mean wait of independent events.
+    /// The ratio of the sweep time to I/W·E, the mean time until one of independent events falls into a window of
+    /// length W.
     public let slowness: Double
 
     /// Intervals with at least this slowness should be avoided.
@@ -21,8 +22,8 @@ public struct Resonance: Hashable, Sendable {
     /// The longest sweep in s: about a year.
     private static let slowestSweep = 3e7
 
-    /// The slowest resonance of an advertising interval in µs with a scanner, for packets of that airtime in µs. Nil for a
-    /// scanner without pauses, and if each window contains an event.
+    /// The slowest resonance of an advertising interval in µs with a scanner, for packets of that airtime in µs. Nil
+    /// for a scanner without pauses, and if each window contains an event.
     ///
     /// Throws for an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
     /// 40.96 s.
@@ -92,8 +93,8 @@ public struct Resonance: Hashable, Sendable {
             scanInterval = Double(pattern.intervalMicroseconds)
             let pauses = pattern.windowMicroseconds < pattern.intervalMicroseconds
             window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
-            // With more events in a round their windows overlap, and no gap is left. The delays of 64 events blur more
-            // than a short window.
+            // With more than I/W events in a round, the phases are less than a window apart, and no gap is left. With
+            // more than 64 events, the random delays add up to more than a short window.
             mostEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
         }
 
@@ -117,7 +118,7 @@ public struct Resonance: Hashable, Sendable {
             return slowest
         }
 
-        /// The rounds n with n·drift + √n·spread = gap.
+        /// Returns the number of rounds n with n·drift + √n·spread = gap.
         private func sweep(gap: Double, drift: Double, events: Int) -> Double {
             let spread = AdvertisingDelay.maximumMicroseconds * (Double(events) / 12).squareRoot()
             let root = 2 * gap / (spread + (spread * spread + 4 * drift * gap).squareRoot())

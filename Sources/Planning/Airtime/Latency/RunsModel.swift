@@ -7,40 +7,44 @@ internal import BluetoothTypes
 ///
 /// Valid for advertisers of one interval and one airtime that start independently of each other. The probability of K
 /// losses in a row is Q_K = Σ_{S ⊆ [K]} (-1)^|S| P(one interferer hits no event of S)^(N-1), averaged over samples of
-/// our own delays. The pace of the last exact ones continues for longer runs.
+/// the advertiser's own delays. Longer runs are extrapolated from the exact values.
 ///
-/// An event of extended PDUs is hit on the primary channel or by an auxiliary packet. Auxiliary packets have a new channel
-/// in each event, but they are so long that two chains that overlap in time overlap again in the next events, so their
-/// losses come in runs as well.
+/// An event of extended PDUs is hit on the primary channel or by an auxiliary packet. Auxiliary packets have a new
+/// channel in each event, but they are so long that two chains that overlap in time overlap again in the next events,
+/// so their losses come in runs as well.
 public struct RunsModel: Sendable {
     /// The fleet, including the advertiser in question.
     public let group: AdvertiserGroup
     /// Q_0, Q_1, … as far as they are large enough to be computed.
     private let runs: [Double]
-    /// By the number of losses in a row, 1 - Q_{k+1}/Q_k of the samples whose next event follows right after the last lost
-    /// one, and of those in which events lie between that the scanner did not observe; nil without samples of both.
+    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k of the samples whose next observed event follows right after
+    /// the last lost event. Nil unless there are samples of both kinds.
     private var nextClear: [Double?] = []
+    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k of the samples in which events that the scanner did not
+    /// observe lie between the last lost event and the next observed event. Nil unless there are samples of both kinds.
     private var laterClear: [Double?] = []
 
-    /// The number of losses in a row that are computed exactly, and the number of samples of our own delays.
+    /// The number of losses in a row that are computed exactly.
     private static let exactLength = 10
+    /// The number of samples of the advertiser's own delays.
     private static let sampleCount = 128
-    /// The smaller numbers that the latency model needs.
+    /// The number of losses in a row that are computed exactly for the latency model.
     static let shortLength = 8
+    /// The number of samples of the advertiser's own delays for the latency model.
     static let fewSamples = 64
-    /// Longer runs keep the last pace.
+    /// The longest run that is extrapolated. For longer runs, the probability of one more loss stays constant.
     private static let longest = 64
 
     /// `otherClearProbability`: the probability that nothing but the fleet destroys a packet (other devices, a busy
-    /// scanner), independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms (half of advDelay),
-    /// an interval that two packets fill, and a probability outside 0...1.
+    /// scanner), independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms (half of
+    /// advDelay), an interval that two packets fill, and a probability outside 0...1.
     public init(group: AdvertiserGroup, otherClearProbability: Double = 1) throws(AirtimeError) {
         try self.init(
             group: group, otherClearProbability: otherClearProbability,
             samples: ObservedEvents.consecutive(Self.exactLength, samples: Self.sampleCount))
     }
 
-    /// For the events that a scanner observes.
+    /// Creates the model for the events that a scanner observes.
     init(
         group: AdvertiserGroup, otherClearProbability: Double, samples: @autoclosure () -> [ObservedEvents]
     ) throws(AirtimeError) {
@@ -58,7 +62,7 @@ public struct RunsModel: Sendable {
         } else {
             let losses = Self.lossRuns(group, clear: otherClearProbability, samples: samples())
             let all = losses.runs
-            // Smaller ones are rounding errors of the alternating sum.
+            // Smaller values are rounding errors of the alternating sum.
             let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > 1e-11 * all[1] })
             nextClear = Array(losses.nextClear.prefix(exact.count - 1))
             laterClear = Array(losses.laterClear.prefix(exact.count - 1))
@@ -66,7 +70,7 @@ public struct RunsModel: Sendable {
         }
     }
 
-    /// Q_0, Q_1, … by inclusion and exclusion, and 1 - Q_{k+1}/Q_k by the event before.
+    /// Returns Q_0, Q_1, … by inclusion and exclusion, and 1 - Q_{k+1}/Q_k for ``nextClear`` and ``laterClear``.
     private static func lossRuns(
         _ group: AdvertiserGroup, clear: Double, samples: [ObservedEvents]
     ) -> (runs: [Double], nextClear: [Double?], laterClear: [Double?]) {
@@ -83,13 +87,14 @@ public struct RunsModel: Sendable {
             for event in 0..<length {
                 let before = event == 0 ? 1 : max(0, own)
                 var change = 0.0
-                // The sets of events whose last one this is.
+                // All sets of events in which `event` is the last one.
                 for set in 1 << event..<2 << event {
                     let size = set.nonzeroBitCount
                     let hit = recollision.hit * reaches[set]
                     let logarithm =
                         hit < 1 ? interferers * log1p(-hit) + Double(size) * naturalLogarithm(clear) : -.infinity
-                    // Less one, which cancels over all sets: so rare losses keep their digits.
+                    // Each term is reduced by one, which cancels in the sum over all sets. So the probabilities of rare
+                    // losses keep their digits.
                     change += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
                 }
                 sums[event] += change
@@ -108,7 +113,7 @@ public struct RunsModel: Sendable {
             run += sum / Double(samples.count)
             runs.append(min(runs[runs.count - 1], max(0, run)))
         }
-        // Smaller ones are rounding errors of the alternating sum.
+        // Smaller sums are rounding errors of the alternating sum.
         let least = 1e-9 * runs[1] * Double(samples.count)
         func clearShare(
             _ one: (before: Double, after: Double), _ other: (before: Double, after: Double)
@@ -121,8 +126,8 @@ public struct RunsModel: Sendable {
         )
     }
 
-    /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm of
-    /// the run, until advDelay has moved a pair apart by about half a period; then it stays constant.
+    /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm
+    /// of the run, until advDelay has moved a pair apart by about half a period; then it stays constant.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
         let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
@@ -161,8 +166,10 @@ public struct RunsModel: Sendable {
         return runs[last] > 0 ? min(1, max(0, 1 - runs[last + 1] / runs[last])) : 1
     }
 
-    /// 1 - Q_{k+1}/Q_k for the events that a scanner observes, if the next one follows right after the last lost one, or
-    /// after events that the scanner did not observe.
+    /// 1 - Q_{k+1}/Q_k for the events that a scanner observes.
+    ///
+    /// - Parameter isNext: True if the next event follows right after the last lost event, false if events that the
+    ///   scanner did not observe lie between them.
     func clearAfterLosses(_ losses: Int, isNext: Bool) -> Double {
         let known = isNext ? nextClear : laterClear
         guard !known.isEmpty, let clear = known[min(losses, known.count - 1)] else { return clearAfterLosses(losses) }
@@ -174,14 +181,16 @@ public struct RunsModel: Sendable {
 struct ObservedEvents: Sendable {
     /// The numbers of the events, ascending.
     private(set) var numbers: [Int] = []
-    /// The sum of all delays before each of them, in µs.
+    /// The sum of all delays before each event of ``numbers``, in µs.
     private(set) var delays: [Double] = []
 
-    /// If the scanner observes no event for this many events, the next one is independent of the earlier ones.
+    /// If the scanner observes none of this many events in a row, the next event is treated as independent of the
+    /// earlier events.
     private static let longestSearch = 2000
+    /// The number of events that is skipped before an independent event.
     private static let independentLag = 100_000_000
 
-    /// A scanner that never pauses observes every event.
+    /// Returns the first events for a scanner that never pauses, and so observes every event.
     static func consecutive(_ length: Int, samples: Int) -> [ObservedEvents] {
         var random = MinimalGenerator()
         return (0..<samples).map { sample in
@@ -198,7 +207,8 @@ struct ObservedEvents: Sendable {
         }
     }
 
-    /// The events within the windows of a scanner, whose phase is spread evenly over the samples.
+    /// Returns the first events within the windows of a scanner. The phase of the scanner is spread evenly over the
+    /// samples.
     static func samples(
         _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double
     ) -> [ObservedEvents] {
@@ -222,7 +232,7 @@ struct ObservedEvents: Sendable {
     }
 }
 
-/// Park and Miller's random generator, which the page's script has too.
+/// Park and Miller's random generator. The script of the planner's page contains the same generator.
 private struct MinimalGenerator {
     private var state = 1
 
@@ -233,12 +243,14 @@ private struct MinimalGenerator {
     }
 }
 
-/// The probability that an interferer that hit one of our events hits a later one as well, given our own delays.
+/// The probability that an interferer that hit an event of the advertiser hits a later event as well, given the
+/// advertiser's own delays.
 private struct Recollision {
-    /// The integral of the window: 2·tau for legacy packets. E. Both in µs.
+    /// The integral of the collision window in µs: 2·tau for legacy packets.
     private let window: Double
+    /// E in µs.
     private let meanPeriod: Double
-    /// The bends of the window's autocorrelation in parts of J, and the changes of its slope there.
+    /// The bends of the window's autocorrelation: the place of each as a share of J, and the change of the slope there.
     private let bends: [(place: Double, change: Double)]
     /// The mean square of the distance between two hits whose delays are equal, in µs².
     private let meanSquare: Double
@@ -253,10 +265,10 @@ private struct Recollision {
     /// The probability that an interferer hits any one event: 2·tau/E for legacy packets.
     var hit: Double { window / meanPeriod }
 
-    /// For each set of events (bit k is event k), the reach: ``hit`` times it is the probability that one interferer hits
-    /// at least one event of the set.
+    /// Returns the reach of each set of events (bit k is event k). The probability that one interferer hits at least
+    /// one event of the set is the reach times ``hit``.
     ///
-    /// Each event is hit with ``hit``, and counts if the interferer hits no earlier event of the set.
+    /// Each event is hit with the probability ``hit``, and counts if the interferer hits no earlier event of the set.
     func reaches(_ sample: ObservedEvents) -> [Double] {
         let length = sample.numbers.count
         var reaches = Array(repeating: 0.0, count: 1 << length)
@@ -271,7 +283,8 @@ private struct Recollision {
                     delay: sample.delays[event] - sample.delays[earlier])
                 let bit = 1 << earlier
                 for rest in 0..<bit {
-                    // The latest hit before the last event decides: the set without it is clear from there on back.
+                    // P(no hit in the set) is P(no hit in `rest`) minus P(a hit at `earlier`, but none in `rest`). The
+                    // latter is `again` times the value of the set that ends with `earlier`.
                     clear[last | bit | rest] = clear[last | rest] - again * clear[bit | rest]
                     reaches[last | bit | rest] = reaches[bit | rest] + clear[last | bit | rest]
                 }
@@ -280,10 +293,12 @@ private struct Recollision {
         return reaches
     }
 
-    /// The interferer hits again `lag` events later, when our own delays add up to `delay` µs and its own are as many
-    /// draws of advDelay, if both events start within the window. That is the density of the sum of its delays, averaged
-    /// over the window's autocorrelation (for legacy packets a triangle of half width 2·tau): two integrations by parts
-    /// leave the sum over its bends.
+    /// Returns the probability that the interferer hits again `lag` events later, when the advertiser's own delays add
+    /// up to `delay` µs. The interferer's delays are `lag` draws of advDelay.
+    ///
+    /// The probability is the density of the sum of the interferer's delays, averaged over the window's autocorrelation
+    /// (for legacy packets a triangle of half width 2·tau). Two integrations by parts reduce the average to a sum over
+    /// the autocorrelation's bends.
     private func probability(lag: Int, delay: Double) -> Double {
         let longest = AdvertisingDelay.maximumMicroseconds
         guard lag > 4 else {
@@ -292,9 +307,10 @@ private struct Recollision {
             return max(0, second * longest / window)
         }
         let deviation = (Double(lag) * longest * longest / 12 + meanSquare).squareRoot()
-        // Further apart than half a period any event of the interferer may be the one that hits.
+        // If the delays spread over more than half a period, any event of the interferer may hit.
         guard deviation < meanPeriod / 2 else { return hit }
-        // A normal distribution with the fourth moment of a sum of uniform ones, repeated with the interferer's period.
+        // A normal distribution, corrected to the fourth moment of a sum of uniform numbers, and repeated with the
+        // interferer's period.
         var density = 0.0
         for periods in [-1.0, 0, 1] {
             let x: Double = (delay - Double(lag) * longest / 2 + periods * meanPeriod) / deviation

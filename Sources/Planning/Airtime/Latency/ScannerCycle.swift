@@ -4,13 +4,14 @@
 /// The cycle is one scan interval on each channel. Times are in µs from the start of the first window.
 struct ScannerCycle: Sendable {
     let length: Double
-    /// Disjoint, in ascending order, within 0...length.
+    /// The covered phases: disjoint ranges in ascending order, within 0...length.
     let covered: [Range<Double>]
     /// The share of all phases that are covered, 0...1.
     let share: Double
 
-    /// The event starts with the copy on the first channel; copy number `c` follows `c` copy spacings later and must lie
-    /// wholly inside the window on its channel. `gap` is the part of each window that the scanner loses at its start.
+    /// The event starts with the copy on the first channel; copy number `c` follows `c` copy spacings later and must
+    /// lie wholly inside the window on its channel. `gap` is the part of each window that the scanner loses at its
+    /// start.
     init(pattern: ScanPattern, airtime: Double, copySpacing: Double, gap: Double) {
         let interval = Double(pattern.intervalMicroseconds)
         let channels = pattern.channelCount

@@ -11,7 +11,7 @@ public struct ScannerMix: Hashable, Sendable {
         public let share: Double
     }
 
-    /// At least one, in the given order.
+    /// The scanners with their shares: at least one, in the given order.
     public let parts: [Part]
 
     /// The largest number of scanners in a mix.
@@ -24,8 +24,8 @@ public struct ScannerMix: Hashable, Sendable {
 
     /// Scanners with weights on any scale; the shares are proportional to them.
     ///
-    /// Throws for no scanners, more than 32, a name that occurs twice, a weight that is not above 0 or infinite, and one
-    /// below a billionth of the sum.
+    /// Throws for no scanners, more than 32, a name that occurs twice, a weight that is not above 0 or infinite, and
+    /// one below a billionth of the sum.
     public init(_ weighted: [(scanner: ScannerPreset, weight: Double)]) throws(AirtimeError) {
         guard !weighted.isEmpty else { throw .mix("a mix has at least one scanner") }
         guard weighted.count <= Self.countLimit else {
@@ -40,7 +40,7 @@ public struct ScannerMix: Hashable, Sendable {
                 throw .mix("\(scanner.name) occurs twice: add up its weights")
             }
         }
-        // The sum of very large weights would be infinite.
+        // Very large weights are scaled down, because their sum would be infinite.
         let scale = weighted.reduce(0) { $0 + $1.weight }.isFinite ? 1 : Double.greatestFiniteMagnitude
         let sum = weighted.reduce(0) { $0 + $1.weight / scale }
         parts = weighted.map { Part(scanner: $0.scanner, share: $0.weight / scale / sum) }
@@ -49,7 +49,7 @@ public struct ScannerMix: Hashable, Sendable {
         }
     }
 
-    /// The scanner, if all visitors have the same one.
+    /// The scanner of all visitors; nil if the mix has several scanners.
     public var only: ScannerPreset? { parts.count == 1 ? parts[0].scanner : nil }
 
     /// The scanner's name, or the mix such as `android-low-power 60 %, continuous 40 %`.
@@ -76,7 +76,7 @@ public struct ScannerMix: Hashable, Sendable {
     }
 }
 
-/// The latency with each scanner of a mix, and that of a visitor whose scanner is drawn by its share.
+/// The latency with each scanner of a mix, and the latency of a visitor whose scanner is drawn by the shares.
 public struct MixLatency: Hashable, Sendable {
     /// The latency with one scanner.
     public struct Part: Hashable, Sendable {
@@ -85,13 +85,14 @@ public struct MixLatency: Hashable, Sendable {
         public let latency: LatencyDistribution
     }
 
-    /// In the order of the mix.
+    /// The latency with each scanner, in the order of the mix.
     public let parts: [Part]
-    /// The distribution F(t) = Σ share·F_part(t). Its percentiles are those of all visitors together, and not means of the
-    /// parts' percentiles.
+    /// The distribution F(t) = Σ share·F_part(t). Its percentiles are those of all visitors together, and not means of
+    /// the parts' percentiles.
     public let whole: LatencyDistribution
 
-    /// Computes the latency of each scanner, as far as ``LatencyModel/distribution(untilSeconds:horizonSeconds:)`` does.
+    /// Computes the latency with each scanner. The end of the curves is chosen as in
+    /// ``LatencyModel/distribution(untilSeconds:horizonSeconds:)``.
     ///
     /// - Parameter model: The model with one of the scanners.
     public init(
@@ -117,7 +118,7 @@ public struct MixLatency: Hashable, Sendable {
                 try model.distribution(
                     untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: workLimit))
         }
-        // The slowest scanner decides how long the others are followed.
+        // The curves of the other scanners are continued to the end of the curve of the slowest scanner.
         let end = latencies.reduce(0) { max($0, $1.horizonSeconds) }
         for index in models.indices where !latencies[index].isExhausted && latencies[index].horizonSeconds < end {
             latencies[index] = try models[index].distribution(

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// The scan window and interval of a well-known scanner, as data that can be changed.
+/// A scanner with its scan window and interval: one of the well-known scanners in ``all``, or one of the user's own.
 public struct ScannerPreset: Hashable, Sendable {
     /// The name on the command line.
     public var name: String
@@ -24,7 +24,8 @@ public struct ScannerPreset: Hashable, Sendable {
         self.deadTimeMicroseconds = deadTimeMicroseconds
     }
 
-    /// A scanner named after its window and interval in µs, such as `30/60 ms`. Controllers need not support them.
+    /// Creates a scanner with a window and an interval in µs, even if no controller supports them. The name consists of
+    /// both, such as `30/60 ms`.
     ///
     /// Throws for an empty window, and one longer than the interval.
     public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
@@ -33,14 +34,14 @@ public struct ScannerPreset: Hashable, Sendable {
             pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
     }
 
-    /// True if it does not listen all the time.
+    /// True if the scanner does not listen all the time.
     public var pauses: Bool { pattern.windowMicroseconds < pattern.intervalMicroseconds }
 
     /// A scanner that never pauses.
     public static let continuous = ScannerPreset(
         name: "continuous", pattern: .continuous, source: "The ideal receiver: one channel, without a pause.")
 
-    /// The presets by name, the popular ones first.
+    /// All presets, the popular ones first.
     public static let all: [ScannerPreset] = [
         scanner("android-low-power", 512, 5120, olderAndroid("SCAN_MODE_LOW_POWER")),
         scanner("android-balanced", 1024, 4096, olderAndroid("SCAN_MODE_BALANCED")),
@@ -92,18 +93,18 @@ public struct ScannerPreset: Hashable, Sendable {
     }
 }
 
-/// When a scanner with one radio listens: during [0, W) of each scan interval I, on one channel, the next channel with
-/// the next interval (37, 38, 39, 37, …). Its phase is uniform over the whole cycle.
+/// The times at which a scanner with one radio listens: during [0, W) of each scan interval I, on one channel. In each
+/// interval it listens on the next channel (37, 38, 39, 37, …). Its phase is uniform over the whole cycle.
 /// Core Specification 5.4, Vol 6 Part B 4.4.3.
 public struct ScanPattern: Hashable, Sendable {
     /// W in µs.
     public let windowMicroseconds: Int
     /// I in µs.
     public let intervalMicroseconds: Int
-    /// 3; or 1 for a receiver that stays on one channel.
+    /// The number of channels: 3, or 1 for a receiver that stays on one channel.
     public let channelCount: Int
 
-    /// A cycle with times in µs, which controllers need not support.
+    /// Creates a pattern with times in µs, even if no controller supports them.
     ///
     /// Throws for an empty window, one longer than the interval, and other than one or three channels.
     public init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {

@@ -64,7 +64,8 @@ public struct BackgroundLoad: Hashable, Sendable {
         loads.primary.map { pow(1 - $0, exponent(airtime)) }
     }
 
-    /// The natural logarithm of the mean of these probabilities over the secondary channels.
+    /// The natural logarithm of the probability that no packet of another device hits a packet of `airtime` µs on a
+    /// secondary channel: the mean over all secondary channels.
     private func logSecondaryClearProbability(forPacketOf airtime: Double) -> Double {
         if loads.isEven { return log1p(-share) * exponent(airtime) }
         let clear = loads.secondary.reduce(0) { $0 + pow(1 - $1, exponent(airtime)) }
@@ -73,14 +74,16 @@ public struct BackgroundLoad: Hashable, Sendable {
 
     private func exponent(_ airtime: Double) -> Double { 1 + airtime / (airtimeMicroseconds ?? airtime) }
 
-    /// The natural logarithm of the probability that no packet of another device hits the packets that the reception of an
-    /// event needs: that on one primary channel, and the auxiliary packets of extended PDUs.
+    /// The natural logarithm of the probability that no packet of another device hits the packets that the reception of
+    /// an event needs: the packet on one primary channel, and the auxiliary packets of extended PDUs.
     func logClearProbability(ofEventOf group: AdvertiserGroup) -> Double {
         logClearProbability(ofPrimary: group.airtimeMicroseconds, auxiliaries: group.extended)
     }
 
+    /// The natural logarithm of the probability that no packet of another device hits the packets of an event.
+    ///
     /// - Parameters:
-    ///   - airtime: That of the packet on one primary channel, in µs.
+    ///   - airtime: The airtime of the packet on one primary channel, in µs.
     ///   - extended: The auxiliary packets; nil for legacy PDUs.
     func logClearProbability(ofPrimary airtime: Double, auxiliaries extended: ExtendedTraffic?) -> Double {
         let primary = logClearProbability(forPacketOf: airtime)
@@ -90,13 +93,13 @@ public struct BackgroundLoad: Hashable, Sendable {
         }
     }
 
-    /// The probability that no packet of another device hits the packets that the reception of an event needs: that on one
-    /// primary channel, and the auxiliary packets of extended PDUs.
+    /// The probability that no packet of another device hits the packets that the reception of an event needs: the
+    /// packet on one primary channel, and the auxiliary packets of extended PDUs.
     public func clearProbability(ofEventOf group: AdvertiserGroup) -> Double {
         exp(logClearProbability(ofEventOf: group))
     }
 
-    /// The probability that no other device hits a packet of `airtime` µs, and that none is sending when it starts.
+    /// The probability that no packet of another device overlaps with a packet of `airtime` µs.
     public func clearProbability(forPacketOf airtime: Double) -> Double {
         exp(logClearProbability(forPacketOf: airtime))
     }

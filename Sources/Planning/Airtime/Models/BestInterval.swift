@@ -1,15 +1,16 @@
 public import BluetoothTypes
 
-/// The best mean periods for N equal beacons, in closed form, and the setting of a controller nearest to one.
+/// The best mean periods for N equal beacons: for throughput in closed form, and for latency.
 ///
-/// Symbols: N the beacons within range of one receiver, tau a packet's airtime in µs, E = T + J/2 the mean period in µs.
-/// Assumptions as in ``CollisionModel``; the receiver listens all the time.
+/// Symbols: N the beacons within range of one receiver, tau a packet's airtime in µs, E = T + J/2 the mean period in
+/// µs. Assumptions as in ``CollisionModel``; the receiver listens all the time.
 public struct BestInterval: Hashable, Sendable {
     /// N, at least 1.
     public let beacons: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
-    /// Other devices' packets. They do not change the optimum of the throughput, and move that of the latency towards it.
+    /// Other devices' packets. They do not change the best period for throughput, and move the best period for latency
+    /// towards it.
     public let background: BackgroundLoad
 
     /// Throws for fewer than one beacon and an airtime that is no positive number.
@@ -23,28 +24,30 @@ public struct BestInterval: Hashable, Sendable {
         self.background = background
     }
 
-    /// E* = 2·tau·N in µs, exactly: most collision-free packets a second. A packet is then clear with probability
-    /// (1 - 1/N)^(N-1), close to 1/e.
+    /// E* = 2·tau·N in µs, the mean period with the most collision-free packets a second (exact). A packet is then
+    /// clear with probability (1 - 1/N)^(N-1), close to 1/e.
     public var throughputMeanPeriodMicroseconds: Double { 2 * airtimeMicroseconds * Double(beacons) }
 
-    /// E in µs that minimises a high percentile (p99) of the time to receive one beacon, or the time to receive all: it
-    /// makes a packet clear with probability 1/2, 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2.
+    /// The mean period in µs that minimises a high percentile (p99) of the time to receive one beacon, or the time to
+    /// receive all beacons. Without background it is 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2; a packet is then
+    /// clear with probability 1/2.
     ///
     /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For a percentile
-    /// as low as p90 the optimum is a tenth higher, for a gain of 2 %. With a background in which a share b of the
-    /// packets is clear, the fleet's own share x makes ln x · ln(1 - b·x) largest: 1/2 for b = 1, towards 1/e for small
-    /// b.
+    /// as low as p90 the best period is a tenth longer, which gains 2 %. If the background leaves a share b of the
+    /// packets clear, the best share x of packets without a collision in the fleet is the x at which ln x · ln(1 - b·x)
+    /// is largest: 1/2 for b = 1, close to 1/e for small b.
     public var latencyMeanPeriodMicroseconds: Double {
         meanPeriod(fleetShare: latencyShare)
     }
 
+    /// Returns the mean period in µs at which a share x = `fleetShare` of the packets has no collision in the fleet:
     /// 2·tau/(1 - x^(1/(N-1))). The code uses expm1, because the plain difference loses digits for large fleets.
     private func meanPeriod(fleetShare: Double) -> Double {
         guard beacons > 1 else { return 2 * airtimeMicroseconds }
         return 2 * airtimeMicroseconds / -expm1(log(fleetShare) / Double(beacons - 1))
     }
 
-    /// x where ln x · ln(1 - b·x) is largest, by halving the interval on the sign of its derivative.
+    /// The x at which ln x · ln(1 - b·x) is largest, found by bisection on the sign of the derivative.
     private var latencyShare: Double {
         let through = exp(background.logClearProbability(forPacketOf: airtimeMicroseconds))
         guard through < 1 else { return 0.5 }
@@ -90,7 +93,7 @@ public struct IntervalSetting: Hashable, Sendable {
             throw .interval(meanPeriodMicroseconds)
         }
         let wanted = (meanPeriodMicroseconds - AdvertisingDelay.meanMicroseconds) / 625
-        // A period computed from a whole number of units must come back as that number, not its neighbor.
+        // A period that was computed from a whole number of units must give this number again, despite rounding errors.
         let whole = wanted.rounded()
         let units = abs(wanted - whole) < 1e-6 ? whole : wanted.rounded(rounding)
         if units < Double(range.lowerBound.rawValue) {

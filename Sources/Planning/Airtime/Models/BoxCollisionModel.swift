@@ -4,20 +4,21 @@ internal import BluetoothTypes
 /// mix of boxes.
 ///
 /// Like ``CollisionModel``, but a box never collides with itself: it has one radio, which sends one packet after the
-/// other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the background's
-/// part. If they counted as independent advertisers, the advertisements of a single box would collide with each other,
-/// which they cannot.
+/// other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the probability
+/// that no packet of the background hits. A model of independent advertisers would count collisions between the
+/// advertisements of one box, which cannot happen.
 public struct BoxCollisionModel: Hashable, Sendable {
-    /// Kinds of boxes; none without a box.
+    /// The kinds of boxes; kinds with a count of 0 are left out.
     public let boxes: [AdvertisingBoxes]
     public let background: BackgroundLoad
     /// ln p of each advertisement of each kind.
     public let logCollisionFreeProbabilities: [[Double]]
 
-    /// Refuses a site without a box, and, with ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``, boxes
-    /// that send so often that one of their advertisements could hit a packet twice.
+    /// Throws if there is no box, and throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for
+    /// boxes that send so often that one of their advertisements could hit a packet twice.
     ///
-    /// Work: different airtimes × different pairs of interval and airtime.
+    /// The computing time is proportional to the number of different airtimes times the number of different pairs of
+    /// interval and airtime.
     public init(boxes: [AdvertisingBoxes], background: BackgroundLoad = .none) throws(AirtimeError) {
         let boxes = boxes.filter { $0.count > 0 }
         var total = 0
@@ -50,13 +51,14 @@ public struct BoxCollisionModel: Hashable, Sendable {
         }
     }
 
-    /// The packets of an event.
+    /// The packets of an event, as a dictionary key: advertisements with equal packets share one computed product.
     private struct Packet: Hashable {
         let airtime: Double
         let extended: ExtendedTraffic?
     }
 
-    /// The different advertisements of all kinds, in a fixed order, so that rounding errors are the same in each run.
+    /// Returns the different advertisements of all kinds, each with its total count. The order is fixed, so that
+    /// rounding errors are the same in each run of the program.
     private static func merged(_ boxes: [AdvertisingBoxes]) -> [AdvertiserGroup] {
         var counts: [AdvertiserGroup: Int] = [:]
         for group in boxes.flatMap(\.advertisements) {
@@ -86,11 +88,11 @@ public struct BoxCollisionModel: Hashable, Sendable {
     /// N: the number of boxes.
     public var boxCount: Int { boxes.reduce(0) { $0 + $1.count } }
 
-    /// ln of the share of all packets that are clear. Advertisements weigh by their packets, count/E.
+    /// ln of the share of all packets that are clear. Each advertisement is weighted with its packet rate, count/E.
     public var logCollisionFreeProbability: Double {
         let highest = logCollisionFreeProbabilities.joined().max() ?? 0
         guard highest.isFinite else { return highest }
-        // The largest is taken out before the sum, so that a tiny share still has a finite logarithm.
+        // The largest probability is factored out before the sum, so that a tiny share still has a finite logarithm.
         let clear = sum { group, log in Double(group.count) / group.meanPeriodMicroseconds * exp(log - highest) }
         let offered = sum { group, _ in Double(group.count) / group.meanPeriodMicroseconds }
         return min(0, highest + naturalLogarithm(clear / offered))
@@ -102,12 +104,12 @@ public struct BoxCollisionModel: Hashable, Sendable {
     /// The decimal logarithm of ``collisionFreeProbability``: -3 is one packet of a thousand.
     public var log10CollisionFreeProbability: Double { logCollisionFreeProbability / lnOfTen }
 
-    /// Packets a second that an average box sends on one channel.
+    /// The number of packets per second that an average box sends on one channel.
     public var offeredPerSecondPerBox: Double {
         sum { group, _ in Double(group.count) / group.meanPeriodMicroseconds } * 1_000_000 / Double(boxCount)
     }
 
-    /// Clear packets a second on one channel, of an average box.
+    /// The number of clear packets per second of an average box on one channel.
     public var arrivalsPerSecondPerBox: Double {
         sum { group, log in Double(group.count) / group.meanPeriodMicroseconds * exp(log) } * 1_000_000
             / Double(boxCount)

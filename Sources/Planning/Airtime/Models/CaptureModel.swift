@@ -1,22 +1,24 @@
-/// Collisions at a receiver that keeps the stronger of two packets, as a band between two kinds of receivers.
+/// Collisions at a receiver that keeps the stronger of two packets: two kinds of ideal receivers, between which a real
+/// receiver lies.
 ///
 /// Symbols: θ the signal-to-interference ratio, in dB, from which the wanted packet survives an overlap; σ the
 /// log-normal shadowing of every link; D_j the mean level of the wanted beacon over that of interferer j, in dB
 /// (10·n·log10(d_j/d_0) plus the difference of radio powers); z the wanted link's own shadowing in σ. It is common to
 /// all interferers, so P(SIR_j < θ | z) = Φ((θ - D_j - σ·z)/σ) is multiplied over the interferers first and averaged
-/// over z ~ N(0,1) last. Averaging each factor before multiplying is wrong, and too low: 0.375 for 0.428 with 249
-/// interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
+/// over z ~ N(0,1) last. Averaging each factor before multiplying would give too low a value: 0.375 instead of 0.428
+/// with 249 interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
 ///
 /// Assumptions: as in ``CollisionModel``; interferers act one at a time. The sum of several weak interferers is not
-/// modelled, so both values are upper bounds for a receiver of sums of powers; a simulation that adds powers shows the
-/// difference. Other devices of the background count as stronger than every beacon.
+/// modelled, so both values are upper bounds for a receiver that is disturbed by the sum of all powers;
+/// ``AirSimulation`` can add the powers and shows the difference. Other devices of the background count as stronger
+/// than every beacon.
 ///
 /// θ is 21 dB at worst by the specification (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
 /// on LE 1M needs 6...14 dB.
 public struct CaptureModel: Hashable, Sendable {
-    /// Equal beacons at one mean level.
+    /// Equal interfering beacons that are received at the same mean level.
     public struct Interferers: Hashable, Sendable {
-        /// The target beacon is not among them.
+        /// The interfering beacons, without the target beacon.
         public let group: AdvertiserGroup
         /// D_j in dB, positive if the target beacon is stronger.
         public let advantageDecibels: Double
@@ -29,7 +31,7 @@ public struct CaptureModel: Hashable, Sendable {
         }
     }
 
-    /// The probabilities of the two receivers that bound a real one.
+    /// The probability that the target packet survives, for two ideal receivers that bound a real receiver.
     public struct Band: Hashable, Sendable {
         /// A receiver that stays with the first packet, even if a stronger one follows. A real receiver, which stays
         /// with a packet only while it decodes it, has a slightly higher value.
@@ -83,7 +85,8 @@ public struct CaptureModel: Hashable, Sendable {
         self.background = background
     }
 
-    /// Both bounds, and the value without capture. Work: interferers × 321 (shadowing) or × 1.
+    /// Both bounds, and the value without capture. The computing time is proportional to the number of interferers;
+    /// with shadowing it is 321 times as long.
     public var band: Band {
         let nodes = shadowingDecibels > 0 ? NormalDistribution.nodes : [(z: 0, weight: 1)]
         let audible = interferers.map { below(marginDecibels - $0.advantageDecibels, at: 0) }
@@ -97,14 +100,16 @@ public struct CaptureModel: Hashable, Sendable {
             for (index, interferer) in interferers.enumerated() {
                 let group = interferer.group
                 let louder = below(thresholdDecibels - interferer.advantageDecibels, at: node.z)
-                // All overlaps with one interferer have the same levels: they destroy the event together, or not at all.
+                // All overlaps with one interferer have the same levels: they destroy the event together, or not at
+                // all.
                 let whole = windows[index] / group.meanPeriodMicroseconds
                 let before = group.airtimeMicroseconds / group.meanPeriodMicroseconds
                 let count = Double(group.count)
                 fullLog += count * log1p(-whole * louder)
-                // An earlier packet on the primary channel blocks the receiver if it is received at all. Both events need a
-                // strong interferer, so one of them happens as often as the likelier one. For an auxiliary packet the
-                // receiver only begins when it is due.
+                // An earlier packet on the primary channel blocks the receiver if it is above the sensitivity, and
+                // destroys the target packet if it is above the threshold. A level above the higher limit is above both
+                // limits, so the probability of either is the larger of the two probabilities. An auxiliary packet
+                // cannot be blocked: the receiver only begins to listen when the packet is due.
                 stayingLog += count * log1p(-(before * max(louder, audible[index]) + (whole - before) * louder))
             }
             staying += node.weight * exp(stayingLog)
@@ -118,8 +123,8 @@ public struct CaptureModel: Hashable, Sendable {
             stayingWithFirst: min(1, staying), fullCapture: min(1, full), withoutCapture: exp(withoutLog))
     }
 
-    /// The mean length, in µs, of the start times of an event of `group` at which a packet of it overlaps with one that the
-    /// reception of the target event needs.
+    /// Returns the mean length, in µs, of the window of start times at which an event of `group` overlaps with a packet
+    /// that the reception of the target event needs.
     private func meanWindow(of group: AdvertiserGroup) -> Double {
         guard let extended, let theirs = group.extended else {
             return airtimeMicroseconds + group.airtimeMicroseconds
@@ -127,7 +132,7 @@ public struct CaptureModel: Hashable, Sendable {
         return extended.meanWindowMicroseconds(against: theirs)
     }
 
-    /// θ in dB by the specification: the co-channel ratio that every receiver copes with.
+    /// θ in dB by the specification: the co-channel ratio from which every receiver must decode the wanted packet.
     public static let specifiedThresholdDecibels = 21.0
     /// θ in dB of common silicon, between 6 and 14.
     public static let commonThresholdDecibels = 12.0
@@ -135,7 +140,7 @@ public struct CaptureModel: Hashable, Sendable {
     /// The probability that a packet survives the overlap with another one: Φ((D - θ)/(σ·√2)), because both links have
     /// their own shadowing; 0 or 1 without shadowing.
     ///
-    /// - Parameter advantageDecibels: D: the mean level over that of the other packet.
+    /// - Parameter advantageDecibels: D, the mean level of the packet minus that of the other packet, in dB.
     ///
     /// Throws for an advantage outside -300...300 dB, a threshold outside 0...40 dB and a shadowing outside 0...20 dB.
     public static func survivalProbability(
@@ -149,7 +154,8 @@ public struct CaptureModel: Hashable, Sendable {
         return NormalDistribution.cumulative(margin / shadowingDecibels / 2.0.squareRoot())
     }
 
-    /// Φ((limit - σ·z)/σ); without shadowing 1 above 0, as a ratio that equals θ is enough.
+    /// Returns Φ((limit - σ·z)/σ). Without shadowing, returns 1 for a limit above 0 and 0 otherwise, because the wanted
+    /// packet survives if the ratio equals θ.
     private func below(_ limit: Double, at z: Double) -> Double {
         guard shadowingDecibels > 0 else { return limit > 0 ? 1 : 0 }
         return NormalDistribution.cumulative(limit / shadowingDecibels - z)

@@ -22,7 +22,8 @@ public struct ChannelLoads: Hashable, Sendable {
         try self.init(primary: [share, share, share], secondary: share)
     }
 
-    /// Shares of the channels 37, 38 and 39, and one of all secondary channels.
+    /// Creates loads from the shares of the channels 37, 38 and 39, and one share that holds for each secondary
+    /// channel.
     ///
     /// Throws for a share outside 0..<1, and for other than three primary channels.
     public init(primary: [Double], secondary: Double) throws(AirtimeError) {
@@ -40,10 +41,10 @@ public struct ChannelLoads: Hashable, Sendable {
 
     /// Wi-Fi networks on these channels of the 2.4 GHz band, each of which is busy for `share` of the time.
     ///
-    /// A network of 20 MHz disturbs the Bluetooth channels in its occupied band of 16.6 MHz (IEEE 802.11, OFDM: 52 subcarriers
-    /// of 312.5 kHz). Outside it, the spectral mask falls by 20 dB within 2 MHz, which counts as free here. So the usual
-    /// networks 1, 6 and 11 (2412, 2437 and 2462 MHz) leave the channels 37, 38 and 39 (2402, 2426 and 2480 MHz) free; a
-    /// network 3, 4 or 5 disturbs 38, and a network 13 disturbs 39.
+    /// A network of 20 MHz disturbs the Bluetooth channels in its occupied band of 16.6 MHz (IEEE 802.11, OFDM: 52
+    /// subcarriers of 312.5 kHz). Outside it, the spectral mask falls by 20 dB within 2 MHz, which counts as free here.
+    /// So the usual networks 1, 6 and 11 (2412, 2437 and 2462 MHz) leave the channels 37, 38 and 39 (2402, 2426 and
+    /// 2480 MHz) free; a network 3, 4 or 5 disturbs 38, and a network 13 disturbs 39.
     ///
     /// Throws for channels outside 1...13, and for a share outside 0..<1.
     public init(wifi channels: [Int], share: Double) throws(AirtimeError) {
@@ -53,7 +54,8 @@ public struct ChannelLoads: Hashable, Sendable {
         guard share >= 0, share < 1 else {
             throw .quantity(name: "a background load (0 up to, but without, 1)", value: share)
         }
-        /// The share in which at least one of the networks sends, which do not know of each other.
+        /// Returns the share of time in which at least one of the networks disturbs this frequency. The networks are
+        /// independent of each other.
         func load(_ megahertz: Int) -> Double {
             let networks = Set(channels).count { abs(2407 + 5 * $0 - megahertz) <= Self.reachMegahertz }
             return 1 - pow(1 - share, Double(networks))
@@ -63,9 +65,10 @@ public struct ChannelLoads: Hashable, Sendable {
             (0..<ExtendedEvent.secondaryChannels).map { load($0 <= 10 ? 2404 + 2 * $0 : 2406 + 2 * $0) })
     }
 
-    /// Half of Wi-Fi's occupied band and half of a Bluetooth channel, in whole MHz.
+    /// The largest distance between the centers of a Wi-Fi channel and a Bluetooth channel that it disturbs: half of
+    /// Wi-Fi's occupied band plus half of a Bluetooth channel, in whole MHz.
     private static let reachMegahertz = 9
-    /// The share of the time in which a Wi-Fi network sends, unless it is given: an assumption for a busy office.
+    /// The default share of the time in which a Wi-Fi network sends: an assumption for a busy office.
     public static let usualWiFiShare = 0.25
 
     /// True if all channels have the same share.
@@ -76,9 +79,10 @@ public struct ChannelLoads: Hashable, Sendable {
 }
 
 extension ChannelLoads {
-    /// Reads `wifi-1-6-11`, `wifi-1-6-11:0.3`, or the channels' own shares, `37:0,38:0.1,39:0.05,data:0.2`.
+    /// Reads Wi-Fi networks as `wifi-1-6-11` or `wifi-1-6-11:0.3`, or a share for each channel as
+    /// `37:0,38:0.1,39:0.05,data:0.2`.
     ///
-    /// - Parameter share: Reads a share; throws for other texts.
+    /// - Parameter share: A function that reads a share, and throws if the text is no share.
     /// - Returns: nil for a text of another form.
     /// - Throws: the errors of `share`, and those of the models.
     public init?(_ text: String, share: (String) throws -> Double) throws {
@@ -103,6 +107,6 @@ extension ChannelLoads {
             primary: Self.names.prefix(3).map { shares[$0] ?? 0 }, secondary: shares[Self.names[3]] ?? 0)
     }
 
-    /// The channels as options and files name them; `data` is all secondary channels.
+    /// The names of the channels in options and files; `data` stands for all secondary channels.
     public static let names = ["37", "38", "39", "data"]
 }

@@ -6,22 +6,22 @@ public import BluetoothTypes
 /// advertiser; p_i = Π_{j≠i} [1 - (tau_i + tau_j)/E_j], times the background's exp(-λ_b·(tau_i + tau_b)).
 ///
 /// Assumptions: the advertisers' phases are independent and stationary (they were not started together). Packets that
-/// touch end to end do not collide. Packets that overlap are both lost (see ``CaptureModel`` for a receiver that keeps the
-/// stronger one). Every event uses the channel. T_j ≥ tau_i + tau_j, so that one advertiser hits a packet at most once.
-/// Then the formula is exact: an advertiser's events have the density 1/E_j, and at most one of them falls into a window
-/// shorter than T_j.
+/// touch end to end do not collide. Packets that overlap are both lost (see ``CaptureModel`` for a receiver that keeps
+/// the stronger one). Every event uses the channel. T_j ≥ tau_i + tau_j, so that one advertiser hits a packet at most
+/// once. Then the formula is exact: an advertiser's events have the density 1/E_j, and at most one of them falls into a
+/// window shorter than T_j.
 ///
 /// Products are computed as sums of log1p, so small probabilities keep their digits, and the logarithm remains exact if
 /// the probability is too small for Double.
 public struct CollisionModel: Hashable, Sendable {
-    /// The target beacon is counted in its group.
+    /// The groups of equal advertisers, including the target beacon.
     public let groups: [AdvertiserGroup]
     public let background: BackgroundLoad
 
     /// A mixed fleet.
     ///
-    /// Throws for a fleet without a beacon, and for beacons that send so often that one of them could hit a packet twice
-    /// (``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``).
+    /// Throws for a fleet without a beacon, and for beacons that send so often that one of them could hit a packet
+    /// twice (``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``).
     public init(groups: [AdvertiserGroup], background: BackgroundLoad = .none) throws(AirtimeError) {
         var total = 0
         var longest = 0.0
@@ -74,7 +74,8 @@ public struct CollisionModel: Hashable, Sendable {
 }
 
 extension CollisionModel {
-    /// ln p of a packet of each group, in the order of ``groups``. Work: groups × different airtimes.
+    /// ln p of a packet of each group, in the order of ``groups``. The computing time is proportional to the number of
+    /// groups times the number of different airtimes.
     ///
     /// For a group without beacons, the value is that of one additional beacon.
     public var logCollisionFreeProbabilities: [Double] {
@@ -92,14 +93,15 @@ extension CollisionModel {
     /// p of a packet of each group, in the order of ``groups``.
     public var collisionFreeProbabilities: [Double] { logCollisionFreeProbabilities.map { min(1, exp($0)) } }
 
-    /// ln of the share of all packets of the fleet that are clear. Groups weigh by their packets, count/E.
+    /// ln of the share of all packets of the fleet that are clear. Each group is weighted with its packet rate,
+    /// count/E.
     public var logCollisionFreeProbability: Double {
         let logs = logCollisionFreeProbabilities
         var highest = -Double.infinity
         for (group, log) in zip(groups, logs) where group.count > 0 { highest = max(highest, log) }
         guard highest.isFinite else { return highest }
-        // The largest is taken out before the sum, so that a fleet whose every p is below what Double holds still
-        // has a finite logarithm.
+        // The largest probability is factored out before the sum, so that the logarithm is finite even if each p is too
+        // small for Double.
         var clear = 0.0
         var offered = 0.0
         for (group, log) in zip(groups, logs) where group.count > 0 {
@@ -112,10 +114,11 @@ extension CollisionModel {
 
     /// The share of all packets of the fleet that are clear; for an equal fleet (1 - 2·tau/E)^(N-1).
     ///
-    /// 0 only if the share is below 10⁻³⁰⁸; ``logCollisionFreeProbability`` has the value then.
+    /// The value is 0 if the share is too small for Double (about 10⁻³⁰⁸); ``logCollisionFreeProbability`` is exact
+    /// then.
     public var collisionFreeProbability: Double { exp(logCollisionFreeProbability) }
 
-    /// Clear packets a second on one channel, of an average beacon: Σ count·p/E over N.
+    /// The number of clear packets per second of an average beacon on one channel: Σ count·p/E, divided by N.
     public var arrivalsPerSecondPerBeacon: Double {
         var arrivals = 0.0
         for (group, probability) in zip(groups, collisionFreeProbabilities) {
@@ -134,7 +137,8 @@ extension CollisionModel {
     }
 }
 
-/// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at once.
+/// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at
+/// once.
 ///
 /// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. B destroys copy c of A if B's
 /// event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are clear
@@ -146,7 +150,7 @@ extension CollisionModel {
 /// beacons at 100 ms, while 1 - (1 - p)³ would give 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
-    /// Each box has its own c of this range.
+    /// The range of the copy spacing c. Each box has its own c in this range.
     public let spacing: CopySpacing
     public let background: BackgroundLoad
 
@@ -182,8 +186,8 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return min(1, clear / offered)
     }
 
-    /// The probability for an event of one of ``groups``, averaged over the target box's own spacing by Simpson's rule: the
-    /// integrand has a kink in no more than its second derivative.
+    /// Returns the probability for an event of one of ``groups``, averaged over the spacing of the target box.
+    /// Simpson's rule is accurate enough, because the integrand and its first derivative are continuous.
     private func atLeastOneProbability(ofGroup asked: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds
         guard width > 0 else { return atLeastOneProbability(ofGroup: asked, spacing: spacing.lowMicroseconds) }
@@ -197,8 +201,11 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return sum / Double(3 * panels)
     }
 
-    /// Given the target box's c: with separations d and 2d of the windows, one channel has the window L, a pair of
-    /// neighbors L + min(d, L), the outer pair L + min(2d, L), all three L + 2·min(d, L).
+    /// Returns the probability for a target box with the spacing `own`, in µs.
+    ///
+    /// The window of one channel has the length L, and the windows of neighboring channels are d apart. So the union of
+    /// two neighboring windows has the length L + min(d, L), that of the outer two L + min(2d, L), and that of all
+    /// three L + 2·min(d, L).
     private func atLeastOneProbability(ofGroup asked: Int, spacing own: Double) -> Double {
         var one = 0.0
         var neighbors = 0.0

@@ -29,8 +29,8 @@ public struct CopySpacing: Hashable, Sendable {
         try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
     }
 
-    /// The mean over all boxes of min(k·|c - own|, `limit`), k = `multiple`: how far a box's windows lie apart,
-    /// as long as they overlap.
+    /// Returns the mean of min(k·|c - own|, `limit`) over all c of the range, where k is `multiple`: the mean distance
+    /// between the windows of another box on two channels, in µs. Windows that do not overlap count as `limit` apart.
     func meanSeparation(from own: Double, multiple: Double, limit: Double) -> Double {
         let width = highMicroseconds - lowMicroseconds
         guard width > 0 else { return min(multiple * abs(own - lowMicroseconds), limit) }

@@ -4,8 +4,8 @@ public import BluetoothTypes
 ///
 /// Symbols: Q_event the charge of one advertising event on three channels, E the mean period, I_sleep the current
 /// between events, C the capacity, η its usable share, V the nominal voltage, p the probability that a packet arrives.
-/// life = η·C/(Q_event/E + I_sleep). Assumption: the beacon does nothing else (sensors, LEDs and connections come on
-/// top), and the battery outlives its shelf life in the calculation if the result is decades.
+/// life = η·C/(Q_event/E + I_sleep). Assumptions: the beacon does nothing else (sensors, LEDs and connections take
+/// additional charge), and the battery does not age, so the result can exceed its shelf life.
 public struct EnergyModel: Hashable, Sendable {
     public let chip: BeaconChip
     public let battery: BeaconBattery
@@ -13,8 +13,9 @@ public struct EnergyModel: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// Q_event in µC.
     public let eventMicrocoulombs: Double
-    /// The current of the box's other advertisements, and their events per second.
+    /// The mean current of the events of the box's other advertisements, in µA.
     private let companionMicroamperes: Double
+    /// The number of events per second of the box's other advertisements.
     private let companionEventsPerSecond: Double
 
     /// - Parameter companions: Other advertisements of the same box, with the same chip and battery.
@@ -29,7 +30,7 @@ public struct EnergyModel: Hashable, Sendable {
             payloadOctets: payloadOctets, extended: extended, companions: companions)
     }
 
-    /// The model with an interval in µs that controllers need not support.
+    /// Creates the model with any interval in µs, even if no controller supports it.
     package init(
         chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
         extended: ExtendedTraffic? = nil, companions: [EnergyModel] = []
@@ -51,7 +52,7 @@ public struct EnergyModel: Hashable, Sendable {
         (intervalMicroseconds + AdvertisingDelay.meanMicroseconds) / 1_000_000
     }
 
-    /// Q_event/E + I_sleep in µA; Q_event/E of every advertisement of the box.
+    /// Q_event/E + I_sleep in µA, where Q_event/E is the sum over all advertisements of the box.
     public var meanCurrentMicroamperes: Double {
         eventMicrocoulombs / meanPeriodSeconds + companionMicroamperes + chip.sleepMicroamperes
     }
@@ -65,7 +66,7 @@ public struct EnergyModel: Hashable, Sendable {
     }
 
     /// (Q_event + I_sleep·E)·V/p in µJ: the battery's energy for one advertisement that is received with `probability`,
-    /// on one channel; if the box sends several, for an average one of them.
+    /// on one channel. If the box sends several advertisements, the value is their mean.
     ///
     /// Throws for a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {
@@ -85,7 +86,7 @@ public struct BeaconChip: Hashable, Sendable {
     public let name: String
     /// Charge of an event without advertising data, in µC.
     public let emptyEventMicrocoulombs: Double
-    /// The charge of an event with 31 bytes, in µC; linear in between.
+    /// The charge of an event with 31 bytes, in µC. Between 0 and 31 bytes the charge grows linearly.
     public let fullEventMicrocoulombs: Double
     /// Current between events, in µA.
     public let sleepMicroamperes: Double
@@ -120,23 +121,24 @@ public struct BeaconChip: Hashable, Sendable {
         return emptyEventMicrocoulombs + share * (fullEventMicrocoulombs - emptyEventMicrocoulombs)
     }
 
-    /// Q_event in µC of an extended advertising event: that of an empty legacy event, and the charge of each further
-    /// microsecond on the air, as between 0 and 31 bytes of legacy data.
+    /// Returns Q_event in µC of an extended advertising event: the charge of an empty legacy event, plus
+    /// ``microcoulombsPerMicrosecond`` for each additional microsecond on the air.
     public func eventMicrocoulombs(of extended: ExtendedTraffic) -> Double {
         let empty = 3 * Double(PacketRate.le1M.microseconds(payload: 6))
         return emptyEventMicrocoulombs + microcoulombsPerMicrosecond * (extended.eventMicroseconds - empty)
     }
 
-    /// The charge of a microsecond on the air, in µC; 0 if the charge of an event was not measured apart by payload.
+    /// The charge of a microsecond on the air, in µC, from the difference between 0 and 31 bytes of legacy data; 0 if
+    /// the charge was not measured for both payloads.
     public var microcoulombsPerMicrosecond: Double {
         (fullEventMicrocoulombs - emptyEventMicrocoulombs)
             / Double(3 * 8 * PacketTiming.payloadRange.upperBound)
     }
 
-    /// The current of a chip that is not in the table between events, in µA, unless it is given.
+    /// The default current between events, in µA, of a chip that is not in the table.
     public static let usualSleepMicroamperes = 2.0
 
-    /// The table.
+    /// The table of chips.
     public static let all = [
         BeaconChip(row: "nrf52832", 7.03, 13.65, 2, source: "nRF52832, published figures for +4 dBm"),
         lairdBL652("bl652-4dbm", 12.74, "+4 dBm"), lairdBL652("bl652-0dbm", 10.64, "0 dBm"),
@@ -169,14 +171,15 @@ public struct BeaconBattery: Hashable, Sendable {
     public let capacityMilliampereHours: Double
     /// The nominal voltage in V.
     public let nominalVolts: Double
-    /// η: the share of the capacity that a beacon can use, for pulses, the cut-off voltage and self-discharge.
+    /// η: the share of the capacity that a beacon can use. Current pulses, the cut-off voltage and self-discharge take
+    /// the rest.
     public let efficiency: Double
     /// The source of the values.
     public let source: String
 
-    /// The η of the tables here.
+    /// The η of all batteries in the table.
     public static let defaultEfficiency = 0.85
-    /// The time for which a battery is usable, whatever the current: about ten years, in days.
+    /// The time after which a battery is no longer usable, even without load, in days: about ten years.
     public static let shelfLifeDays = 3652.5
 
     /// Throws for a capacity outside 0.1...10⁶ mAh, a voltage outside 0.5...60 V, and an efficiency outside 0.01...1.
@@ -198,7 +201,7 @@ public struct BeaconBattery: Hashable, Sendable {
         self.source = source
     }
 
-    /// The table.
+    /// The table of batteries.
     public static let all = [
         BeaconBattery(row: "cr2032", 235, 3, defaultEfficiency, source: "nominal by encyc.org, CR2032"),
         BeaconBattery(

@@ -9,7 +9,8 @@ public enum Neighborhood {
     }
 
     /// The beacons of a square grid within `radius` meters, those on the rim counted: 317 for 100 m and a spacing of
-    /// 10 m, 137 for 15 m; from a cell's center 316 and 140. (The thesis says 250 and 130.) Work: radius/spacing.
+    /// 10 m, 137 for 15 m; from a cell's center 316 and 140. (The thesis says 250 and 130.) The computing time is
+    /// proportional to radius/spacing.
     ///
     /// Throws for numbers that are not positive, and a radius of more than 100,000 spacings.
     public static func gridCount(
@@ -36,7 +37,7 @@ public enum Neighborhood {
         return count
     }
 
-    /// The densest square grid, by its spacing in meters, that has at most `beacons` within `radius` meters.
+    /// Returns the spacing, in meters, of the densest square grid that has at most `beacons` within `radius` meters.
     ///
     /// Throws for fewer than one beacon, more than 10⁹, and a radius that is not positive.
     public static func gridSpacing(
@@ -44,7 +45,8 @@ public enum Neighborhood {
     ) throws(AirtimeError) -> Double {
         guard beacons > 0, beacons <= 1_000_000_000 else { throw .count(beacons) }
         try checkRadius(radius)
-        // A quarter of the area that each beacon may take is too dense, two radii are sparse enough for any place.
+        // The lower end gives each beacon a quarter of its share of the area, which is too dense. At the upper end,
+        // twice the radius, at most one beacon is within the radius.
         var low = radius * (Double.pi / Double(beacons)).squareRoot() / 2
         var high = 2 * radius
         for _ in 0..<50 {
@@ -64,7 +66,7 @@ public enum Neighborhood {
 ///
 /// Symbols: R the detection range, y the closest distance to the beacon, v the speed. dwell = 2·√(R² - y²)/v, and
 /// P(seen) = F_L(dwell) with F_L the distribution of the time until the beacon is first received. Assumption: within R
-/// the beacon is received as well as anywhere, and beyond R it is not received.
+/// the reception does not depend on the distance, and beyond R the beacon is not received.
 public struct WalkPast: Hashable, Sendable {
     /// v in m/s; people walk at about 1.4.
     public let speedMetersPerSecond: Double
@@ -85,15 +87,16 @@ public struct WalkPast: Hashable, Sendable {
         self.rangeMeters = rangeMeters
     }
 
-    /// Seconds within range; 0 when the path does not come that close.
+    /// The time within range in seconds; 0 if the path does not come within range.
     public var dwellSeconds: Double {
         guard rangeMeters > closestDistanceMeters else { return 0 }
         let half = (rangeMeters - closestDistanceMeters) * (rangeMeters + closestDistanceMeters)
         return 2 * half.squareRoot() / speedMetersPerSecond
     }
 
-    /// P(seen), from the share of beacons that are received within some seconds.
+    /// Returns P(seen).
     ///
+    /// - Parameter distribution: F_L: returns the share of beacons that are received within a time in seconds.
     /// - Throws: ``AirtimeError/share(_:)`` if the distribution returns a value that is not a share.
     public func seenProbability(
         receivedWithinSeconds distribution: (Double) -> Double

@@ -86,8 +86,8 @@ public struct PathLoss: Hashable, Sendable {
         case indoor(coefficient: Double, floorLoss: Double)
     }
 
-    /// ``logDistance(lossAtOneMeterDecibels:exponent:)`` for ``heydon``; ``indoor(frequencyMegahertz:coefficient:floorLossDecibels:)``
-    /// at 2426 MHz.
+    /// The formula with its parameters. ``heydon`` is returned as `logDistance`. An indoor loss is returned with the
+    /// floor loss that gives the same result at 2426 MHz.
     package var shape: Shape {
         guard case .logarithmic(let atOneMeter, let exponent, let nearest) = formula else { return .thesis }
         guard nearest == 1 else { return .logDistance(lossAtOneMeter: atOneMeter, exponent: exponent) }
@@ -146,8 +146,8 @@ public struct RadioLink: Hashable, Sendable {
     }
 
     /// The detection range in meters: the farthest distance at which the beacon is above the sensitivity with
-    /// `probability`, at the median level for 1/2. 0 if there is none; infinite if the path loss has a maximum (the
-    /// thesis') and the link carries it.
+    /// `probability` (1/2: the range of the median level). 0 if there is no such distance; infinite if the path loss
+    /// has a maximum (as in the thesis) and the link can bridge this maximum.
     ///
     /// Throws for a probability outside 0.001...0.999 (with shadowing, no distance is sure).
     public func rangeMeters(probability: Double = 0.5) throws(AirtimeError) -> Double {

@@ -10,7 +10,7 @@ public struct ThesisFormula: Hashable, Sendable {
 
     /// q in µs.
     public static let slotMicroseconds = 526.0
-    /// The a with the largest S(a), in packets a second: the last one whose term 1 - q·i is positive.
+    /// The a with the largest S(a), in packets a second: the largest a for which all terms 1 - q·i are positive.
     public static let bestOfferedPerSecond = 1902.0
 
     /// Throws for fewer than one beacon.
@@ -19,8 +19,8 @@ public struct ThesisFormula: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// S(a) in packets a second, for a packets a second offered in all on one channel. Falls for more than
-    /// ``bestOfferedPerSecond``, down to negative numbers, which is an error of the formula.
+    /// Returns S(a) in packets a second, where all beacons together send a packets a second on one channel. Above
+    /// ``bestOfferedPerSecond`` S falls, and becomes negative, which is an error of the formula.
     public static func arrivingPerSecond(ofOffered offered: Double) -> Double {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }
@@ -37,11 +37,12 @@ public struct ThesisFormula: Hashable, Sendable {
     public struct Truth: Hashable, Sendable {
         /// The share of packets that are clear at the rate of ``ThesisFormula/offeredPerSecondPerBeacon``.
         public let collisionFreeProbability: Double
-        /// Advertisements that arrive at that rate, a second and a beacon.
+        /// The advertisements per second of each beacon that arrive at the rate of
+        /// ``ThesisFormula/offeredPerSecondPerBeacon``.
         public let arrivingPerSecondPerBeacon: Double
-        /// The rate at which most packets arrive, 1/(2·tau·N), a second and a beacon.
+        /// The advertisements per second that each beacon should send so that most packets arrive: 1/(2·tau·N).
         public let bestOfferedPerSecondPerBeacon: Double
-        /// The advertisements per second of each beacon that arrive at that rate.
+        /// The advertisements per second of each beacon that arrive at the rate ``bestOfferedPerSecondPerBeacon``.
         public let bestArrivingPerSecondPerBeacon: Double
     }
 

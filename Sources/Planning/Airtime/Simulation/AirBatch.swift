@@ -1,6 +1,7 @@
 import BluetoothTypes
 
-/// One batch of an ``AirSimulation``: slice after slice of time, so that memory stays bounded.
+/// Simulates one batch of an ``AirSimulation``. It processes one slice of time after the other, so that memory stays
+/// bounded.
 ///
 /// Times are in µs from the beginning of the batch. Traffic begins a little earlier, so that the first packets can
 /// collide.
@@ -13,28 +14,31 @@ struct AirBatch {
         let advertiser: Int32
         /// 0...2 for channels 37...39, and 3...39 for the secondary channels.
         let channel: Int32
-        /// The last auxiliary packet of an event, with which its reception is decided.
+        /// True for the last auxiliary packet of an event, at which the reception of the event is decided.
         var isLast = false
-        /// An auxiliary packet that another device destroys.
+        /// True for an auxiliary packet that a packet of another device destroys.
         var isDestroyed = false
 
         var isAuxiliary: Bool { channel > 2 }
     }
 
-    /// The copies of one advertiser up to now.
+    /// The results of one advertiser's copies so far.
     private struct History {
-        /// By channel: counted copies up to the last one, and losses at its end, up to the longest run.
+        /// By channel: the number of copies counted so far, at most ``AirSimulation/longestRun``.
         var copies: InlineArray<3, UInt8> = [0, 0, 0]
+        /// By channel: the number of the latest copies that were lost in a row, at most ``AirSimulation/longestRun``.
         var losses: InlineArray<3, UInt8> = [0, 0, 0]
-        /// The present event.
+        /// True if a copy of the present event is clear.
         var isClear = false
+        /// True if a copy of the present event was received.
         var isReceived = false
         /// True after the first received event.
         var isFound = false
-        /// The fate of the present event's packets with extended PDUs, until its last auxiliary packet: by channel whether
-        /// the copy is clear, whether a copy was received, and whether all auxiliary packets so far are clear.
+        /// With extended PDUs, for the present event: by channel, true if the copy is clear.
         var clearCopies: InlineArray<3, Bool> = [false, false, false]
+        /// With extended PDUs, for the present event: by channel, true if the copy was received.
         var receivedCopies: InlineArray<3, Bool> = [false, false, false]
+        /// With extended PDUs: true if all auxiliary packets of the present event so far are clear.
         var isAuxiliaryClear = true
     }
 
@@ -44,7 +48,7 @@ struct AirBatch {
     private let index: Int
     private let channels: Int
     private let longestAirtime: Double
-    /// The last packet starts this long after its event at most.
+    /// The longest time from the start of an event to the start of its last packet, in µs.
     private let lastCopy: Double
     /// True if a beacon sends more than one advertisement.
     private let hasBoxes: Bool
@@ -53,11 +57,11 @@ struct AirBatch {
     // Traffic.
     private var nextStart: [Double]
     private var nextStranger: [Double] = []
-    /// In the order of their starts.
+    /// The packets that are not yet decided, and those that can overlap with them, in the order of their starts.
     private var packets: [Packet] = []
     private var sorted: [Packet] = []
     private var buckets: [Int] = []
-    /// The first of `packets` whose fate is not yet decided.
+    /// The index of the first of `packets` whose fate is not yet decided.
     private var undecided = 0
 
     // Reception.
@@ -65,13 +69,14 @@ struct AirBatch {
     private let windows: AirWindows
     /// The power of each advertiser, on a linear scale.
     private let powers: [Double]
-    /// The share of a packet's power that all others together may have; nil without capture.
+    /// The share of a packet's power that all overlapping packets together may have if the packet survives; nil without
+    /// capture.
     private let capture: Double?
     private var deadUntil = -Double.infinity
     private var histories: [History]
     private var counts = AirCounts()
     private var latency = LatencyTally()
-    /// The packets that overlap with the present one.
+    /// The indices of the packets that overlap with the packet that is being decided.
     private var overlapping: [Int] = []
 
     init(_ scene: AirSimulation, index: Int) {
@@ -130,8 +135,8 @@ extension AirBatch {
         for (index, advertiser) in scene.advertisers.enumerated() {
             let shortest = advertiser.intervalMicroseconds
             let longest = shortest + AdvertisingDelay.maximumMicroseconds
-            // The simulation begins at a random instant. The probability that the instant is in a period is proportional
-            // to the length of the period, and all instants of the period are equally likely.
+            // The simulation begins at a random instant. The probability that the instant is in a period is
+            // proportional to the length of the period, and all instants of the period are equally likely.
             let square = shortest * shortest + random.nextUnit() * (longest * longest - shortest * shortest)
             nextStart[index] = begin + square.squareRoot() * random.nextUnit()
         }
@@ -202,13 +207,13 @@ extension AirBatch {
                 channel: Int32(channel)))
     }
 
-    /// The time to the next of packets that start at random.
+    /// Returns a random time in µs to the next packet of other devices, which start at random at `rate` packets per µs.
     private mutating func pause(_ rate: Double) -> Double {
         -log(1 - random.nextUnit()) / rate
     }
 
-    /// Sorts the packets from `first` on by their start. Starts are spread evenly over the slice, so each packet goes into
-    /// the bucket of its start, and a few exchanges of neighbors do the rest.
+    /// Sorts the packets from `first` on by their start. Starts are spread evenly over the slice, so each packet goes
+    /// into the bucket of its start, and a few exchanges of neighbors do the rest.
     private mutating func sortPackets(_ first: Int, from begin: Double, until end: Double) {
         let count = packets.count - first
         guard count > 1 else { return }
@@ -313,7 +318,8 @@ extension AirBatch {
         guard let capture else { return false }
         let limit = power(packet) * capture
         guard overlapping.reduce(0, { $0 + power($1) }) > limit else { return true }
-        // The sum at an instant is largest at the start of one of them, or of the wanted packet.
+        // During the wanted packet, the sum of the powers is largest at its start or at the start of an overlapping
+        // packet.
         let start = packets[packet].start
         return powerOnAir(at: start) <= limit
             && !overlapping.contains { packets[$0].start > start && powerOnAir(at: packets[$0].start) > limit }

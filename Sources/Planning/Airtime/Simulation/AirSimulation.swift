@@ -2,8 +2,9 @@ internal import BluetoothTypes
 
 /// Advertisers and other devices around one receiver, simulated packet by packet.
 ///
-/// It checks the models, and includes what they leave out: capture by sums of powers, fleets of different beacons, and
-/// the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic that has been running for long.
+/// The simulation checks the models, and includes effects that the models leave out: capture by sums of powers, fleets
+/// of different beacons, and the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic in a
+/// steady state: the beacons do not start together.
 /// Phases, shadowing and delays are drawn again for each batch.
 public struct AirSimulation: Sendable {
     public static let maximumAdvertisers = 20_000
@@ -16,7 +17,8 @@ public struct AirSimulation: Sendable {
 
     public let advertisers: [AirAdvertiser]
     public let receiver: AirReceiver
-    /// The receivers of a mix, one of which receives each batch, with their shares; empty if all batches have `receiver`.
+    /// The receivers of a mix, one of which receives each batch, with their shares; empty if all batches have
+    /// `receiver`.
     public let visitors: [Visitor]
     public let conditions: AirConditions
     public let seed: UInt64
@@ -27,7 +29,8 @@ public struct AirSimulation: Sendable {
         public let share: Double
     }
 
-    /// The scanners of a mix around the advertisers: each batch has one of them, by their shares.
+    /// Creates a simulation with the scanners of a mix. Each batch has one of the scanners; the scanner's share in the
+    /// mix is its share of the batches.
     public init(
         advertisers: [AirAdvertiser], scanners: ScannerMix, conditions: AirConditions, seed: UInt64
     ) throws(AirtimeError) {
@@ -37,7 +40,8 @@ public struct AirSimulation: Sendable {
             conditions: conditions, seed: seed)
     }
 
-    /// Throws if there are no advertisers, or too many, if a quantity is out of range, and if a batch would take minutes.
+    /// Throws if there are no advertisers, or too many, if a quantity is out of range, and if a batch would take
+    /// minutes.
     public init(
         advertisers: [AirAdvertiser], receiver: AirReceiver = AirReceiver(),
         conditions: AirConditions = AirConditions(), seed: UInt64
@@ -79,14 +83,15 @@ public struct AirSimulation: Sendable {
             seed: seed)
     }
 
-    /// Returns the counts of batch number `index`, which depend only on the scene, the seed and the number. Batches may run
-    /// on any thread; ``BatchSum`` merges their tallies in the order of the numbers.
+    /// Returns the counts of batch number `index`, which depend only on the scene, the seed and the number. Batches may
+    /// run on any thread; ``BatchSum`` merges their tallies in the order of the numbers.
     public func batch(_ index: Int) -> AirTally {
         var batch = AirBatch(self, index: index)
         return batch.run()
     }
 
-    /// The receiver of a batch. The numbers are spread so evenly that any row of batches has the mix's shares.
+    /// Returns the receiver of a batch. The receivers alternate so evenly that any sequence of consecutive batches has
+    /// nearly the shares of the mix.
     func receiver(ofBatch index: Int) -> AirReceiver {
         let golden = 0.618_033_988_749_894_9
         var place = (Double(index) * golden + 0.5).truncatingRemainder(dividingBy: 1)
@@ -127,19 +132,20 @@ public struct AirSimulation: Sendable {
 public struct AirAdvertiser: Hashable, Sendable {
     /// T in µs.
     public var intervalMicroseconds: Double
-    /// tau in µs; with extended PDUs that of the packet on one primary channel.
+    /// tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     public var airtimeMicroseconds: Double
-    /// The auxiliary packets of extended PDUs in the order of their starts; none with legacy PDUs. A receiver needs all of
-    /// them, and follows them wherever its window ends.
+    /// The auxiliary packets of extended PDUs in the order of their starts; none with legacy PDUs. A receiver needs all
+    /// of them, and receives them even after its scan window has ended.
     public private(set) var auxiliary: [AuxiliaryPacket] = []
-    /// The time from the start of the copy on channel 37 to the starts of those on 38 and 39, in µs. Each copy ends
+    /// The time from the start of the copy on channel 37 to the start of the copy on channel 38, in µs. Each copy ends
     /// before the next one starts.
     public var secondCopyMicroseconds = 1000.0
+    /// The time from the start of the copy on channel 37 to the start of the copy on channel 39, in µs.
     public var thirdCopyMicroseconds = 2000.0
     /// The level at the receiver in dB, on any common scale; it matters for capture.
     public var radioPowerDBm = 0.0
-    /// The number of the beacon that sends this advertisement and others: they share a radio and never collide. Nil for a
-    /// beacon with one advertisement.
+    /// The number of the beacon that sends this advertisement, if the beacon sends several. Advertisements with the
+    /// same number share a radio and never collide. Nil for a beacon with one advertisement.
     public var box: Int?
     /// False for an advertiser that only causes collisions.
     public var isCounted = true
@@ -162,9 +168,9 @@ public struct AirAdvertiser: Hashable, Sendable {
         }
     }
 
-    /// A packet on one of the 37 secondary channels, which is drawn for each packet.
+    /// A packet on a secondary channel. The simulation draws one of the 37 channels for each packet.
     public struct AuxiliaryPacket: Hashable, Sendable {
-        /// The time from the start of the copy on channel 37 to its start, in µs.
+        /// The time from the start of the copy on channel 37 to the start of this packet, in µs.
         public fileprivate(set) var offsetMicroseconds: Double
         public let airtimeMicroseconds: Double
     }
@@ -209,14 +215,15 @@ public struct AirReceiver: Hashable, Sendable {
     public var scan: ScanPattern
     /// The time after each decoded packet in which the receiver cannot receive, in µs.
     public var deadTimeMicroseconds = 0.0
-    /// The time at the beginning of each window in which it cannot receive, in µs; used with several channels.
+    /// The time at the beginning of each scan window in which the receiver cannot receive, in µs; ignored for a
+    /// receiver that stays on one channel.
     public var channelGapMicroseconds = 0.0
 
     public init(scan: ScanPattern = .continuous) {
         self.scan = scan
     }
 
-    /// The receiver with a preset's times.
+    /// Creates a receiver with the scan pattern and the times of a preset.
     public init(_ preset: ScannerPreset) {
         scan = preset.pattern
         deadTimeMicroseconds = preset.deadTimeMicroseconds
@@ -241,12 +248,12 @@ public struct AirConditions: Hashable, Sendable {
 
     /// Packets of other devices, which start at random on each channel. No packet survives an overlap with them.
     public struct Strangers: Hashable, Sendable {
-        /// The share of a channel that they occupy.
+        /// The share of time in which these packets occupy a channel, 0...0.99.
         public var busyShare: Double
-        /// The length of their packets on the primary channels.
+        /// The length of these packets on the primary channels in µs.
         public var airtimeMicroseconds: Double
-        /// The length of their packets on the secondary channels in µs; nil if each is as long as the auxiliary packet that
-        /// it may destroy.
+        /// The length of these packets on the secondary channels in µs; nil if each is as long as the auxiliary packet
+        /// that it may destroy.
         public var secondaryAirtimeMicroseconds: Double?
 
         public init(busyShare: Double, airtimeMicroseconds: Double, secondaryAirtimeMicroseconds: Double? = nil) {
@@ -255,7 +262,9 @@ public struct AirConditions: Hashable, Sendable {
             self.secondaryAirtimeMicroseconds = secondaryAirtimeMicroseconds
         }
 
-        /// The probability that none of them hits an auxiliary packet of this length in µs, on a channel of its own.
+        /// Returns the probability that no packet of other devices hits an auxiliary packet of `airtime` µs. The
+        /// simulation draws with this probability, and does not simulate other devices' packets on the secondary
+        /// channels.
         func secondaryClearProbability(forPacketOf airtime: Double) -> Double {
             exp(log1p(-busyShare) * (1 + airtime / (secondaryAirtimeMicroseconds ?? airtime)))
         }
@@ -268,8 +277,8 @@ public struct AirConditions: Hashable, Sendable {
     /// σ of the normal distribution of each advertiser's level, in dB; constant during a batch.
     public var shadowingDecibels = 0.0
     public var strangers: Strangers?
-    /// True simulates channels 38 and 39 even for a receiver that stays on 37: three times the work, needed for
-    /// ``AirTally/anyClear``.
+    /// True to simulate channels 38 and 39 even for a receiver that stays on channel 37. This triples the work;
+    /// ``AirTally/anyClear`` needs it.
     public var playsAllChannels = true
     /// The duration of a batch, and the longest latency, in µs.
     public var durationMicroseconds = 10_000_000.0

@@ -6,7 +6,7 @@ public struct AirTally: SimulationTally, Hashable {
     public internal(set) var anyClear = ShareTally()
     /// Advertising events; hits: those of which the scanner received a copy.
     public internal(set) var received = ShareTally()
-    /// Copies whose predecessor on the channel was lost; hits: those that are lost too.
+    /// Copies whose advertiser lost its previous copy on the same channel; hits: those that are lost too.
     public internal(set) var lossAfterLoss = ShareTally()
     /// At index K-1: runs of K copies on one channel; hits: those in which all K are lost.
     public internal(set) var runs: [ShareTally] = []
@@ -43,7 +43,7 @@ public struct AirTally: SimulationTally, Hashable {
         return [shares.count] + shares.flatMap { [$0.hits, $0.trials] } + latency.numbers
     }
 
-    /// The counts of batch number `batch` from their ``numbers``; nil if no batch has such counts.
+    /// Creates the counts of batch number `batch` from their ``numbers``; nil if the numbers are not valid counts.
     public init?(numbers: [Int], batch: Int) {
         var rest = numbers[...]
         guard let count = rest.popFirst(), (4...4 + AirSimulation.longestRun).contains(count), rest.count >= 2 * count
@@ -71,8 +71,10 @@ struct AirCounts {
     var receivedEvents = 0
     var copiesAfterLoss = 0
     var lossesAfterLoss = 0
-    /// By length: copies with so many counted copies of their channel up to them, and lost copies at the end of so many
-    /// losses. The last entries count longer runs too.
+    /// At index K: the number of copies that are the K-th counted copy of their advertiser on their channel. The last
+    /// entry counts all later copies too.
     var copyRuns = [Int](repeating: 0, count: AirSimulation.longestRun + 1)
+    /// At index K: the number of copies that end a run of K losses on their channel; at index 0, of clear copies. The
+    /// last entry counts longer runs too.
     var lossRuns = [Int](repeating: 0, count: AirSimulation.longestRun + 1)
 }

@@ -9,9 +9,9 @@ public protocol SimulationTally: Sendable {
 
 /// Adds up the batches of a simulation, or of one of its parts, until a goal is met.
 ///
-/// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum checks
-/// the goal after each batch, and ignores the batches after the one that meets it. So the result depends on neither the
-/// number of cores nor their speed. To stop early, stop adding: ``tally`` holds the batches so far.
+/// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum
+/// checks the goal after each batch, and ignores the batches after the one that meets it. So the result depends on
+/// neither the number of cores nor their speed. To stop early, stop adding: ``tally`` holds the batches so far.
 public struct BatchSum<Tally: SimulationTally>: Sendable {
     private let goal: PrecisionGoal
     private let shard: SimulationShard?
@@ -22,22 +22,23 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
     public private(set) var tally = Tally()
     public private(set) var batches = 0
 
-    /// - Parameter judged: The value whose precision counts.
+    /// - Parameter judged: Returns the value whose precision is compared with the goal.
     public init(_ goal: PrecisionGoal, judged: @escaping @Sendable (Tally) -> Estimate?) {
         self.goal = goal
         shard = nil
         self.judged = judged
     }
 
-    /// The sum of one part, which ends when the part has enough batches for all parts together to meet the goal.
+    /// Creates the sum of one part of a simulation. It ends when the part has so many batches that all parts together
+    /// will meet the goal.
     ///
-    /// The confidence interval of the whole is narrower than that of a part by the square root of the number of parts. Each
-    /// part runs a little more than its share, so that the whole rarely misses the goal.
+    /// The confidence interval of the whole is narrower than that of a part by the square root of the number of parts.
+    /// Each part runs a little more than its share, so that the whole rarely misses the goal.
     ///
     /// - Parameters:
     ///   - goal: The goal of all parts together.
     ///   - least: The minimum number of batches of this part.
-    ///   - judged: The value whose precision counts.
+    ///   - judged: Returns the value whose precision is compared with the goal.
     public init(
         _ goal: PrecisionGoal, shard: SimulationShard, atLeast least: Int = 0,
         judged: @escaping @Sendable (Tally) -> Estimate?
@@ -60,7 +61,7 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
 
     private var meetsGoal: Bool {
         guard shard != nil else { return goal.isMet(by: judged(tally)) }
-        // A part ends with a whole block, because another part runs the next one.
+        // A part ends with a whole block of batches, because another part runs the next block.
         return batches % SimulationShard.block == 0 && batches >= goal.minimumBatches && goal.isPrecise(judged(tally))
     }
 }
@@ -75,7 +76,7 @@ extension SplitMix64 {
         self.init(seed: mixed.next())
     }
 
-    /// A number of 0..<1 with 53 bits.
+    /// Returns a random number in 0..<1 with 53 random bits.
     @inline(__always)
     package mutating func nextUnit() -> Double {
         Double(next() >> 11) * 0x1p-53
@@ -93,12 +94,12 @@ public struct ShareTally: SimulationTally, Hashable {
     private var trialsSquared: Int128
     private var product: Int128
 
-    /// A share without trials.
+    /// Creates a tally without trials.
     public init() {
         (batches, hits, trials, hitsSquared, trialsSquared, product) = (0, 0, 0, 0, 0, 0)
     }
 
-    /// One batch.
+    /// Creates the tally of one batch.
     public init(hits: Int, trials: Int) {
         (batches, self.hits, self.trials) = (1, hits, trials)
         hitsSquared = Int128(hits) * Int128(hits)
@@ -120,15 +121,15 @@ public struct ShareTally: SimulationTally, Hashable {
         trials > 0 ? Double(hits) / Double(trials) : nil
     }
 
-    /// The share with its standard error from the scatter of the batches, which holds whatever is correlated within
-    /// them; nil without trials or with fewer than two batches.
+    /// The share with its standard error; nil without trials or with fewer than two batches. The error is computed from
+    /// the scatter between batches, so it is valid even if trials within a batch are correlated.
     public var estimate: Estimate? {
         guard batches > 1, let share else { return nil }
         let mean = Double(trials) / Double(batches)
-        // The scatter of a ratio is that of hits - share·trials.
+        // The scatter of the ratio hits/trials is computed from the scatter of hits - share·trials.
         let squares = Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
         let scatter = (max(0, squares) / Double(batches * (batches - 1))).squareRoot() / mean
-        // If all trials agree there is no scatter, but the share is still uncertain.
+        // If all trials are hits or none is, there is no scatter, but the share is still uncertain.
         let unseen = hits == 0 || hits == trials ? 1 / Double(trials) : 0
         return Estimate(value: share, standardError: max(scatter, unseen), batches: batches)
     }
@@ -175,7 +176,7 @@ public struct PrecisionGoal: Hashable, Sendable {
     }
 
     public let halfWidth: Width
-    /// With fewer batches the scatter is too uncertain to stop.
+    /// The simulation does not stop before this number of batches, because with fewer batches the scatter is uncertain.
     public let minimumBatches: Int
     public let maximumBatches: Int
 
@@ -200,8 +201,8 @@ public struct PrecisionGoal: Hashable, Sendable {
         self.maximumBatches = maximumBatches
     }
 
-    /// The goal of one of several equal parts: its interval may be wider by the square root of their number, less a fifth
-    /// for chance.
+    /// Returns the goal of one of `parts` equal parts. Its confidence interval may be wider by 0.8 times the square
+    /// root of the number of parts; the factor 0.8 leaves a reserve for chance.
     func share(ofParts parts: Int, minimumBatches least: Int) -> PrecisionGoal {
         let looser = 0.8 * Double(parts).squareRoot()
         let width: Width =
@@ -212,13 +213,13 @@ public struct PrecisionGoal: Hashable, Sendable {
         return PrecisionGoal(width, max(least, (minimumBatches + parts - 1) / parts), maximumBatches)
     }
 
-    /// True if the interval is narrow enough, and there are at least `minimumBatches`.
+    /// Returns true if the confidence interval is narrow enough, and there are at least `minimumBatches` batches.
     public func isMet(by estimate: Estimate?) -> Bool {
         guard let estimate, estimate.batches >= minimumBatches else { return false }
         return isPrecise(estimate)
     }
 
-    /// True if the interval is narrow enough.
+    /// Returns true if the confidence interval is narrow enough.
     func isPrecise(_ estimate: Estimate?) -> Bool {
         guard let estimate else { return false }
         return switch halfWidth {

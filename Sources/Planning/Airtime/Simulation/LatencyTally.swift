@@ -1,14 +1,17 @@
 /// The latencies until beacons were first received: counts in bins, so that memory stays bounded.
-///
-/// The width of a bin is at most 0.2 % of its latency. Batches belong to twenty groups, and the scatter of the groups
-/// gives the standard error. Latencies within a batch are correlated: all beacons wait for the same window.
+/// Above 33 ms, the width of a bin is at most 0.2 % of its latency. The batches are distributed over twenty groups, and
+/// the scatter between the groups gives the standard error. The latencies of one batch cannot be used for this, because
+/// they are correlated: all beacons wait for the same scan window. The horizon is the duration of a batch: longer
+/// latencies are counted, but not measured.
 public struct LatencyTally: SimulationTally, Hashable {
     static let groupCount = 20
-    /// The number of latencies in each bin, without the empty bins at the end; in all, and by group.
+    /// The number of latencies of all groups in each bin, without the empty bins at the end.
     private var pooled: [Int] = []
+    /// By group: the number of latencies in each bin, without the empty bins at the end.
     private var bins: [[Int]]
-    /// By group: the number of latencies, and of those beyond the horizon.
+    /// By group: the number of latencies, including those beyond the horizon.
     private var totals: [Int]
+    /// By group: the number of latencies beyond the horizon.
     private var unreached: [Int]
 
     public init() {
@@ -43,7 +46,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         [samples, undiscovered] + pooled.enumerated().flatMap { $0.element > 0 ? [$0.offset, $0.element] : [] }
     }
 
-    /// The counts of one batch from its ``numbers``; nil if these are not such numbers.
+    /// Creates the counts of one batch from its ``numbers``; nil if the numbers are not valid counts.
     init?(numbers: ArraySlice<Int>, batch: Int) {
         self.init()
         var rest = numbers
@@ -119,7 +122,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         return lower <= upper ? lower...upper : nil
     }
 
-    // Bins are one unit wide below 1024 units; above, each doubling has 512.
+    // Below 1024 units of 64 µs, each bin is one unit wide. Above, each doubling of the latency has 512 bins.
 
     private static let unit = 64.0
 
@@ -144,7 +147,7 @@ extension [Int] {
         if self.count < count { self += repeatElement(0, count: count - self.count) }
     }
 
-    /// Adds number by number; the longer list keeps its end.
+    /// Adds the lists element by element. Elements that are missing in the shorter list count as 0.
     fileprivate mutating func add(_ next: [Int]) {
         extend(to: next.count)
         for (index, number) in next.enumerated() where number > 0 { self[index] += number }

@@ -23,7 +23,7 @@ public struct SimulationShard: Hashable, Sendable {
         self.count = count
     }
 
-    /// The number of this part's batch at a position, from 0.
+    /// Returns the number of this part's batch at `position`, where 0 is the part's first batch.
     public func batch(at position: Int) -> Int {
         (position / Self.block * count + index - 1) * Self.block + position % Self.block
     }

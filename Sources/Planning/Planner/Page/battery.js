@@ -6,11 +6,11 @@ const battery = (() => {
   const { digits, percent, milliseconds } = texts;
   const { show, chart, draw, line, mark } = drawing;
 
-  // The time for which a battery is usable, whatever the current.
+  // The time in days after which a battery is no longer usable, even without load.
   const SHELF_LIFE = 3652.5;
   const charge = x => x < 730 ? `${digits(x)} days` : `${digits(x / 365.25)} years`;
   const days = x => x > SHELF_LIFE ? "about ten years" : charge(x);
-  // A line along the edge of a chart would look like a value.
+  // Values outside the chart interrupt the line, because a line along the edge would look like a value.
   const inside = ({ y }, x) => x >= y.low && x <= y.high ? x : null;
 
   function answer(s, plots) {

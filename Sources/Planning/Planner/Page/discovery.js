@@ -10,7 +10,7 @@ const discovery = (() => {
   const ENDS = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1800], TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600];
   const tickText = time => time < 60 ? duration(time) : time < 3600 ? `${digits(time / 60)} min` : "1 h";
 
-  // The axis ends soon after nearly all beacons are found; `extra` are further lines.
+  // Fits the time axis so that it ends soon after nearly all beacons are found. `extra` are additional vertical lines.
   function fitted({ x, y, samples }, result, horizon, extra) {
     const ends = ENDS.filter(end => end < horizon), shares = sharesAt(result, ends);
     const [whole] = sharesAt(result, [horizon]);
@@ -36,7 +36,7 @@ const discovery = (() => {
     Object.keys(SHARES).forEach((name, i) => { cells[i].textContent = digits(p[name], 4); });
   }
 
-  // The numbers that depend on the latency, as far as it is known.
+  // Shows the numbers and the curve that depend on the latency, as far as the latency is computed.
   function follow(s, plots, result, extra = []) {
     for (const name in SHARES) {
       const value = result.percentiles[name];

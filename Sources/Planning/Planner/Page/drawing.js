@@ -5,8 +5,8 @@ const drawing = (() => {
   const { isNumber } = texts;
   const byId = id => document.getElementById(id);
 
-  // The attribute has all digits of the number. For the program's own question the text stays the program's, because the
-  // page computes with coarser steps: two numbers for one thing would contradict each other.
+  // Shows a number; an attribute has all of its digits. For the settings of the program's question, the text of the
+  // program is kept, because the page computes with coarser steps and its number could differ from the program's.
   function show(id, value, computed) {
     const element = byId(id);
     element.dataset.own ??= element.textContent;
@@ -15,7 +15,7 @@ const drawing = (() => {
     if (isNumber(value)) element.dataset.value = String(value); else delete element.dataset.value;
   }
 
-  // Until the number is computed. The program's own numbers are known from the start.
+  // Shows that a number is still being computed. The numbers of the program are known from the start.
   function wait(element) {
     element.dataset.own ??= element.textContent;
     if (byId("controls").dataset.isOwn !== "true" || !element.dataset.own) element.textContent = "computing…";
@@ -27,7 +27,7 @@ const drawing = (() => {
     return start + (end - start) * part;
   };
 
-  // Places on one chart of the page.
+  // The conversion from values to positions on one chart of the page.
   function chart({ x, y, samples }) {
     const across = axis(x), up = axis(y);
     const at = i => x.isLogarithmic ? x.low * (x.high / x.low) ** (i / (samples - 1))
@@ -63,8 +63,8 @@ const drawing = (() => {
   // The size of names on phones, and the rows of the names of several lines.
   const LETTER = 12.5, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
 
-  // Rows and sides for the names of vertical lines: each name stands next to its own line, and no other line crosses it.
-  // MarkerLayout does the same.
+  // Returns rows and sides for the names of vertical lines: each name stands next to its own line, and no other line
+  // crosses it. MarkerLayout in PlotArea.swift does the same.
   function places(markers, width) {
     const reach = ({ text }) => text.length * LETTER + DISTANCE;
     const order = [...markers].sort((a, b) => a.x - b.x), left = [];

@@ -54,7 +54,7 @@
     });
   }
 
-  // Everything beside the drawing, which changes less often.
+  // Updates all parts of the page except the drawing. They change less often than the drawing.
   function refresh() {
     byId("undo").disabled = !state.past.length;
     byId("redo").disabled = !state.future.length;
@@ -113,7 +113,8 @@
     byId("count").textContent = `${all.length}`;
   }
 
-  // Problems with the thing that each is about. Those of the program name it by its path, such as walls[3].attenuationDb.
+  // Shows problems, each with the thing that it is about. Problems from the program name the thing by its path, such as
+  // walls[3].attenuationDb.
   function showProblems(list) {
     const rows = list.map(({ item, text }) => {
       if (!item) return make("li", {}, text);
@@ -149,7 +150,7 @@
     if (words) say(words);
   }
 
-  // The selected thing may be gone.
+  // Clears the selection or the chosen corner if it no longer exists.
   function check() {
     if (!state.selected) return;
     const list = points(state.file, state.selected);
@@ -262,7 +263,7 @@
     redraw();
   }
 
-  // The ends of a line of known length: after the second one the field for the length has the focus.
+  // Sets the ends of a line of known length. After the second end, the field for the length gets the focus.
   function measure(point) {
     if (state.draft.length === 2) state.draft = [];
     if (state.draft.length && geometry.distance(state.draft[0], point) < 0.005) { say("The line has no length: place its other end elsewhere"); return; }
@@ -345,7 +346,7 @@
 
   const onMount = ({ point, to }) => ({ point, to: to === "corner" ? "mount" : to });
 
-  // The corners that attract: those of all things but one, and of the drawing.
+  // The corners that attract a point: the corners of all things except one, and of the thing that is being drawn.
   const corners = except => [
     ...items(state.file).filter(({ kind }) => !KINDS[kind].position).flatMap(item => isEqual(item, except?.item)
       ? points(state.file, item).filter((_, i) => except.corner !== undefined && i !== except.corner) : points(state.file, item)),
@@ -361,7 +362,7 @@
   const mounts = kind => kind === "mount" ? [] : listOf(state.file, "mount");
 
   const drawn = event => KINDS[state.tool]?.position ? onMount(snapped(event, { points: mounts(state.tool) }))
-    // The ends of a known distance are wherever the picture has them.
+    // The ends of a known distance are places in the picture, so the grid and right angles do not attract them.
     : state.tool === "scale" ? snapped(event, { points: corners(null), isFree: true })
     : snapped(event, { points: corners(null), from: state.draft.at(-1), before: state.draft.at(-2) });
 
@@ -444,7 +445,7 @@
       showPosition(to);
       return;
     }
-    // A whole thing keeps its form: its first corner goes to the grid.
+    // A thing that is moved as a whole keeps its form: only its first corner is moved to the grid.
     const now = pointOf(event), goal = [list[0][0] + now[0] - start[0], list[0][1] + now[1] - start[1]];
     const isPlace = KINDS[item.kind].position && byId("snapCorners").checked, reach = floorView.metres(MOUSE_REACH);
     const first = event.altKey ? { point: geometry.rounded(goal), to: "" }
@@ -472,7 +473,7 @@
     if (!drag.item) { state.selected = state.corner = null; refresh(); }
   }
 
-  // Ends a move that began with a file: one step for undo.
+  // Ends a move that began with the file `before`. The whole move is one step for undo.
   function settle(before, words) {
     const file = state.file;
     state.file = before;
@@ -510,7 +511,7 @@
     redraw();
   }
 
-  // Holds the selected thing, so that arrows move it, or lets it go.
+  // Holds the selected thing, so that the arrow keys move it. Releases it if it is already held.
   function hold() {
     if (state.held) { release(false); return; }
     if (!state.selected) { say("Select something first: N selects the next thing"); return; }
@@ -544,7 +545,7 @@
     byId("properties").querySelector("input, select")?.focus();
   }
 
-  // Keys of the drawing. Returns false for one that it does not use.
+  // Handles a key in the drawing. Returns false for a key that the drawing does not use.
   function stageKey(event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (ARROWS[key]) { arrow(ARROWS[key], event); return true; }
@@ -571,7 +572,7 @@
     }
   }
 
-  // Tab in the properties. A changed value draws the fields again, so the next one is looked for after that.
+  // Handles Tab in the properties. A changed value draws the fields again, so the next field is searched after that.
   function leaveField(event) {
     if (event.key !== "Tab" || event.ctrlKey || event.altKey) return;
     const { id } = event.target;
@@ -658,7 +659,7 @@
 
   let handle = null;
 
-  // A page without the program writes the file by itself, where the browser can; otherwise it downloads it.
+  // Saves on a page without the program: the page writes the file if the browser can, and otherwise downloads the file.
   async function saveHere() {
     const text = siteFile.text(state.file), name = `${state.file.name ?? "floor"}.json`;
     try {

@@ -1,12 +1,12 @@
 "use strict";
 
-// What is received at each place of a floor, like SiteModel.swift and SiteSurvey.swift: the strongest beacon, the share of
-// its packets that do not collide, and the share of cases in which it is found within the target time. Times in ms.
+// What is received at each place of a floor, like SiteModel.swift and SiteSurvey.swift: the strongest beacon, the share
+// of its packets that do not collide, and the share of cases in which it is found within the target time. Times in ms.
 const field = (() => {
   const { J, STEP, airtime, normal } = models;
   const { meets } = geometry;
 
-  // Beacons below this probability of reception neither count nor collide. No link is longer than this, in m.
+  // The probability of reception below which beacons are ignored, and the longest link in m.
   const LEAST = 1e-5, FARTHEST = 500;
 
   const logarithmic = (atOneMetre, exponent, closest) => d => atOneMetre + 10 * exponent * Math.log10(Math.max(d, closest));
@@ -25,12 +25,13 @@ const field = (() => {
     return result;
   }
 
-  // One load for all channels, or one for each: then the load that destroys as many packets on average.
+  // The load of the channels as one number. If each channel has its own load, the result destroys as many packets on
+  // average.
   const evenLoad = load => typeof load !== "object" ? load
     : 1 - Math.sqrt([37, 38, 39].reduce((sum, channel) => sum + (1 - (load[channel] ?? 0)) ** 2, 0) / 3);
 
-  // The part of a site file that decides what is received, but for its floor. `schema` has the defaults of the format, and
-  // `presets` the known scanners.
+  // The values of a site file on which reception depends, except the floor and its beacons. `schema` has the defaults
+  // of the format, and `presets` the known scanners.
   function airOf(file, { schema, presets, target }) {
     const keys = schema.properties, loss = filled(file.pathLoss, keys.pathLoss);
     const named = scanner => typeof scanner === "object" ? { ...scanner, channels: 3 }
@@ -86,8 +87,8 @@ const field = (() => {
     return { places, spacing, columns, rows };
   }
 
-  // Keeps the mean powers of all beacons at all places, and computes again only what a change concerns: of a beacon that
-  // moved its own powers, of a wall that moved its losses.
+  // Keeps the mean powers of all beacons at all places. After a change it computes only the affected values again: the
+  // powers of a beacon that moved, or the losses of a wall that moved.
   function receiver() {
     let places = null, air = null, walls = new Set(), columns = new Map();
 
@@ -110,15 +111,15 @@ const field = (() => {
       column.isOld = false;
     }
 
-    // The reception at some places: of each the strongest beacon; null if none is received. The places, the air, the
-    // beacons and the walls (lists of x, y, x, y, dB) must be the same objects as before if they have not changed.
+    // Returns the strongest beacon at each place; null if no beacon is received. The places, the air, the beacons and
+    // the walls (lists of x, y, x, y, dB) must be the same objects as in the previous call if they have not changed.
     function receive(floor) {
       measureAll(floor);
       return received();
     }
 
-    // The share of cases in which `count` beacons are each found, at each place: that of the beacon with this rank. Null if
-    // no beacon is received, undefined if a share is not known yet. Like BeaconRanking.
+    // Returns, for each place, the share of cases in which the beacon of rank `count` is found. Null if no beacon is
+    // received, undefined if a share is not known yet. Like BeaconRanking.swift.
     function receiveSeveral(floor, count, shareOf) {
       measureAll(floor);
       const beacons = [...columns.keys()], list = [...columns.values()];
@@ -176,7 +177,7 @@ const field = (() => {
       walls = now;
     }
 
-    // Of each place its strongest beacon, and the share of that beacon's packets that do not collide.
+    // Returns, for each place, the strongest beacon, and the share of this beacon's packets that do not collide.
     function received() {
       const count = places.length, beacons = [...columns.keys()], best = new Int32Array(count).fill(-1);
       const audible = new Float64Array(count), powers = new Float64Array(count).fill(-Infinity);
@@ -208,7 +209,8 @@ const field = (() => {
     return { receive, receiveSeveral };
   }
 
-  // The numbers of beacons for which the time to detection is computed, around a number of beacons. Like DetectionTimes.
+  // The time to detection is computed for a series of numbers of beacons. Returns the two numbers of the series between
+  // which a number of beacons lies. Like DetectionTimes in SiteModel.swift.
   function neighbors(beacons) {
     for (let few = 1; ;) {
       const next = few + Math.floor(few / 10) + 1;
@@ -217,9 +219,9 @@ const field = (() => {
     }
   }
 
-  // The share of cases in which a scanner in range finds a beacon within the target time. A fleet of other beacons counts
-  // as the number of equal ones that lets the same share of packets through. The latencies take a while: `work` computes
-  // those that were missing, step by step; until then the nearest known ones count.
+  // The share of cases in which a scanner in range finds a beacon within the target time. Any mixture of beacons counts
+  // as the number of equal beacons with the same share of clear packets. The latencies take a while: `work` computes
+  // missing latencies step by step. Until then, the nearest known latencies are used.
   function detection(air) {
     const known = new Map(), missing = new Map();
     const keyOf = beacon => `${beacon.intervalMs}/${beacon.payloadOctets}`;

@@ -76,7 +76,7 @@ const floorView = (() => {
   const text = ([x, y], words, style) =>
     element("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": "middle", class: `label ${style}` }, words);
 
-  // Lines at round metres, each with its number at the edge.
+  // Draws grid lines at round numbers of metres, each with its number at the edge.
   function drawGrid() {
     const step = roundLength(100), parts = [], names = [];
     const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
@@ -122,7 +122,7 @@ const floorView = (() => {
   const WIDTHS = [1.5, 2.5, 3.5, 5];
   const strength = loss => Math.floor(Math.min(19, Math.max(0, loss)) / 5);
 
-  // With more than this, only the selected thing has a name.
+  // The number of things above which only the selected thing shows its name.
   const NAMED = 120;
 
   function thing(file, item) {
@@ -184,7 +184,8 @@ const floorView = (() => {
     list.forEach((place, i) => { parts.push(square(place, i === corner ? 6 : 4, i === corner ? "handle chosen" : "handle")); });
   }
 
-  // The thing that is being drawn, from its corners so far to the place of the pointer, with the length of its last side.
+  // The thing that is being drawn, from its corners so far to the place of the pointer, with the length of its last
+  // side.
   function drawDraft({ draft, tool, cursor, isKeyboard, isOver }) {
     const parts = [], isDrawing = tool !== "select";
     if (draft.length) {
@@ -215,8 +216,8 @@ const floorView = (() => {
     drawRule();
   }
 
-  // The thing at a place, within some pixels: a corner of the selected thing, a beacon or receiver, a line, or the room
-  // around it.
+  // Returns the thing at a place, within some pixels: a corner of the selected thing, a beacon or receiver, a line, or
+  // the room around the place.
   function hit({ file, selected }, point, pixels) {
     const reach = metres(pixels);
     const near = (list, most) => {

@@ -12,8 +12,8 @@ const geometry = (() => {
     return { place, distance: distance(p, place), share };
   }
 
-  // True if the line from a to b meets the one from c to d: at a it counts, at b it does not, so that a chain of lines
-  // meets a wall once. Like FloorSegment.meeting.
+  // True if the line from a to b meets the line from c to d. A meeting at a counts, and a meeting at b does not, so
+  // that a chain of lines meets a wall once. Like FloorSegment.meeting in FloorOutline.swift.
   function meets(ax, ay, bx, by, cx, cy, dx, dy) {
     const ux = bx - ax, uy = by - ay, vx = dx - cx, vy = dy - cy, cross = ux * vy - uy * vx;
     if (cross === 0) return false;
@@ -34,7 +34,7 @@ const geometry = (() => {
     return isInside;
   }
 
-  // What is wrong with a ring; "" for a good one. Like FloorOutline.
+  // The fault of a ring as text; "" for a valid ring. Like FloorOutline.swift.
   function fault(ring) {
     if (ring.length < 3) return "it needs at least three corners";
     const all = sides(ring);

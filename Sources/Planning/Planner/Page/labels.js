@@ -5,8 +5,8 @@ const labels = (() => {
   // The size of a letter, the height of a line, and the distance of a name from its place.
   const LETTER = 7, LINE = 14, DISTANCE = 10;
 
-  // The places of a name around a circle: how far the middle of its base line is from the circle, in widths of the name and
-  // in pixels.
+  // The places of a name around a circle: how far the middle of its base line is from the circle, in widths of the name
+  // and in pixels.
   const AROUND = [[0, 0, -DISTANCE], [0, 0, DISTANCE + LINE - 3], [0.5, DISTANCE, 5], [-0.5, -DISTANCE, 5]];
   // The places of a name in an area: in the middle, or one line higher or lower.
   const WITHIN = [[0, 0, 5], [0, 0, 5 + LINE], [0, 0, 5 - LINE]];
@@ -15,9 +15,10 @@ const labels = (() => {
   const boxOf = ([x, y], wide, high) => ({ left: x - wide / 2, right: x + wide / 2, top: y - high, bottom: y });
   const widthOf = text => text.length * LETTER;
 
-  // The names that have room, each with the middle of its base line; the first ones have the choice.
-  //  names: { text, at, isWithin, room, isSure }: the place in pixels; true for a name within an area of `room` pixels in
-  //    width instead of next to a circle; true for a name that is shown in any case.
+  // Returns the names that have room, each with the middle of its base line. Names are placed in order, so earlier
+  // names get room first.
+  //  names: { text, at, isWithin, room, isSure }: `at` is the place in pixels; isWithin is true for a name within an
+  //    area of `room` pixels in width instead of next to a circle; isSure is true for a name that is always shown.
   //  circles: { at, radius } that no name covers.
   function arrange(names, circles) {
     const taken = circles.map(({ at: [x, y], radius }) => boxOf([x, y + radius], 2 * radius, 2 * radius)), result = [];

@@ -1,13 +1,13 @@
 "use strict";
 
-// The time until a beacon is first received: the phase of the scanner's cycle at which each event starts, event by event,
-// like PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
+// The time until a beacon is first received: the phase of the scanner's cycle at which each event starts, event by
+// event, like PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
 const latency = (() => {
   const { J, airtime } = models;
   const { consecutive, observed, clearAfterLosses } = losses;
 
   const SHARES = { latencyP50: 0.5, latencyP90: 0.9, latencyP95: 0.95, latencyP99: 0.99 };
-  // The distribution ends at this share, and is extrapolated after this number of additions.
+  // The share at which the distribution ends, and the number of additions after which it is extrapolated.
   const COMPLETE = 0.995, WORK = 4e7;
 
   // The phases at which an event must start so that one of its copies lies wholly inside a window on its channel.
@@ -72,7 +72,7 @@ const latency = (() => {
     const cells = [...shares.keys()].filter(i => shares[i] > 0), isEven = scanner.windowMs >= scanner.intervalMs;
     const clear = isEven ? clearAfterLosses(s, consecutive(8, 64), 64)
       : clearAfterLosses(s, cycle.share > 0 ? observed(8, 64, cycle, s.intervalMs) : consecutive(8, 64), 8);
-    // A scanner without pauses observes the event right before.
+    // A scanner without pauses covers every event, so the event right before was always covered.
     if (count === 1) clear.forEach(own => { own.later = own.next; });
     // By the number of losses: the beacons whose last event was not covered (or all, if that makes no difference), and
     // those whose last event was covered, and lost.
@@ -97,7 +97,7 @@ const latency = (() => {
           });
           let target = Math.min(k + 1, clear.length - 1);
           if (!masses[target]) {
-            // So small a probability does not need its own distribution.
+            // For a very small probability, the additional loss is not counted.
             if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) target = k; else masses[target] = new Float64Array(count);
           }
           if (distinguishesNext) nextMasses[target] ||= new Float64Array(count);
@@ -114,7 +114,7 @@ const latency = (() => {
     };
   }
 
-  // The effect of the delays on the curve: they round its corners, in s.
+  // The effect of the delays on the curve: the delays round its corners.
   function rounding(result, time, last) {
     const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
     const end = Math.min(last, isComplete ? received.length : received.length - 1, Math.floor((time + far) / E) + 1);
@@ -154,7 +154,8 @@ const latency = (() => {
     return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
   }
 
-  // Extrapolates: in each further scan interval the same share of the rest is received as in the last ones.
+  // Extrapolates: each further event receives the same share of the rest, at the mean rate of about the last half of
+  // the computed events.
   function extrapolate(received, rest, scanIntervalEvents, isWanted) {
     const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
     const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));
@@ -213,7 +214,8 @@ const latency = (() => {
     return sharesAt(result, [s.detectWithinS])[0];
   }
 
-  // The largest number of beacons at which each is found in time, with the shares of the search; 0 if a single one is not.
+  // The largest number of beacons at which each beacon is found in time, with the shares that the search computed; 0 if
+  // a single beacon is not found in time.
   function* largestFleet(s) {
     const met = [];
     function* holds(n) {

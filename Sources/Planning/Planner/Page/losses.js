@@ -58,8 +58,8 @@ const losses = (() => {
     return sum / factorial;
   }
 
-  // The probability that another beacon that hit an event hits the one `lag` events later, whose own delays add up to
-  // `delay`.
+  // The probability that another beacon that hit an event also hits the event `lag` events later. The own delays
+  // between the two events add up to `delay`.
   function collidesAgain(lag, delay, tau, E) {
     if (lag <= 4) {
       const place = delay / J, width = 2 * tau / J;
@@ -95,9 +95,9 @@ const losses = (() => {
 
   const sizeOf = set => set ? 1 + sizeOf(set & (set - 1)) : 0;
 
-  // Q(0), Q(1), …: the probabilities that so many of these events in a row are lost, by inclusion and exclusion. `next` and
-  // `later` are the probabilities that an event is received after so many losses, if it follows right after the last lost
-  // one, and if the scanner did not observe the event before it; null without samples of both.
+  // Q(0), Q(1), …: the probabilities that 0, 1, … of these events in a row are lost, by inclusion and exclusion. `next`
+  // is the probability, by the number of losses, that an event is received if it follows right after the last lost
+  // event, and `later` if the scanner did not observe the event before it; null unless there are samples of both kinds.
   function lossesOf(s, samples) {
     const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].numbers.length;
     const next = Array.from({ length }, () => [0, 0]), later = Array.from({ length }, () => [0, 0]);
@@ -135,9 +135,9 @@ const losses = (() => {
 
   const lossRuns = (s, samples = consecutive(10, 128)) => lossesOf(s, samples).runs;
 
-  // The probability that an event is received, by the number of events before it that were lost, at most `longest`: `next`
-  // if the event right before it was lost, and `later` if the scanner did not observe that. It goes on falling with the
-  // logarithm of the run as long as a pair has not moved apart by half a period.
+  // The probability that an event is received, by the number of events before it that were lost, at most `longest`:
+  // `next` if the event right before it was lost, and `later` if the scanner did not observe that. It goes on falling
+  // with the logarithm of the run as long as a pair has not moved apart by half a period.
   function clearAfterLosses(s, samples, longest) {
     const p = clear(s, s.intervalMs);
     if (s.beacons < 2) return [{ next: p, later: p }];

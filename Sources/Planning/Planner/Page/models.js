@@ -41,7 +41,8 @@ const models = (() => {
   // Mean periods E, before they are rounded to intervals that controllers support.
   function bestPeriods(s) {
     const tau = airtime(s.payloadOctets), n = s.beacons, through = background(s);
-    // The fleet's own share x that makes ln x · ln(1 - through·x) largest: 1/2 without other devices.
+    // The best share x of packets without a collision in the fleet: the x at which ln x · ln(1 - through·x) is largest.
+    // It is 1/2 without other devices.
     let low = Math.exp(-1), high = 0.5;
     for (let k = 0; k < 60; k++) {
       const x = (low + high) / 2, rest = 1 - through * x;
@@ -72,8 +73,8 @@ const models = (() => {
     return x > 0 ? 1 - tail : tail;
   }
 
-  // Capture between beacons that are equally strong on average: from a receiver that stays with the first packet
-  // to one that always takes the stronger. The wanted link's own shadowing is common to all interferers.
+  // Capture between beacons that are equally strong on average, for two receivers: one stays with the first packet, and
+  // the other always changes to the stronger packet. The shadowing of the wanted link is common to all interferers.
   function captureBand(s, intervalMs) {
     const window = airtime(s.payloadOctets) / (intervalMs + J / 2), sigma = s.shadowingDecibels;
     const points = 320, reach = 8;

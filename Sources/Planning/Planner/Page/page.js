@@ -55,7 +55,7 @@
 
   const say = text => { byId("sentence").textContent = texts.sentence(text); };
 
-  // Shows next to a field which values it takes, if its value is another one.
+  // Shows the valid values next to a field if the value of the field is invalid.
   function problem(name) {
     const field = byId(name), isWrong = !field.checkValidity(), note = byId(`${name}Problem`), { largestShare } = sliders[name];
     const label = document.querySelector(`label[for="${name}"]`).textContent, whole = field.step === "any" ? "" : " whole";
@@ -83,7 +83,7 @@
     for (const name of names) {
       const field = byId(name);
       field.value = given.get(name) ?? original(field);
-      // A list has no such value, or a field takes no such text.
+      // The value of the address is invalid for this list or field, so the original value is restored.
       if (field.value === "" && given.get(name) !== "") field.value = original(field);
     }
     Object.keys(sliders).forEach(slide);
@@ -152,7 +152,7 @@
   }
   form.addEventListener("change", changed);
   form.addEventListener("submit", event => event.preventDefault());
-  // The fields get their first values back only after this event.
+  // The browser restores the initial values of the fields only after this event.
   form.addEventListener("reset", () => {
     form.dataset.state = "busy";
     setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0);

@@ -122,7 +122,7 @@ const properties = (() => {
     return parts;
   }
 
-  // With more mounts than this the list has none: a beacon is moved onto a mount in the drawing.
+  // The largest number of mounts in the list. If there are more, a beacon can only be moved to a mount in the drawing.
   const MOUNTS = 400;
 
   // The height of a thing, and the mount of a beacon.
@@ -142,7 +142,7 @@ const properties = (() => {
     select.addEventListener("change", () => {
       if (select.value === "") return;
       const mount = all[Number(select.value)];
-      // A mount without a height keeps that of the beacon.
+      // If the mount has no height, the beacon keeps its own height.
       commit(withPosition(file, item, mount.length > 2 ? mount : [...mount, ...place.slice(2)]), `Moved to mount ${Number(select.value) + 1}`);
     });
     return [...parts, make("div", { class: "control" }, make("label", { for: "own-mount" }, "Mount"), select)];

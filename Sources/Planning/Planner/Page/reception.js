@@ -39,8 +39,8 @@ const reception = (() => {
     });
   }
 
-  // The places of a grid; those outside of the outline next to its rim are drawn, but do not count. While something moves,
-  // the places stay where they were.
+  // The places of a grid; those outside of the outline next to its rim are drawn, but do not count. While something
+  // moves, the places stay where they were.
   function gridOf(file, isMoving) {
     const name = isMoving ? "coarse" : "fine", old = grids[name], limit = isMoving ? COARSE[coarse] : FINE;
     if (old && isMoving && old.limit === limit && !old.isReplaced) return old;
@@ -68,15 +68,16 @@ const reception = (() => {
     return grid;
   }
 
-  // The number of places in the rectangle that gives `limit` inside the outline. Like SiteQuestion.
+  // The number of places in the whole rectangle, of which about `limit` lie inside the outline. Like
+  // SiteQuestion.swift.
   function rectangleLimit(file, { left, right, bottom, top }, limit) {
     const ring = Array.isArray(file.outline) ? points(file, { kind: "outline", index: 0 }) : [];
     const share = ring.length > 2 ? (right - left) * (top - bottom) / Math.max(geometry.area(ring), 1e-6) : 1;
     return Math.min(limit * Math.max(1, share), 4 * limit);
   }
 
-  // For each place the share of cases in which a beacon is found in time; null if none is received, undefined if it is
-  // not known yet.
+  // For each place, the share of cases in which a beacon is found in time; null if no beacon is received, undefined if
+  // the share is not known yet.
   function shares(file, fleetBeacons, isMoving) {
     const grid = gridOf(file, isMoving);
     if (!grid) return null;
@@ -135,7 +136,7 @@ const reception = (() => {
     }
     if (result && !isMoving) {
       if (!times.isComplete()) proceed();
-      // What a move will need is computed before it begins.
+      // The values that a move will need are computed before the move begins.
       if (grids.coarse) grids.coarse.isReplaced = true;
       setTimeout(() => { if (lastFile[0] === file) shares(file, fleetBeacons, true); }, 0);
     }

@@ -1,12 +1,12 @@
 "use strict";
 
-// A site file as the value of its JSON. No value is ever changed: each change makes a new file that shares the rest with
-// the old one, so that undo is the old file. Keys that the editor does not know stay as they are.
+// A site file as the value of its JSON. No value is ever changed: each change makes a new file that shares the rest
+// with the old one, so that undo is the old file. Keys that the editor does not know stay as they are.
 const siteFile = (() => {
   const { rounded } = geometry;
 
-  // The kinds of things on a floor: the key of their list, and the key of their points or of their position. A bare thing
-  // is its position.
+  // The kinds of things on a floor: the key of their list, and the key of their points or of their position. A bare
+  // thing is its position.
   const KINDS = {
     outline: { key: "outline", name: "outline", isRing: true, least: 3 },
     wall: { key: "walls", name: "wall", points: "points", least: 2 },
@@ -31,8 +31,8 @@ const siteFile = (() => {
   }
   const text = file => `${pretty(file)}\n`;
 
-  // The file with a value for a key of an object, which is removed if the value is undefined. New keys stand in the order
-  // of `order`.
+  // The file with a value for a key of an object, which is removed if the value is undefined. New keys stand in the
+  // order of `order`.
   function withKey(object, key, value, order = []) {
     const result = {}, rank = order.indexOf(key);
     let isWritten = value === undefined;
@@ -110,8 +110,8 @@ const siteFile = (() => {
     return listOf(file, "mount").findIndex(mount => isPoint(mount) && mount[0] === place[0] && mount[1] === place[1]);
   }
 
-  // The file with all distances on the floor longer by a factor; the place `fixed` stays. Heights stay as they are. With
-  // `isPictureOnly` only the picture changes.
+  // The file with all distances on the floor longer by a factor; the place `fixed` stays. Heights stay as they are.
+  // With `isPictureOnly` only the picture changes.
   function scaled(file, factor, fixed, isPictureOnly) {
     const moved = place => [...rounded([0, 1].map(axis => fixed[axis] + (place[axis] - fixed[axis]) * factor)), ...place.slice(2)];
     const all = value => isPoint(value) ? moved(value) : Array.isArray(value) ? value.map(all) : value;
@@ -130,7 +130,7 @@ const siteFile = (() => {
     return result;
   }
 
-  // The file with a further thing, and that thing. There is one outline.
+  // Returns the file with an additional thing, and this thing. A new outline replaces the old one.
   function add(file, kind, list, values, order) {
     const { key, position, points: name, isBare } = KINDS[kind], corners = list.map(point => rounded(point));
     if (kind === "outline") return [withKey(file, key, corners, order), { kind, index: 0 }];
@@ -163,7 +163,7 @@ const siteFile = (() => {
   const nameOf = (file, item) => item.kind === "outline" ? "outline"
     : get(file, item)?.name ?? `${KINDS[item.kind].name} ${item.index + 1}`;
 
-  // What the program would refuse, as far as it is about places and names: a sentence with the thing for each.
+  // The problems with places and names for which the program would refuse the file: for each, a sentence and the thing.
   function problems(file) {
     const found = [];
     for (const kind of ["beacon", "receiver"]) {
@@ -181,7 +181,7 @@ const siteFile = (() => {
     return found;
   }
 
-  // The rectangle around everything; null for an empty floor. With `isFloor` around what the planner answers for.
+  // The rectangle around all things; null for an empty floor. With `isFloor`, the rectangle that the planner surveys.
   function bounds(file, isFloor = false) {
     const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path", "mount"]) : Object.keys(KINDS);
     const all = items(file).filter(({ kind }) => kinds.includes(kind)).flatMap(item => points(file, item));

@@ -34,7 +34,7 @@ const texts = (() => {
 
   function percent(share) {
     if (!isNumber(share)) return NONE;
-    // Values this small are rounding errors.
+    // Shares below 1e-9 are rounding errors.
     if (share > 0 && share < 1e-9) return "< 1e-7 %";
     let nines = 0;
     // 99.97 % must not become 100 %.

@@ -1,7 +1,8 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// A battery's life and the energy for one received packet, over the interval.
+/// The part of the page that shows a battery's life and the energy for one received packet, over the advertising
+/// interval.
 struct BatterySection: ControlledSection {
     let battery: PlanPageContent.Battery
 
@@ -55,7 +56,7 @@ struct BatterySection: ControlledSection {
             ])
     }
 
-    /// The life in days or years. `battery.js` does the same.
+    /// Returns the life as text in days or years. `battery.js` writes the same text.
     private static func life(_ model: EnergyModel) -> String {
         if model.exceedsShelfLife { return "about ten years" }
         return model.lifeDays < 730
@@ -99,7 +100,7 @@ struct BatterySection: ControlledSection {
         let ratio = ExplorerFigures.intervals.upperBound / ExplorerFigures.intervals.lowerBound
         let points = (0..<Self.samples).map { step in
             let interval = ExplorerFigures.intervals.lowerBound * pow(ratio, Double(step) / Double(Self.samples - 1))
-            // A line along the edge would look like a value.
+            // Values outside the chart interrupt the line, because a line along the edge would look like a value.
             let inside = value(interval).flatMap { domain.contains($0) ? $0 : nil }
             return PlanPageContent.Point(interval, inside ?? .nan)
         }

@@ -1,12 +1,12 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// One chart of a page: series over one x, with markers.
+/// One chart of a page: several series over a common x axis, with markers.
 struct CurveFigure {
     let curve: PlanPageContent.Curve
     let id: String
     let limits: PageLimits
-    /// True for a figure that has the whole width of the page: it has a second drawing for wide windows.
+    /// True for a figure that has the whole width of the page. Such a figure has a second drawing for wide windows.
     var isWide = false
 
     static let drawnSeries = 8
@@ -38,7 +38,7 @@ struct CurveFigure {
             markers.enumerated().map {
                 .init(name: HTMLEscaping.shortened($1.name, to: 40), x: $1.x, style: "m\($0)")
             }, firstRow: 44)
-        // On top of the lines, which cross it.
+        // The label of the target is drawn last, on top of the lines that cross it.
         if let wanted = curve.wanted, plot.y(wanted).isFinite {
             plot.drawText(
                 "target: \(NumberFormat.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
@@ -67,7 +67,7 @@ struct CurveFigure {
         axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
     }
 
-    /// One row for each x of the first series, with the other series at the same x, or the nearest one.
+    /// A table with one row for each x of the first series. The other series have their values at the nearest x.
     private var table: String {
         guard let first = series.first else { return "" }
         let rows = Self.thinned(first.points, to: limits.tableRows).map { point in
@@ -82,14 +82,15 @@ struct CurveFigure {
         points.min { abs($0.x - x) < abs($1.x - x) }.flatMap { $0.y.isFinite ? $0.y : nil }
     }
 
-    /// An even selection of the points, including the first and the last.
+    /// Returns at most `count` of the elements, evenly chosen, including the first and the last.
     static func thinned<Element>(_ all: [Element], to count: Int) -> [Element] {
         guard all.count > count, count > 1 else { return all }
         return (0..<count).map { all[$0 * (all.count - 1) / (count - 1)] }
     }
 }
 
-/// The latencies of several scanners on one axis of time: a strip for each, with the share of cases and the percentiles.
+/// The latencies of several scanners on one axis of time: a strip for each, with the share of cases and the
+/// percentiles.
 struct LatencyFigure {
     let comparison: PlanPageContent.LatencyComparison
     let limits: PageLimits
@@ -171,7 +172,7 @@ struct LatencyFigure {
     }
 }
 
-/// Shares as bars below each other; the longest bar is the largest share.
+/// A chart of shares as horizontal bars below each other. The longest bar is the largest share.
 struct BarFigure {
     let content: PlanPageContent.Bars
     let limits: PageLimits
@@ -212,14 +213,15 @@ struct BarFigure {
     }
 }
 
-/// Intervals × scan modes as a colored table, for screens, screen readers and paper.
+/// A table with a row for each interval and a column for each scan mode, whose cells are colored by their values. It is
+/// readable on screens, with screen readers and on paper.
 struct HeatMapFigure {
     let map: PlanPageContent.HeatMap
     let limits: PageLimits
 
-    /// Shades from low to high.
+    /// The number of shades from low to high values.
     static let shades = 8
-    /// A table with more columns has the whole width of the page.
+    /// The number of columns above which a table has the whole width of the page.
     static let manyColumns = 6
 
     var html: String {
@@ -258,7 +260,7 @@ struct HeatMapFigure {
         return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberFormat.significant(value))\(mark)</td>"
     }
 
-    /// The shade of a value on a scale from 0 to the number of shades.
+    /// Returns the shade of a value, 0...7. The scale goes from 0 to the number of shades.
     static func shade(_ value: Double, _ scale: Scale) -> Int {
         let place = scale(value)
         return place.isFinite ? min(shades - 1, max(0, Int(max(0, min(100, place))))) : 0

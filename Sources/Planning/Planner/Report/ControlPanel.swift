@@ -17,16 +17,16 @@ package struct ControlPanel {
         let value: Double
         /// The valid values of the field.
         let range: ClosedRange<Double>
-        /// The range of the slider; a logarithmic one begins above 0.
+        /// The range of the slider; the range of a logarithmic slider begins above 0.
         let reach: ClosedRange<Double>
         var isLogarithmic = false
         var step = Step.multiple(1)
-        /// True for a share of one, which may also be typed as percent, from 10 on.
+        /// True for a share of one. The user may also type a percentage: values from 10 on count as percent.
         var isShare = false
         /// A sentence below the field; may be empty.
         var hint = ""
 
-        /// The first value as text. The digits that a control cannot choose are left out.
+        /// The initial value as text, with only the digits that the control can set.
         var text: String {
             guard value.isFinite else { return "" }
             switch step {
@@ -40,7 +40,7 @@ package struct ControlPanel {
     struct Choice {
         let id: String
         let label: String
-        /// Value and name of each.
+        /// The value and the name of each option.
         let options: [(value: String, name: String)]
         let chosen: String
     }
@@ -95,7 +95,7 @@ package struct ControlPanel {
             + "<select id=\"\(choice.id)\">\(options.joined())</select></div>"
     }
 
-    /// Numbers side by side.
+    /// Returns the markup of numbers side by side.
     package static func tiles(_ tiles: [Tile], class style: String = "", id: String = "") -> String {
         let items = tiles.map { tile in
             "<div\(tile.isHidden ? " hidden" : "")><dt>\(tile.name)</dt>"
@@ -128,7 +128,7 @@ package struct ControlPanel {
 
 /// A part of the page that the script computes again when a control moves: controls, numbers, pictures and data.
 protocol ControlledSection {
-    /// The part of the script that computes it.
+    /// The name of the part of the script that computes this section.
     static var kind: String { get }
     var panel: ControlPanel { get }
     /// The numbers that change with the controls, as markup.
@@ -194,7 +194,8 @@ extension ControlPanel.Choice {
 }
 
 extension [PlanPageContent.Scanner] {
-    /// Names that are shortened in the same way in the list and in the data.
+    /// Returns at most the allowed number of scanners, with shortened names. The list of the panel and the data for the
+    /// script use the same names.
     func shortened(_ limits: PageLimits) -> [PlanPageContent.Scanner] {
         prefix(limits.scanners).map { .init(HTMLEscaping.shortened($0.name, to: 80), $0.pattern) }
     }

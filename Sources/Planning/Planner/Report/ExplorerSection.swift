@@ -121,10 +121,10 @@ struct ExplorerFigures {
 
     var discoveryPlot: (String, PageData) { ("discovery", Self.plot(Self.times).data(samples: Self.samples)) }
 
-    /// Points of a line that the script draws.
+    /// The number of points of a line that the script draws.
     private static let samples = 161
 
-    /// Room above the curves for three markers.
+    /// Returns the axes of a chart, with room for the names of three markers above the curves.
     private static func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
             height: 416, top: 106, x: { Scale(domain, from: $0, to: $1, isLogarithmic: true) },
@@ -191,7 +191,8 @@ struct ExplorerFigures {
     private static let ends = [1.0, 2, 5, 10, 20, 60, 120, 300, 600, 1800, times.upperBound]
     private static let timeTicks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600]
 
-    /// The axis of discovery, which ends soon after nearly all beacons are found. `discovery.js` does the same.
+    /// Returns the time axis of the discovery chart, in seconds. It ends soon after nearly all beacons are found.
+    /// `discovery.js` does the same.
     private func shownTimes(_ marks: [Double]) -> ClosedRange<Double> {
         let known = explorer.discovered.filter { $0.x.isFinite && $0.y.isFinite }
         let last = known.first { $0.y >= 0.995 * (known.last?.y ?? 1) }?.x ?? Self.times.upperBound
@@ -199,7 +200,8 @@ struct ExplorerFigures {
         return Self.times.lowerBound...(Self.ends.first { $0 >= least } ?? Self.times.upperBound)
     }
 
-    /// The chart of one given beacon and one scanner. `extra` are further markers, which the script moves.
+    /// Returns the chart of the time to discovery of a given beacon with one scanner. `extra` are additional markers,
+    /// which the script moves.
     func discoveryFigure(extra: [(id: String, name: String, seconds: Double?)] = []) -> String {
         let numbers = explorer.numbers
         let times = shownTimes(([numbers.latencyP99] + extra.map(\.seconds)).compactMap(\.self))

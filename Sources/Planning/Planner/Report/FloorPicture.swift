@@ -7,16 +7,17 @@ public import Sites
 extension PlanPageContent.FloorPlan {
     /// A picture of the floor, which is drawn behind everything else.
     public struct Picture: Sendable {
-        /// The place of its lower left corner.
+        /// The place of the lower left corner of the picture on the floor.
         public var corner: PlanPageContent.Point
-        /// m.
+        /// The width on the floor in m.
         public var width: Double
-        /// m.
+        /// The height on the floor in m.
         public var height: Double
         /// The picture as an address that contains it, such as `data:image/png;base64,…`.
         public var address: String
 
-        /// The picture of a site; nil if it has none, or if its file has not been read.
+        /// Takes the picture of a site; nil if the site has no picture, or if the file of the picture has not been
+        /// read.
         public init?(of site: Site) {
             guard let picture = site.picture, let image = picture.image, let height = picture.height else { return nil }
             corner = .init(picture.position.x, picture.position.y)
@@ -42,7 +43,7 @@ extension PlanPageContent.FloorPlan {
 }
 
 extension FloorPlanFigure.Frame {
-    /// Draws a picture of the floor. What lies outside the drawing is cut off.
+    /// Draws a picture of the floor. Parts of the picture outside the drawing are cut off.
     package func draw(_ picture: PlanPageContent.FloorPlan.Picture?, in drawing: inout SVG) {
         guard let picture else { return }
         let upperLeft = place(.init(picture.corner.x, picture.corner.y + picture.height))
@@ -52,9 +53,9 @@ extension FloorPlanFigure.Frame {
     }
 }
 
-/// A picture that a site file names and that cannot be used.
+/// The error for a picture that a site file names but that cannot be used.
 public struct FloorPictureError: Error {
-    /// The problem at its place in the site file.
+    /// The problem, with its position in the site file.
     public let problem: FileProblem
     /// True if there is no such file.
     public let isMissing: Bool

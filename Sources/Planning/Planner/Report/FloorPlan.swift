@@ -71,20 +71,22 @@ extension PlanPageContent {
         struct Goal: Sendable {
             /// The time in s within which a beacon has to be found.
             var seconds: Double
-            /// The share of cases in which it has to, above 0 and below 1.
+            /// The share of cases in which a beacon has to be found in this time, above 0 and below 1.
             var probability: Double
             /// The beacons that have to be found: "a beacon", or "4 beacons, each".
             var found = "a beacon"
             /// Times in s, ascending, including `seconds`.
             var times: [Double]
-            /// For each spot, the shares in which a beacon is found within each of the times; empty if none is received.
+            /// For each spot, the share of cases in which a beacon is found within each of the times; empty if no
+            /// beacon is received at the spot.
             var shares: [[Double]]
         }
 
         public var title: String
         public var caption: String
-        /// The name of the spots' values, such as `time to detect`, and their unit, such as `s`.
+        /// The name of the spots' values, such as `time to detect`.
         public var valueName: String
+        /// The unit of the spots' values, such as `s`.
         public var unit: String
         /// True if a high value is good.
         public var isHigherBetter: Bool

@@ -1,5 +1,5 @@
-/// The places of a floor plan as cells of a square grid. A cell that a wall or the outline cuts is divided, and each piece
-/// has the value of the nearest place on its own side.
+/// The places of a floor plan as cells of a square grid. A cell that a wall or the outline cuts is divided, and each
+/// piece has the value of the nearest place on its own side.
 struct FloorPlanCells {
     /// A rectangle in metres, from its lower left corner.
     struct Piece {
@@ -7,9 +7,9 @@ struct FloorPlanCells {
         let y: Double
         let width: Double
         let height: Double
-        /// Nil if no beacon is received.
+        /// The value of the piece; nil if no beacon is received.
         let value: Double?
-        /// The number of the place with this value.
+        /// The number of the place on the plan from which the value comes.
         let spot: Int
     }
 
@@ -20,7 +20,7 @@ struct FloorPlanCells {
 
     private typealias Segment = (from: PlanPageContent.Point, to: PlanPageContent.Point)
 
-    /// Pieces of a cut cell, in each direction.
+    /// The number of pieces of a cut cell in each direction.
     private static let cuts = 4
 
     /// The places that are drawn, with their numbers on the plan.
@@ -35,7 +35,8 @@ struct FloorPlanCells {
     private let outline: [PlanPageContent.Point]
     private let walls: [Segment]
 
-    /// - Parameter limit: The largest number of places; of more places an even part is drawn, with larger cells.
+    /// - Parameter limit: The approximate largest number of drawn places. If there are more, an evenly chosen part is
+    ///   drawn, with larger cells.
     init(_ plan: PlanPageContent.FloorPlan, limit: Int) {
         let known = plan.spots.enumerated().map { number, spot in
             Spot(number: number, position: spot.position, value: spot.value)
@@ -124,7 +125,7 @@ struct FloorPlanCells {
         return result
     }
 
-    /// The nearest place that no wall separates from a point; the cell's own if there is none.
+    /// Returns the nearest place that no wall separates from a point; the place of the cell if there is none.
     private func nearest(
         to point: PlanPageContent.Point, around place: Place, _ walls: [Segment]
     ) -> Spot? {
@@ -169,7 +170,7 @@ struct FloorPlanCells {
 
     private var sorted: [Place] { spots.keys.sorted { ($0.row, $0.column) < ($1.row, $1.column) } }
 
-    /// The numbers of four places around each square between them, in turn.
+    /// The squares whose corners are four neighboring places: the numbers of these places, in order around the square.
     var squares: [[Int]] { corners.map { $0.map(\.number) } }
 
     private var corners: [[Spot]] {
@@ -181,7 +182,7 @@ struct FloorPlanCells {
         }
     }
 
-    /// The line at which the values cross a target.
+    /// Returns the line along which the values cross a target.
     func contour(at target: Double, _ frame: FloorPlanFigure.Frame) -> SVGPath {
         var path = SVGPath()
         for corners in corners {

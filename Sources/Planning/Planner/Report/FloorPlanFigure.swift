@@ -6,9 +6,9 @@ package struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
     let limits: PageLimits
 
-    /// With more beacons they are dots without names.
+    /// The number of beacons above which beacons are drawn as dots without names.
     private static let namedBeacons = 300
-    /// The number of beacons that have names.
+    /// The number of beacons up to which names are drawn next to the beacons.
     private static let labelledBeacons = 60
 
     var html: String {
@@ -64,7 +64,7 @@ package struct FloorPlanFigure {
         drawing.path(proposed, class: "dots proposed")
     }
 
-    /// The beacons' names next to them if there is room; otherwise the title of the circle has the name.
+    /// Draws the names of beacons next to them if there is room. The title of each circle has the name in any case.
     private func drawNames(in drawing: inout SVG, _ frame: Frame) {
         guard plan.beacons.count <= Self.labelledBeacons else { return }
         frame.drawNames(
@@ -91,10 +91,10 @@ package struct FloorPlanFigure {
         drawing.path(silent, class: "silent")
     }
 
-    /// Left, top, width and height of a cell in the drawing.
+    /// Returns left, top, width and height of a cell in the drawing.
     func rectangle(_ cell: FloorPlanCells.Piece, _ frame: Frame) -> [Double] {
         let place = frame.place(.init(cell.x, cell.y))
-        // Slightly larger, so that there is no gap between two cells.
+        // A cell is drawn slightly larger, so that there is no gap between two cells.
         let (width, height) = (cell.width * frame.scale + 0.3, cell.height * frame.scale + 0.3)
         return [place.x, place.y - height, width, height]
     }
@@ -145,14 +145,14 @@ package struct FloorPlanFigure {
 }
 
 extension FloorPlanFigure {
-    /// From metres on the floor to units of the drawing.
+    /// The conversion from metres on the floor to units of the drawing.
     package struct Frame {
         package static let width = 600.0
         private static let margin = 16.0
         /// Room for the scale bar below the plan.
         private static let ruleHeight = 44.0
 
-        /// Units of the drawing for one metre.
+        /// The number of units of the drawing for one metre.
         package let scale: Double
         package let height: Double
         private let left: Double
@@ -180,14 +180,13 @@ extension FloorPlanFigure {
             return (offset + (point.x - left) * scale, Self.margin + (upper - point.y) * scale)
         }
 
-        /// The size of names on phones, as a multiple of that in wide windows.
+        /// The size of names on phones, as a multiple of the size in wide windows.
         private static let phoneScale = 1.55
-        /// The size of small names, as a share of that of the others.
+        /// The size of small names, as a share of the ordinary size.
         private static let smallSize = 0.79
 
         /// Draws names next to their positions if there is room, in sizes for wide windows and for phones.
-        ///
-        /// - Parameter spots: The circles that no name covers.
+        /// - Parameter spots: The circles that no name may cover.
         package func drawNames(
             _ names: [(text: String, position: PlanPageContent.Point)],
             avoiding spots: [(position: PlanPageContent.Point, radius: Double)], in drawing: inout SVG
@@ -209,10 +208,11 @@ extension FloorPlanFigure {
             }
         }
 
-        /// Walls are drawn in these widths.
+        /// The widths of the lines of walls, from the weakest to the strongest walls.
         private static let wallWidths = [1.5, 2.5, 3.5, 5]
 
-        /// One path for all walls of a width: a stronger wall is a wider one, in steps of 5 dB.
+        /// Draws the walls. A wall with a higher loss has a wider line, in steps of 5 dB; all walls of a width are one
+        /// path.
         package func draw(_ walls: [PlanPageContent.FloorPlan.Wall], in drawing: inout SVG) {
             var paths = Self.wallWidths.map { _ in SVGPath() }
             for wall in walls {
@@ -236,7 +236,7 @@ extension FloorPlanFigure {
     }
 }
 
-/// Eight colours of values: green for good ones, red for bad ones.
+/// Eight colours for values, from green for good values to red for bad values.
 package struct FloorShades: Sendable {
     package static let count = 8
 
@@ -249,7 +249,8 @@ package struct FloorShades: Sendable {
         self.isHigherBetter = isHigherBetter
     }
 
-    /// Half of the shades between the best value and the middle, the others between the middle and the worst value.
+    /// Creates shades of which half lie between the best value and the middle, and half between the middle and the
+    /// worst value.
     package init(best: Double, middle: Double, worst: Double, isHigherBetter: Bool) {
         let half = Double(Self.count / 2)
         let steps = [(best, middle), (middle, worst)].flatMap { first, last in
@@ -258,7 +259,7 @@ package struct FloorShades: Sendable {
         self.init(bounds: steps + [worst], isHigherBetter: isHigherBetter)
     }
 
-    /// 0 for the best, `count - 1` for the worst.
+    /// Returns the shade of a value: 0 for the best values, `count - 1` for the worst.
     package func shade(_ value: Double) -> Int {
         let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
         return worse.count
@@ -267,15 +268,15 @@ package struct FloorShades: Sendable {
     /// True for a shade without values.
     package func isEmpty(_ shade: Int) -> Bool { bounds[shade] == bounds[shade + 1] }
 
-    /// The range of values of a shade.
+    /// Returns the range of values of a shade as text.
     package func range(_ shade: Int, unit: String) -> String {
         let ends = [bounds[shade], bounds[shade + 1]].sorted().map { NumberFormat.significant($0) }
         return "\(ends[0]) to \(ends[1]) \(unit)"
     }
 }
 
-/// The colours of the values on a floor plan. With a target the colours change there; without one they are spread evenly
-/// between the smallest and the largest value.
+/// The colours of the values on a floor plan. With a target, the colours change from good to bad at the target. Without
+/// a target, they are spread evenly between the smallest and the largest value.
 struct FloorPlanShades {
     private let shades: FloorShades
     private let unit: String
@@ -297,10 +298,10 @@ struct FloorPlanShades {
         shades = FloorShades(best: best, middle: middle, worst: worst, isHigherBetter: plan.isHigherBetter)
     }
 
-    /// 0 for the best, `FloorShades.count - 1` for the worst.
+    /// Returns the shade of a value: 0 for the best values, `FloorShades.count - 1` for the worst.
     func shade(_ value: Double) -> Int { shades.shade(value) }
 
-    /// Each shade with its range of values.
+    /// Returns the entries of the legend: each shade with its range of values.
     ///
     /// - Parameter isMoving: True if a script changes the shades, and may show those that are hidden now.
     func legend(isMoving: Bool) -> [HTML.LegendEntry] {

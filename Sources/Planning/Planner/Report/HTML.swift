@@ -3,17 +3,17 @@ internal import Configuration
 
 /// The elements of the page. Values named `markup` are already escaped.
 package enum HTML {
-    /// The length of a name; longer ones are shortened.
+    /// The largest number of characters of a name. Longer names are shortened.
     private static let longestName = 160
 
     private static func text(_ raw: String) -> String {
         HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))
     }
 
-    /// The longest text of a cell, such as a reason.
+    /// The largest number of characters of a cell, such as a reason. Longer texts are shortened.
     private static let longestCell = 400
 
-    /// A drawing with its title, its explanation, and its values as a table.
+    /// Returns a figure: a drawing with its title, its explanation, and its values as a table.
     package static func figure(
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
@@ -24,7 +24,8 @@ package enum HTML {
             + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
     }
 
-    /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows; the style sheet shows one of them.
+    /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows; the style sheet shows one of
+    /// them.
     static func drawings(isWide: Bool, label: String, _ drawing: (_ width: Double) -> SVG) -> String {
         guard isWide else { return drawing(PlotArea.width).element(label: label) }
         return drawing(PlotArea.width).element(label: label, class: "narrow")
@@ -38,8 +39,8 @@ package enum HTML {
         case bad
     }
 
-    /// A table with a caption. The first cell of each row is its heading. Columns of numbers are set to the right and never
-    /// wrapped; columns of words are set to the left. A wide table scrolls within its card.
+    /// A table with a caption. The first cell of each row is its heading. Columns of numbers are set to the right and
+    /// never wrapped; columns of words are set to the left. A wide table scrolls within its card.
     ///
     /// - Parameter marks: The colour of each row; rows beyond it have none.
     package static func table(
@@ -65,7 +66,7 @@ package enum HTML {
             + "</thead><tbody>\(body.joined())</tbody></table></div>"
     }
 
-    /// True for an empty cell, a dash, and a number that may have a unit.
+    /// Returns true for an empty cell, a dash, and a number with or without a unit.
     private static func isNumber(_ cell: String) -> Bool {
         cell.count < 24 && (cell.first.map { $0.isNumber || "-–−<".contains($0) } ?? true)
     }
@@ -76,10 +77,10 @@ package enum HTML {
 
     /// The meaning of a colour or a line of a drawing.
     package struct LegendEntry {
-        /// The class of its swatch.
+        /// The style class of the colour field.
         let swatch: String
         let name: String
-        /// The id for a script, which finds the name under this id with `Name`; empty for none.
+        /// The id of the entry for a script; empty for none. The id of the name is this id followed by `Name`.
         let id: String
         var isHidden = false
 
@@ -88,7 +89,7 @@ package enum HTML {
         }
     }
 
-    /// The legend of a drawing.
+    /// Returns the legend of a drawing.
     package static func legend(_ entries: [LegendEntry]) -> String {
         let items = entries.map { entry in
             let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
@@ -100,19 +101,19 @@ package enum HTML {
         return "<ul class=\"legend\">\(items.joined())</ul>"
     }
 
-    /// The legend without ids.
+    /// Returns a legend whose entries have no ids.
     static func legend(_ entries: [(swatch: String, name: String)]) -> String {
         legend(entries.map { LegendEntry($0.swatch, $0.name) })
     }
 
-    /// A number that the page's script may compute again: the shown text, and all digits.
+    /// Returns the element of a number that the page's script may compute again, with the shown text and all digits.
     static func number(id: String, shown: String, value: Double?) -> String {
         let exact = NumberFormat.exact(value).map { " data-value=\"\($0)\"" } ?? ""
         return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"
     }
 }
 
-/// Text from outside, escaped for a page.
+/// Escapes text that does not come from the program, such as names in files, for a page.
 package enum HTMLEscaping {
     package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
 
@@ -128,7 +129,7 @@ package enum HTMLEscaping {
         "%", "ms", "s", "µs", "min", "h", "m", "m²", "m/s", "km", "dB", "dBm", "mV", "µA", "µC", "µJ", "1/s",
     ]
 
-    /// Replaces the space between a number and its unit by one at which no line is broken.
+    /// Replaces the space between a number and its unit by a space at which no line is broken.
     private static func keepingUnits(_ text: String) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         var result = ""

@@ -8,7 +8,7 @@ extension PlanPageContent {
     struct Explorer: Sendable {
         /// N, including the target beacon.
         var beacons: Int
-        /// T in ms, today's or the proposed one.
+        /// T in ms: the interval that the question gives or that the answer advises.
         var intervalMs: Double
         /// Bytes of advertising data, 0...31.
         var payloadOctets = 31
@@ -16,17 +16,17 @@ extension PlanPageContent {
         var scanners: [Scanner]
         /// The name of the chosen scanner.
         var scannerName: String
-        /// A packet survives others that are this many dB weaker; nil for no capture.
+        /// A packet survives overlapping packets that are this many dB weaker; nil for no capture.
         var captureDecibels: Double?
         /// σ of the shadowing of each link, in dB; used with capture.
         var shadowingDecibels = 4.0
         /// The share of the channel that other devices occupy, 0..<1.
         var backgroundLoad = 0.0
-        /// The airtime of the other devices' packets in µs; nil if it is that of the beacons' packets.
+        /// The airtime of the other devices' packets in µs; nil if it equals the airtime of the beacons' packets.
         var backgroundAirtimeMicroseconds: Double?
-        /// c, from the start of one copy to the start of the next, in ms.
+        /// c: the time from the start of one copy to the start of the next, in ms.
         var copySpacingMs = 1.0
-        /// The longest latency that the page computes, in s; later percentiles are shown as unreached.
+        /// The longest latency that the page computes, in s. Percentiles beyond it are shown as not reached.
         var horizonSeconds = 3600.0
         /// The program's curve of discovery: x in s, y the share found by then; may be empty.
         var discovered: [Point] = []
@@ -71,7 +71,7 @@ extension PlanPageContent {
         var intervalMs: Double
         /// Bytes of advertising data, 0...31.
         let payloadOctets: Int
-        /// The chips and batteries to choose from, and the names of the chosen ones.
+        /// The chips to choose from.
         let chips: [BeaconChip]
         let chipName: String
         let batteries: [BeaconBattery]
@@ -104,8 +104,9 @@ extension PlanPageContent {
         var beaconsInRange: Int
         /// The spacing of the square grid in m.
         var gridSpacingM: Double?
-        /// The target: a time in s, and a share of cases.
+        /// The time in s within which a beacon has to be found.
         var detectWithinS: Double
+        /// The share of cases in which a beacon has to be found in this time.
         var probability: Double
         /// The range of a beacon in m.
         var rangeM: Double

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 
-/// The script of the page: the models, and the code that redraws the page when a control moves. It uses no network, stores
-/// nothing, and changes only elements with an `id`. Its files are in `Page`.
+/// The script of the page: the models, and the code that redraws the page when a control moves. It uses no network,
+/// stores nothing, and changes only elements with an `id`. Its files are in `Page`.
 enum PageScript {
     static let text = PageFile.joined([
         PackageResources.models_js, PackageResources.losses_js,
@@ -11,7 +11,7 @@ enum PageScript {
     ])
 }
 
-/// The style of the page, with a light and a dark colour scheme, and one for print. Its file is in `Page`.
+/// The style of the page, with a light and a dark colour scheme, and rules for print. Its file is in `Page`.
 package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
 }
@@ -65,14 +65,14 @@ package indirect enum PageData {
         }
     }
 
-    /// The block as an element of the page.
+    /// Returns the block of JSON as an element of the page.
     package func element(id: String = "plan") -> String {
         "<script type=\"application/json\" id=\"\(id)\">\(json)</script>\n"
     }
 }
 
 extension Scale {
-    /// The axis for the script.
+    /// The data of the axis for the script.
     var data: PageData {
         .object([
             ("low", .number(domain.lowerBound)), ("high", .number(domain.upperBound)), ("start", .number(start)),
@@ -82,7 +82,9 @@ extension Scale {
 }
 
 extension PlotArea {
-    /// The chart for the script, with the number of points from left to right.
+    /// Returns the data of the chart for the script.
+    ///
+    /// - Parameter samples: The number of points of a line, from left to right.
     func data(samples: Int) -> PageData {
         .object([("x", x.data), ("y", y.data), ("samples", .number(Double(samples)))])
     }

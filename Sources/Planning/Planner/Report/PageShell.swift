@@ -2,7 +2,8 @@ internal import EddystoneSecurity
 
 /// The common parts of all pages: the head with its Content-Security-Policy, the brand, and the end.
 package enum PageShell {
-    /// The head. Its Content-Security-Policy allows these styles and this script by their hashes, and nothing else.
+    /// Returns the head of a page. Its Content-Security-Policy allows these styles and this script by their hashes, and
+    /// no others.
     ///
     /// - Parameters:
     ///   - title: The escaped title.
@@ -24,12 +25,12 @@ package enum PageShell {
             + styles.map { "<style>\($0)</style>\n" }.joined() + "</head>\n"
     }
 
-    /// A whole page. `main` is markup; all other texts are escaped.
+    /// Returns a whole page. `brand` and `main` are markup; the page escapes the other texts.
     ///
     /// - Parameters:
-    ///   - style: The style of the page, in addition to that of all pages.
-    ///   - scripted: The data of the page as an element, and the text of the script that reads it; nil for a page without
-    ///     a script.
+    ///   - style: The style of this page, in addition to the common style of all pages.
+    ///   - scripted: The data of the page as an element, and the text of the script that reads it; nil for a page
+    ///     without a script.
     package static func page(
         title: String, brand maker: String, answer: String, command: String, style: String, main markup: String,
         notes: [String], scripted: (data: String, script: String)? = nil
@@ -44,10 +45,10 @@ package enum PageShell {
             + "</header>\n<main>\n" + markup + "</main>\n" + footer(notes: notes) + end + "</body>\n</html>\n"
     }
 
-    /// The maker of the page, escaped, after a lighthouse.
+    /// Returns the brand: a lighthouse, followed by the maker of the page. The maker must be escaped.
     package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
 
-    /// The end of the page, with its notes.
+    /// Returns the end of the page, with its notes.
     package static func footer(notes: [String]) -> String {
         let items = notes.map { "<li>\(HTMLEscaping.sentence($0))</li>" }.joined()
         let list =

@@ -1,13 +1,12 @@
 /// A self-contained page of an answer: HTML with its style, script and drawings, which uses no network. Apart from the
 /// picture of a floor it has less than 500 KB. Its Content-Security-Policy allows one style and one script, by their
 /// hashes.
-///
-/// The page shortens texts of more than some hundred characters, charts with too many points, and floor plans of more than
-/// 6000 points, of which it draws an even part and says so.
+/// The page shortens long texts, and thins charts with too many points. Of a floor plan with more than 6000 places it
+/// draws an evenly chosen part, and states this in the caption.
 public struct PlanPage: Sendable {
     private let content: PlanPageContent
 
-    /// A page of this content; ``html`` makes it.
+    /// Creates a page of this content. ``html`` is its text.
     public init(_ content: PlanPageContent) {
         self.content = content
     }
@@ -38,17 +37,19 @@ struct PageLimits {
         [1, 2, 4, 8, 16].map { PageLimits(divisor: $0) }
         + [4, 16].map { PageLimits(divisor: 16, textDivisor: $0) }
 
-    /// Characters of a text, of a note, and of a name.
+    /// The largest number of characters of a text.
     var text: Int { 2000 / textDivisor }
+    /// The largest number of characters of a note.
     var note: Int { 800 / textDivisor }
+    /// The largest number of characters of a name.
     var name: Int { 160 / textDivisor }
     var figures: Int { 60 / textDivisor }
     var notes: Int { 40 / textDivisor }
     var curves: Int { max(1, 8 / divisor) }
-    /// Points of a line.
+    /// The largest number of points of a line.
     var points: Int { 240 / divisor }
     var tableRows: Int { max(6, 24 / divisor) }
-    /// Rows of a table.
+    /// The largest number of rows of a table.
     var listRows: Int { max(20, 1000 / textDivisor) }
     var scanners: Int { max(8, 40 / divisor) }
     var strips: Int { max(4, 20 / divisor) }
@@ -79,7 +80,7 @@ struct PageText {
             + "</body>\n</html>\n"
     }
 
-    /// The only part with controls.
+    /// The only section with controls; nil for a page without controls.
     private var section: (any ControlledSection)? {
         if let explorer = content.explorer { return ExplorerSection(explorer: explorer, limits: limits) }
         if let battery = content.battery { return BatterySection(battery: battery) }
@@ -96,7 +97,8 @@ struct PageText {
             title: text(content.title), styles: [PageStyle.text], script: PageScript.text)
     }
 
-    /// Headline, answer and command. With controls, a heading separates the command's answer from them.
+    /// Returns the headline, the answer and the command. On a page with controls, a line marks the answer as that of
+    /// the command.
     private func top(hasControls: Bool) -> String {
         let origin = hasControls ? "<p class=\"origin\">Answer of the command below:</p>\n" : ""
         let reconciliation =

@@ -1,7 +1,6 @@
 /// The content of a page of results, which ``PlanPage`` draws.
-///
-/// Only title, answer and command are needed; the page leaves out the rest if it is missing. The page escapes all texts.
-/// Charts leave out numbers that are not finite, and tables print them as a dash.
+/// Only title, answer and command are required. The page leaves out all other parts that are missing, and escapes all
+/// texts. Charts leave out numbers that are not finite, and tables print them as a dash.
 public struct PlanPageContent: Sendable {
     /// The subject of the page in a few words.
     public var title: String
@@ -13,18 +12,18 @@ public struct PlanPageContent: Sendable {
     public var command: String
     /// The chart from which the answer can be read; it comes first.
     var decidingCurve: Curve?
-    /// Figures with controls.
+    /// The figures with controls for equal beacons and one scanner.
     var explorer: Explorer?
     var battery: Battery?
     var walk: Walk?
     var density: Density?
     /// The time to discovery, a distribution for each scanner.
     public var latencies: LatencyComparison?
-    /// Advertising interval × scan mode.
+    /// A table of times to discovery by advertising interval and scan mode.
     public var heatMap: HeatMap?
     /// The floor, with a value for each place.
     public var floorPlan: FloorPlan?
-    /// Shares next to each other, such as those of the sites of a fleet.
+    /// A chart of shares, such as the shares of the sites of a fleet.
     var bars: Bars?
     /// Further curves.
     public var curves: [Curve] = []
@@ -45,7 +44,7 @@ public struct PlanPageContent: Sendable {
 
     /// Shares of several things, a bar for each.
     struct Bars: Sendable {
-        /// The share, 0...1; nil if it is unknown.
+        /// A bar with its name and its share, 0...1; nil if the share is unknown.
         struct Bar: Sendable {
             var name: String
             var share: Double?
@@ -73,12 +72,13 @@ public struct PlanPageContent: Sendable {
         }
     }
 
-    /// A table. The first cell of each row is its heading. The page shows the first rows and the number of rows.
+    /// A table. The first cell of each row is its heading. Of a long table, the page shows the first rows and the
+    /// number of all rows.
     public struct DataTable: Sendable {
         public var caption: String
         public var header: [String]
         public var rows: [[String]]
-        /// The colour of each row; rows beyond it have none.
+        /// The colour of each row. Rows beyond the end of the list have no colour.
         package var marks: [HTML.Mark?] = []
         /// True for a table that is folded until a reader opens it, and that is not printed.
         package var isFolded = false
@@ -90,7 +90,8 @@ public struct PlanPageContent: Sendable {
         }
     }
 
-    /// A point in a chart, in the units of its axes; on a floor plan in m. Drawings leave out points that are not finite.
+    /// A point in a chart, in the units of its axes; on a floor plan in m. Drawings leave out points that are not
+    /// finite.
     public struct Point: Sendable {
         public var x: Double
         public var y: Double
@@ -108,7 +109,8 @@ extension PlanPageContent {
         /// A line with its name in the legend.
         public struct Series: Sendable {
             public var name: String
-            /// In the units of the axes and in ascending order of x. A point whose y is not finite interrupts the line.
+            /// The points in the units of the axes, in ascending order of x. A point whose y is not finite interrupts
+            /// the line.
             public var points: [Point]
 
             public init(_ name: String, _ points: [Point]) {
@@ -132,7 +134,8 @@ extension PlanPageContent {
         public struct Axis: Sendable {
             public var name: String
             public var unit: String
-            /// True if equal distances are equal ratios; values that are not positive are left out.
+            /// True for a logarithmic axis, on which equal distances are equal ratios. It leaves out values that are
+            /// not positive.
             public var isLogarithmic: Bool
 
             public init(_ name: String, unit: String = "", isLogarithmic: Bool = false) {
@@ -147,7 +150,7 @@ extension PlanPageContent {
         public var caption: String
         public var x: Axis
         public var y: Axis
-        /// At most eight series.
+        /// The lines of the chart, at most eight.
         public var series: [Series]
         public var markers: [Marker]
         /// The meaning of an interruption of a line, such as `not within 15 min`; empty if no line is interrupted.
@@ -173,7 +176,7 @@ extension PlanPageContent {
     public struct LatencyComparison: Sendable {
         /// One scanner's distribution.
         public struct Row: Sendable {
-            /// The scanner.
+            /// The name of the scanner.
             public var name: String
             /// Percentiles in s; nil if the share is not reached.
             public var p50: Double?
@@ -204,11 +207,12 @@ extension PlanPageContent {
         }
     }
 
-    /// Advertising intervals × scan modes, with a time to discovery in each cell.
+    /// A table with a row for each advertising interval, a column for each scan mode, and a time to discovery in each
+    /// cell.
     public struct HeatMap: Sendable {
         /// The value for one interval and one scan mode.
         public struct Cell: Sendable {
-            /// In the heat map's unit; nil is drawn as never.
+            /// The value in the heat map's unit; nil if it is not reached within the horizon.
             public var value: Double?
             /// True if the interval resonates with the scan interval.
             public var isResonant: Bool
@@ -224,9 +228,9 @@ extension PlanPageContent {
         /// The name of the cells' values, such as `time to 95 %`, and their unit.
         public var valueName: String
         public var unit: String
-        /// From top to bottom, in ms.
+        /// The advertising intervals of the rows from top to bottom, in ms.
         public var intervalsMs: [Double]
-        /// From left to right.
+        /// The scan modes of the columns from left to right.
         public var scanModes: [String]
         /// A row for each interval, with a cell for each scan mode.
         public var cells: [[Cell]]

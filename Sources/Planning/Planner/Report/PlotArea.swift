@@ -3,9 +3,9 @@ internal import BluetoothTypes
 
 /// Axes with their labels, and the drawing between them.
 struct PlotArea {
-    /// The common geometry of all charts, in units of the drawing, which is about 600 wide and scales with the page.
+    /// The width of an ordinary chart in units of the drawing, which scales with the page.
     static let width = 600.0
-    /// Room for names such as `100000`, at the size that phones get.
+    /// The left end of the x axis. It leaves room for labels such as `100000` at the size of phones.
     static let left = 92.0
     static let right = 586.0
     /// The width of a chart that has the whole width of the page.
@@ -31,7 +31,7 @@ struct PlotArea {
     /// The right end of the x axis.
     private var right: Double { x.end }
 
-    /// Grid lines and labels. Labels that would touch the previous one are left out.
+    /// Draws the axes with grid lines and labels. A label on the x axis that would touch the previous one is left out.
     mutating func drawAxes(
         xName: String, yName: String, xTicks: [Double]? = nil, yTicks: [Double]? = nil,
         xText: (Double) -> String = { NumberFormat.significant($0) },
@@ -46,9 +46,9 @@ struct PlotArea {
         for tick in xTicks ?? x.ticks {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, class: "axis")
             let text = xText(tick)
-            // Half the width of the text at the size that phones get.
+            // Half the width of the text at the size of phones.
             let half = Double(text.count) * 6.4 + 4
-            // A long last label would be cut off.
+            // A long last label is moved to the left, because it would be cut off.
             let place = min(x(tick), width - half)
             guard place - half >= free else { continue }
             drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
@@ -60,7 +60,7 @@ struct PlotArea {
         drawing.text(yName, 0, 20, class: "name")
     }
 
-    /// A vertical line with its name at the given height, on the side with more room.
+    /// Draws a vertical line with its name at the given height, on the side with more room.
     mutating func drawMarker(_ name: String, x value: Double, at height: Double, class style: String, id: String = "") {
         let place = x(value)
         guard place.isFinite else { return }
@@ -79,10 +79,10 @@ struct PlotArea {
         var id = ""
     }
 
-    /// The height of the first name of several markers, and the distance between two.
+    /// The height of the first row of marker names, and the distance between two rows.
     static let (firstRow, rowHeight) = (20.0, 22.0)
 
-    /// Vertical lines whose names stand next to their own line and are crossed by no other one.
+    /// Draws vertical lines with their names. Each name stands next to its own line, and no other line crosses it.
     mutating func drawMarkers(_ markers: [Marker], firstRow: Double = Self.firstRow) {
         let shown = markers.filter { x($0.x).isFinite }
         let places = MarkerLayout.places(shown.map { (x: x($0.x), letters: $0.name.count) }, width: width)
@@ -115,8 +115,8 @@ struct Scale {
     let end: Double
     let isLogarithmic: Bool
 
-    /// A scale over the finite values; a logarithmic one over the positive values. It is widened if there are no two
-    /// different values.
+    /// Creates a scale over the finite values; for a logarithmic scale, over the finite positive values. The scale is
+    /// widened if there are no two different values.
     init(
         of values: some Sequence<Double>, from start: Double, to end: Double, isLogarithmic: Bool,
         includesZero: Bool = false
@@ -132,7 +132,7 @@ struct Scale {
         if low == high {
             (low, high) = isLogarithmic ? (low / 2, high * 2) : (low - max(1, abs(low)), high + max(1, abs(high)))
         }
-        // Beyond this the arithmetic of the axis itself overflows.
+        // Larger and smaller values would overflow in the arithmetic of the axis.
         low = isLogarithmic ? max(low, 1e-300) : max(low, -1e150)
         high = min(high, 1e150)
         self.init(low < high ? low...high : 1...10, from: start, to: end, isLogarithmic: isLogarithmic)
@@ -145,7 +145,7 @@ struct Scale {
         self.isLogarithmic = isLogarithmic
     }
 
-    /// NaN for values without a position.
+    /// Returns the position of a value on the page; NaN for a value without a position.
     func callAsFunction(_ value: Double) -> Double {
         guard value.isFinite, !isLogarithmic || value > 0 else { return .nan }
         let (low, high) = (domain.lowerBound, domain.upperBound)
@@ -181,8 +181,8 @@ struct Scale {
 }
 
 extension Scale {
-    /// A share that grows over time from zero, at evenly spaced positions of this axis: linear between the given points, and
-    /// constant after the last one.
+    /// Returns a share that grows over time from zero, at `count` evenly spaced positions of this axis. The share is
+    /// linear between the given points, and constant after the last one.
     func sampled(_ points: [PlanPageContent.Point], count: Int) -> [PlanPageContent.Point] {
         let known = points.filter { $0.x.isFinite && $0.x > 0 && $0.y >= 0 && $0.y <= 1 }.sorted { $0.x < $1.x }
         guard let last = known.last, count > 1, isLogarithmic else { return [] }
@@ -203,8 +203,8 @@ extension Scale {
     }
 }
 
-/// Finds rows and sides for the names of vertical lines, so that each name stands next to its own line and no other line
-/// crosses it. `drawing.js` does the same.
+/// Finds rows and sides for the names of vertical lines, so that each name stands next to its own line and no other
+/// line crosses it. `drawing.js` does the same.
 enum MarkerLayout {
     /// The row of a name from above, and its side of the line.
     struct Place: Equatable {
@@ -212,12 +212,15 @@ enum MarkerLayout {
         var isLeft: Bool
     }
 
-    /// The width of a letter at the size that phones get.
+    /// The width of a letter at the size of phones.
     private static let letter = 12.5
     private static let distance = 6.0
 
-    /// A line begins at the row of its name. Names to the right get lower rows from left to right, so that the lines after
-    /// them begin below. Names that do not fit there stand to the left, in the upper rows from right to left.
+    /// Returns the row and the side of each name.
+    ///
+    /// A line begins at the row of its name. Names to the right of their lines get lower rows from left to right, so
+    /// that lines farther right begin below them. Names without room to the right stand to the left of their lines, in
+    /// the upper rows from right to left.
     static func places(_ markers: [(x: Double, letters: Int)], width: Double) -> [Place] {
         func reach(_ marker: (x: Double, letters: Int)) -> Double { Double(marker.letters) * letter + distance }
         let order = markers.indices.sorted { (markers[$0].x, $0) < (markers[$1].x, $1) }
@@ -265,7 +268,7 @@ struct LabelLayout {
     private let scale: Double
     private var taken: [Box] = []
 
-    /// - Parameter scale: The size of letters, as a multiple of that in wide windows.
+    /// - Parameter scale: The size of letters, as a multiple of the size in wide windows.
     init(width: Double, height: Double, scale: Double = 1) {
         bounds = Box(left: 0, top: 0, right: width, bottom: height)
         self.scale = scale
@@ -278,9 +281,10 @@ struct LabelLayout {
             Box(left: point.x - radius, top: point.y - radius, right: point.x + radius, bottom: point.y + radius))
     }
 
-    /// Room for a name to the right, to the left, above or below a point; nil if there is none.
+    /// Returns a position with room for a name to the right, to the left, above or below a point; nil if there is no
+    /// room.
     ///
-    /// - Parameter share: The size of the name's letters, as a share of that of the others.
+    /// - Parameter share: The size of the name's letters, as a share of the ordinary size.
     mutating func place(_ name: String, beside point: (x: Double, y: Double), size share: Double = 1) -> Place? {
         guard point.x.isFinite, point.y.isFinite else { return nil }
         let scale = scale * share

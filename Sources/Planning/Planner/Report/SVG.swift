@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
+/// A drawing, built element by element. An element with coordinates that are not finite is left out. Texts are escaped.
 package struct SVG {
     package let width: Double
     package let height: Double
@@ -38,7 +38,7 @@ package struct SVG {
             + "r=\"\(Self.number(radius))\">\(inner)</circle>"
     }
 
-    /// A square around a point.
+    /// Draws a square around a point.
     package mutating func square(_ x: Double, _ y: Double, half: Double, class name: String, title: String = "") {
         guard x.isFinite, y.isFinite, half.isFinite, half >= 0 else { return }
         let inner = title.isEmpty ? "" : "<title>\(HTMLEscaping.text(title))</title>"
@@ -56,7 +56,7 @@ package struct SVG {
             + "text-anchor=\"\(anchor.rawValue)\">\(HTMLEscaping.text(HTMLEscaping.shortened(text, to: 120)))</text>"
     }
 
-    /// A picture that fills a rectangle.
+    /// Draws a picture that fills a rectangle.
     ///
     /// - Parameter address: An address that contains the picture, such as `data:image/png;base64,…`.
     package mutating func image(
@@ -69,7 +69,7 @@ package struct SVG {
             + "href=\"\(HTMLEscaping.text(address))\"/>"
     }
 
-    /// A path; an empty one is drawn only when a script may fill it by its `id`.
+    /// Draws a path. An empty path is only added if it has an `id`, so that a script can fill it.
     package mutating func path(_ path: SVGPath, class name: String, id: String = "", strokeWidth: Double? = nil) {
         guard !path.data.isEmpty || !id.isEmpty else { return }
         let stroke = strokeWidth.map { " stroke-width=\"\(Self.number($0))\"" } ?? ""
@@ -78,8 +78,8 @@ package struct SVG {
 
     /// Begins a group of elements, until ``endGroup()``.
     ///
-    /// - Parameter clip: The area outside of which the group is not drawn, with an id that is unique on the page; nil for
-    ///   no such area.
+    /// - Parameter clip: The area outside of which the group is not drawn, with an id that is unique on the page; nil
+    ///   for no such area.
     package mutating func beginGroup(
         id: String = "", class name: String = "", clip: (id: String, area: SVGPath)? = nil
     ) {
@@ -93,14 +93,14 @@ package struct SVG {
 
     package mutating func endGroup() { body += "</g>" }
 
-    /// The element. Screen readers read `label`, and the table next to it.
+    /// Returns the element of the page. Screen readers read `label`.
     package func element(label: String, id: String = "", class style: String = "") -> String {
         let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
         return "<svg\(attributes(style, id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
             + "aria-label=\"\(name)\">\(body)</svg>"
     }
 
-    /// Two decimals at most, which is a tenth of a pixel on any screen.
+    /// Returns a number as text with at most two decimals, which is more precise than a pixel on any screen.
     package static func number(_ value: Double) -> String {
         NumberFormat.trimmed(NumberFormat.fixed(max(-1e6, min(1e6, value)), 2))
     }
@@ -119,7 +119,7 @@ package struct SVGPath {
 
     /// A line through points.
     package init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
-        // The number of points of the present part of the line: a single one is a dot.
+        // The number of points in the present part of the line. A part with a single point is drawn as a dot.
         var length = 0
         for point in points {
             guard point.x.isFinite, point.y.isFinite else {
@@ -151,7 +151,7 @@ package struct SVGPath {
     /// - Parameter share: The share of the whole circle, 0...1.
     package mutating func addArc(_ x: Double, _ y: Double, radius: Double, share: Double) {
         guard x.isFinite, y.isFinite, radius.isFinite, share > 0 else { return }
-        // One arc cannot end where it starts.
+        // SVG draws no arc that ends where it starts, so a full circle is slightly shortened.
         let share = min(share, 0.9999)
         let (endX, endY) = (x + radius * sin(2 * .pi * share), y - radius * cos(2 * .pi * share))
         data += "M\(SVG.number(x)) \(SVG.number(y - radius))A\(SVG.number(radius)) \(SVG.number(radius)) 0 "

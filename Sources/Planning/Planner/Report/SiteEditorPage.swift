@@ -8,9 +8,9 @@ public import Sites
 public struct SiteEditorPage: Sendable {
     /// The way in which the page saves the file.
     public enum Saving: Hashable, Sendable {
-        /// It sends the file to the program that serves the page.
+        /// The page sends the file to the program that serves the page.
         case program
-        /// It writes the file by itself, or downloads it.
+        /// The page writes the file by itself, or downloads it.
         case browser
     }
 
@@ -20,18 +20,18 @@ public struct SiteEditorPage: Sendable {
         public var width: Int
         public var height: Int
 
-        /// Creates a picture. The parameters set the properties of the same names.
+        /// Creates a picture from its address and its size in pixels.
         public init(address: String, width: Int, height: Int) {
             (self.address, self.width, self.height) = (address, width, height)
         }
     }
 
     public var saving: Saving
-    /// The name of the file, for people.
+    /// The name of the file that the page shows.
     public var fileName: String
-    /// The text of the file; nil for a page that opens one by itself.
+    /// The text of the file; nil for a page that opens a file by itself.
     public var text: String?
-    /// True if there is no such file yet.
+    /// True if the file does not exist yet.
     public var isNew = false
     /// The fingerprint of the text, which the page sends when it saves.
     public var fingerprint = ""
@@ -122,12 +122,12 @@ public struct SiteEditorPage: Sendable {
 struct WallConstruction: Sendable {
     /// The material and its thickness.
     let name: String
-    /// dB.
+    /// The loss of one crossing in dB.
     let attenuation: Double
     /// The source of the loss.
     let source: String
 
-    /// The choices of the editor: the materials of drawings, and walls of a known thickness.
+    /// All wall constructions that the editor offers: usual materials, and walls of a known thickness.
     static var all: [WallConstruction] { rulesOfThumb + computed }
 
     /// The usual materials. Materials with the same loss are one choice.
@@ -140,8 +140,8 @@ struct WallConstruction: Sendable {
         }
     }
 
-    /// Walls of a known thickness. The losses at 2.44 GHz follow from the permittivity and conductivity of ITU-R P.2040-3,
-    /// table 3, for a slab that is crossed at a right angle (its section 2.2.2.2), rounded to 0.5 dB.
+    /// Walls of a known thickness. The losses at 2.44 GHz follow from the permittivity and conductivity of ITU-R
+    /// P.2040-3, table 3, for a slab that is crossed at a right angle (its section 2.2.2.2), rounded to 0.5 dB.
     static let computed: [WallConstruction] = [
         slab("plasterboard, 2 × 12.5 mm", 1), slab("wooden door, 4 cm", 0.5), slab("brick, 12 cm", 3.5),
         slab("brick, 24 cm", 6.5), slab("concrete, 15 cm", 11.5), slab("concrete, 20 cm", 15),
@@ -159,7 +159,7 @@ struct WallConstruction: Sendable {
     }
 }
 
-/// A site file as the page sends it: checked, and in the style of the program.
+/// A site file that the page sends, after a check, and formatted as the program formats files.
 public struct EditedSite: Sendable {
     /// The text of the file with two spaces of indentation; nil if the page sent no JSON.
     public let text: String?

@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// A floor whose colours change with the target time and share.
+/// The part of the page with a floor whose colours change with the target time and the target share.
 struct SiteSection: ControlledSection {
     let plan: PlanPageContent.FloorPlan
     let goal: PlanPageContent.FloorPlan.Goal
@@ -41,7 +41,7 @@ struct SiteSection: ControlledSection {
 
     private var isProposed: Bool { plan.beacons.contains(where: \.isProposed) }
 
-    /// The beacons for which the numbers hold.
+    /// The words that follow the names of the numbers if they include the proposed beacons; otherwise empty.
     private var when: String { isProposed ? ", with the proposal" : "" }
 
     var figures: String { figure.html }
@@ -90,7 +90,7 @@ struct SiteSection: ControlledSection {
     private func rounded(_ value: Double, _ scale: Double) -> Double { (value * scale).rounded() / scale }
 }
 
-/// A walk past a beacon: the path through its range, and the time to discovery.
+/// The part of the page about a walk past a beacon: the path through the beacon's range, and the time to discovery.
 struct WalkSection: ControlledSection {
     let walk: PlanPageContent.Walk
     let limits: PageLimits
@@ -141,7 +141,7 @@ struct WalkSection: ControlledSection {
             ])
     }
 
-    /// The circle of the range keeps its size; the path moves.
+    /// The center of the circle that shows the range. The circle keeps its size, and the path moves.
     private static let center = (x: 300.0, y: 160.0)
     private static let radius = 132.0
     private static let ends = (left: 14.0, right: 586.0)

@@ -1,14 +1,14 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// Curves for a terminal, in block characters, or in plain ASCII for terminals without them. Numbers that are not finite
-/// leave a gap.
+/// Curves for a terminal, in block characters, or in plain ASCII for terminals without them. Numbers that are not
+/// finite leave a gap.
 public struct TextChart: Sendable {
     /// The width of a chart in columns, including its labels; at least 24.
     public let width: Int
-    /// True uses ASCII characters only.
+    /// True to use ASCII characters only.
     public let isPlain: Bool
-    /// True colours the lines (SGR sequences).
+    /// True to colour the lines with SGR sequences.
     public let isColored: Bool
 
     /// - Parameter width: The width in columns, 24...400; other values become the nearest of these.
@@ -29,7 +29,7 @@ public struct TextChart: Sendable {
         return clean.count <= width ? clean : String(clean.prefix(max(0, width - 1))) + "~"
     }
 
-    /// Cells with a space between them, without spaces at the end.
+    /// Returns the cells as a line, with a space between two cells and without spaces at the end.
     private static func line(_ cells: [String]) -> String {
         var line = cells.joined(separator: " ")
         while line.last == " " { line.removeLast() }
@@ -38,11 +38,11 @@ public struct TextChart: Sendable {
 }
 
 extension TextChart {
-    /// Curves over one x in a frame with labels, and below it the x axis and a legend. If two curves meet, the earlier one is
-    /// visible.
+    /// Curves over one x in a frame with labels, and below it the x axis and a legend. If two curves meet, the earlier
+    /// one is visible.
     ///
-    /// Lines are drawn in cells of two by four dots; in plain text with one character per cell. `height` is the number of
-    /// rows of the frame, 4...60.
+    /// Lines are drawn in cells of two by four dots; in plain text with one character per cell. `height` is the number
+    /// of rows of the frame, 4...60.
     public func curve(_ curve: PlanPageContent.Curve, height: Int = 12) -> String {
         let rows = min(60, max(4, height))
         let series = Array(curve.series.prefix(Self.signs.count))
@@ -94,7 +94,8 @@ extension TextChart {
             + Self.line([String(labels)])
     }
 
-    /// The name of the axis, of each line and vertical line, and the meaning of gaps, one per line.
+    /// Returns the lines of the legend: the name of the x axis, the name of each curve and of each vertical line, and
+    /// the meaning of gaps.
     private func legend(_ curve: PlanPageContent.Curve, _ count: Int) -> String {
         let names = curve.series.prefix(count).map(\.name)
         var entries = [Self.shortened(Self.title(curve.x), to: width)]
@@ -120,7 +121,7 @@ extension TextChart {
         return entries.map { Self.line([$0]) }.joined()
     }
 
-    /// The series in the order of their mean values, the highest first.
+    /// Returns the indices of the series in the order of their mean values, the highest first.
     private static func fromTheTop(_ series: [PlanPageContent.Curve.Series]) -> [Int] {
         let heights = series.map { one in
             let values = one.points.map(\.y).filter(\.isFinite)
@@ -143,7 +144,7 @@ extension TextChart {
         (36, "cyan"), (33, "yellow"), (35, "magenta"), (32, "green"), (31, "red"), (34, "blue"),
     ]
 
-    /// Cells of dots.
+    /// The area of a chart: character cells, each of which has one or more dots.
     private struct Canvas {
         let columns: Int
         let rows: Int
@@ -162,7 +163,7 @@ extension TextChart {
 
         mutating func mark(column: Int) { marks.insert(column) }
 
-        /// Lines between neighbors, dot by dot.
+        /// Draws lines between neighboring points, dot by dot.
         mutating func draw(_ points: [(x: Double, y: Double)], sign: Int) {
             var last: (x: Double, y: Double)?
             for point in points {

@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// From the numbers of a drawing to metres on the floor.
+/// The conversion from the numbers of a drawing to metres on the floor.
 enum DrawingScale {
     /// Lengths: `meters` for one unit, and the point in m that becomes the origin.
     case lengths(meters: Double, origin: FloorPosition)
@@ -23,7 +23,8 @@ enum DrawingScale {
 
 /// The plane that touches the ellipsoid of WGS 84 at a reference: x to the east, y to the north, in m.
 ///
-/// A place is moved to the plane along the plane's normal, so lengths within 1 km of the reference are right to 0.01 mm.
+/// A place is moved to the plane along the plane's normal, so lengths within 1 km of the reference are right to 0.01
+/// mm.
 struct TangentPlane {
     private let sinLongitude: Double
     private let cosLongitude: Double
@@ -31,8 +32,9 @@ struct TangentPlane {
     private let cosLatitude: Double
     private let reference: (x: Double, y: Double, z: Double)
 
-    /// The semi-major axis in m, and the square of the first eccentricity (NIMA TR8350.2).
+    /// The semi-major axis in m (NIMA TR8350.2).
     private static let axis = 6_378_137.0
+    /// The square of the first eccentricity (NIMA TR8350.2).
     private static let eccentricity = 0.006_694_379_990_14
 
     /// Nil for degrees outside -180...180 and -90...90.
@@ -52,7 +54,7 @@ struct TangentPlane {
             y: -sinLatitude * cosLongitude * dx - sinLatitude * sinLongitude * dy + cosLatitude * dz)
     }
 
-    /// Coordinates from the center of the earth.
+    /// Returns the coordinates in m from the center of the earth; nil for degrees out of range.
     private static func place(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double, z: Double)? {
         guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
         let (east, north) = (longitude * .pi / 180, latitude * .pi / 180)

@@ -65,7 +65,7 @@ struct DrawnShape {
     var points: [DrawnPoint]
     /// True for a ring, and for a line whose last corner is the first one.
     let isClosed: Bool
-    /// The place of its coordinates.
+    /// The coordinates in the file, with their position for messages.
     let node: JSONNode
 }
 
@@ -129,7 +129,7 @@ extension ConfigurationDecoder {
         return points.count == nodes.count ? points : nil
     }
 
-    /// Two numbers; a height and further numbers are ignored.
+    /// Reads a position of two numbers. A height and further numbers are ignored.
     private mutating func position(_ node: JSONNode) -> DrawnPoint? {
         guard let parts = node.elements, parts.count >= 2 else {
             wrongKind(node, expected: "a position such as [3.5, 12]")

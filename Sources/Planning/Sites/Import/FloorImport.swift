@@ -4,13 +4,13 @@ public import Configuration
 
 /// Takes the parts of a floor from GeoJSON (RFC 7946), as programs for maps and `ogr2ogr` write it.
 ///
-/// A word in the property `kind` or `layer` of a feature names its kind, in upper or lower case. Features of no known kind
-/// are left out.
+/// A word in the property `kind` or `layer` of a feature names its kind, in upper or lower case. Features of no known
+/// kind are left out.
 public struct FloorImport: Sendable {
     /// The options of an import.
     public struct Options: Sendable {
-        /// Metres for a unit of the drawing; nil for metres, or for degrees if the file states them or its numbers look like
-        /// degrees.
+        /// The length of a unit of the drawing in m. If it is nil, the unit is the degree if the file states degrees or
+        /// its numbers look like degrees, and otherwise the metre.
         public var metersPerUnit: Double?
         /// The place in degrees that becomes the origin.
         public var reference: (longitude: Double, latitude: Double)?
@@ -25,9 +25,9 @@ public struct FloorImport: Sendable {
     private let options: Options
     private var decoder = ConfigurationDecoder()
     private var draft: SiteDraft
-    /// The places of the rooms in the file.
+    /// The rooms in the file, with their positions for messages.
     private var roomNodes: [JSONNode] = []
-    /// The features without a known kind, by the text that names their layer.
+    /// The number of features without a known kind, by the text that names their layer.
     private var unknown: [String: Int] = [:]
     private var holes = 0
     private var plainWalls = 0
@@ -38,7 +38,7 @@ public struct FloorImport: Sendable {
         self.options = options
     }
 
-    /// Adds the parts of a floor to a draft. An outline of the file replaces that of the draft.
+    /// Adds the parts of a floor to a draft. An outline in the file replaces the outline of the draft.
     ///
     /// - Returns: the draft, nil if there is an error, and all problems in the order of the file.
     public static func read(
@@ -57,7 +57,7 @@ public struct FloorImport: Sendable {
         return (problems.contains(where: \.isError) ? nil : reader.draft, problems)
     }
 
-    /// Recognizes drawings of CAD programs.
+    /// Returns the name of the format if the file is a drawing of a CAD program; nil otherwise.
     private static func otherFormat(_ octets: [UInt8]) -> String? {
         let start = String(decoding: octets.prefix(400), as: UTF8.self)
         let words = start.split { $0.isWhitespace }
@@ -226,10 +226,10 @@ public struct FloorImport: Sendable {
         return .lengths(meters: meters, origin: origin)
     }
 
-    /// A longer floor is probably drawn in another unit, in m.
+    /// The length in m above which a floor is probably drawn in another unit.
     private static let longFloor = 2000.0
 
-    /// The places of a shape, without those that repeat the one before.
+    /// Returns the positions of a shape on the floor. A position that repeats the previous position is left out.
     private mutating func positions(_ shape: DrawnShape, _ scale: DrawingScale) -> [FloorPosition] {
         var result: [FloorPosition] = []
         for point in shape.points {
@@ -284,7 +284,7 @@ public struct FloorImport: Sendable {
         }
     }
 
-    /// The property names of a name.
+    /// The properties that may hold the name of a feature.
     private static let nameKeys = ["name", "label", "text", "bezeichnung", "id"]
 
     /// The name of a part of a feature; the second part of `desk` is `desk-2`.
@@ -301,7 +301,8 @@ public struct FloorImport: Sendable {
         if let corners = ring(shape, positions, of: .outline) { draft.outline = corners }
     }
 
-    /// The corners of a ring that does not cross itself. The last corner of an open one is joined to the first.
+    /// Returns the corners of a ring that does not cross itself. The last corner of an open line is joined to the
+    /// first.
     private mutating func ring(
         _ shape: DrawnShape, _ positions: [FloorPosition], of kind: DrawnKind
     ) -> [FloorPosition]? {
@@ -312,7 +313,7 @@ public struct FloorImport: Sendable {
         return decoder.outline(positions, shape.node)?.corners
     }
 
-    /// Walls from lines. A wall that is drawn as an area is crossed twice, so each of its sides has half the loss.
+    /// Adds walls. A signal crosses a wall that is drawn as an area twice, so each of its sides has half the loss.
     private mutating func takeWalls(_ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])]) {
         let given = number(
             feature.property(["attenuationdb", "attenuation", "lossdb", "loss", "dämpfung"]), 0...100, "dB")
@@ -346,7 +347,8 @@ public struct FloorImport: Sendable {
         return number
     }
 
-    /// Beacons or receivers. One that is drawn as a line or an area, such as a circle, is in the middle of it.
+    /// Adds beacons or receivers. A beacon or receiver that is drawn as a line or an area, such as a circle, is in the
+    /// middle of the drawing.
     private mutating func add(
         _ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])],
         to list: WritableKeyPath<SiteDraft, [SiteDraft.Point]>, _ what: String
@@ -382,7 +384,7 @@ public struct FloorImport: Sendable {
         }
     }
 
-    /// The names of the layers without a known kind, the one with most features first.
+    /// The names of the layers without a known kind, the layer with the most features first.
     private var layers: String {
         let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
         return names.prefix(6).map { ProblemText.quoted($0) }.joined(separator: ", ")

@@ -1,8 +1,7 @@
 /// A material of walls with the typical loss of one crossing at 2.4 GHz.
-///
-/// The losses are rules of thumb: 3, 6 and 12 dB for plaster, brick and concrete are those of the site format, glass, wood
-/// and metal are the usual entries of lists for Wi-Fi (2 to 3, 3 to 4, and 12 dB). Walls of one material differ by more than
-/// the materials do, so measured values are better.
+/// The losses are rules of thumb. The losses of plaster, brick and concrete (3, 6 and 12 dB) are the examples of the
+/// site format; those of glass, wood and metal are usual in lists for Wi-Fi (2 to 3, 3 to 4, and 12 dB). Walls of one
+/// material differ by more than the materials do, so measured values are better.
 public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
     case glass
     case plaster
@@ -11,7 +10,7 @@ public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
     case concrete
     case metal
 
-    /// dB.
+    /// The loss of one crossing in dB.
     public var attenuation: Double {
         switch self {
         case .glass: 2
@@ -49,6 +48,6 @@ struct DrawingWords {
 
     init(_ text: String) { words = text.lowercased().split { !$0.isLetter }.map(String.init) }
 
-    /// The first meaning that a word has.
+    /// Returns the meaning of the first word for which `meaning` returns a value.
     func first<Meaning>(_ meaning: (String) -> Meaning?) -> Meaning? { words.lazy.compactMap(meaning).first }
 }

@@ -11,12 +11,12 @@ public struct PictureFile: Hashable, Sendable {
         public var mediaType: String { "image/\(rawValue)" }
     }
 
-    /// The reason for which a file is not taken. The description ends a sentence that begins with the name of the file.
+    /// The reason for which a file is refused. The description ends a sentence that begins with the name of the file.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Neither PNG nor JPEG; with the format that it is, such as `an SVG drawing`, if it is a known one, and the command
+        /// The file is neither PNG nor JPEG. For a known format: its name, such as `an SVG drawing`, and the command
         /// that converts it.
         case otherFormat(name: String?, conversion: String?)
-        /// It ends before the size of the picture, or says that it has no pixels.
+        /// The file ends before the size of the picture, or contains a size of 0 pixels.
         case damaged(Format)
         /// More bytes than ``octetLimit``.
         case tooLarge
@@ -121,7 +121,8 @@ private struct PictureHeader {
         return (width, height)
     }
 
-    /// The size in the start of the frame of a JPEG file (ITU-T T.81, B.2.2), turned as the Exif orientation says.
+    /// Reads the size in the start of the frame of a JPEG file (ITU-T T.81, B.2.2). Width and height are exchanged if
+    /// the Exif orientation turns the picture by a quarter.
     mutating func jpegSize() -> (width: Int, height: Int)? {
         place = 2
         var isTurned = false
@@ -129,7 +130,7 @@ private struct PictureHeader {
             var marker = number(1)
             // Any number of bytes 0xFF may fill the space before a marker.
             while marker == 0xFF { marker = number(1) }
-            // Markers without a length.
+            // These markers have no length and no data.
             if let marker, marker == 0x01 || (0xD0...0xD7).contains(marker) { continue }
             guard let marker, let length = number(2), length >= 2 else { return nil }
             let end = place + length - 2
@@ -166,7 +167,7 @@ private struct PictureHeader {
         return nil
     }
 
-    /// The next number, most significant byte first.
+    /// Reads the next number of `count` bytes, most significant byte first.
     private mutating func number(_ count: Int) -> Int? {
         guard place + count <= octets.count else { return nil }
         defer { place += count }

@@ -10,12 +10,12 @@ extension Site {
         public var width: Double
         /// The place of its lower left corner on the floor.
         public var position: FloorPosition
-        /// The place of the file's name in the site file, for messages.
+        /// The name of the picture in the site file, with its position for messages.
         public var node: JSONNode
         /// The contents of the file; nil until the caller reads it.
         public var image: PictureFile?
 
-        /// A picture of a site.
+        /// Creates a picture of a site.
         public init(
             file: String, width: Double, position: FloorPosition, node: JSONNode, image: PictureFile? = nil
         ) {
@@ -28,8 +28,8 @@ extension Site {
 
         /// The path of the file.
         ///
-        /// - Parameter site: The path of the site file. With `-`, standard input, the picture's path starts at the working
-        ///   directory.
+        /// - Parameter site: The path of the site file. With `-`, standard input, the picture's path starts at the
+        ///   working directory.
         public func path(ofSite site: String) -> String {
             guard !file.hasPrefix("/"), let slash = site.lastIndex(of: "/") else { return file }
             return String(site[...slash]) + file

@@ -83,7 +83,7 @@ struct CollectCommand: ParsableCommand {
         }
     }
 
-    /// The receivers and their files. A path with a slash before its first = has no name.
+    /// The sources of --from. A value with a slash before its first = is only a path, without the name of a receiver.
     private var sources: [CollectedSource] {
         (from.isEmpty ? ["-"] : from).map { text in
             guard let mark = text.firstIndex(of: "="), !text[..<mark].contains("/"), mark != text.startIndex else {
@@ -139,10 +139,11 @@ struct CollectCommand: ParsableCommand {
         }
     }
 
-    /// Takes the locks of a collector that reads live lines. Without PostgreSQL, a second collector of the same file or
-    /// of the same databases on this machine is refused. With it, the second one stands by until the first one ends.
+    /// Takes the locks of a collector that reads live lines. If another collector of the same file or of the same
+    /// databases runs on this machine, throws an error without PostgreSQL. With PostgreSQL and a broker, waits on
+    /// standby until the other collector ends.
     ///
-    /// - Returns: `nil` if a signal has arrived while this collector stood by.
+    /// - Returns: The locks; `nil` if a signal arrived while this collector was on standby.
     private func lock(
         _ file: CollectorFile, at path: String, state: String, followsBroker: Bool, _ signals: SignalDescriptor
     ) throws -> CollectorLocks? {
@@ -194,9 +195,9 @@ struct CollectCommand: ParsableCommand {
     }
 }
 
-/// The locks of a collector: one in each directory with its files, and one on the collector file itself.
+/// The locks of a collector: one in each directory in which it writes files, and one on the collector file itself.
 struct CollectorLocks {
-    /// Either the locks, or the process that has one of them, if it is known.
+    /// The result of taking the locks: all locks were taken, or another process, if known, holds one of them.
     enum Result {
         case taken(CollectorLocks)
         case held(process: Int32?)
@@ -205,10 +206,11 @@ struct CollectorLocks {
     private var instances: [InstanceLock] = []
     private var file: OpenFileLock?
 
-    /// Takes the locks. A directory that cannot be written is left out: the files that cannot be written there are
-    /// reported.
+    /// Takes the locks. A directory that cannot be written is skipped, because the failure to write files there is
+    /// reported later.
     ///
-    /// - Parameter path: The collector file; `nil` for standard input.
+    /// - Parameter path: The path of the collector file; `nil` if the file is not locked, for example because it is
+    ///   standard input.
     static func take(_ name: String, in directories: [String], file path: String?) -> Result {
         var locks = CollectorLocks()
         for directory in directories {
@@ -231,7 +233,7 @@ struct CollectorLocks {
 }
 
 extension CollectorFile.History {
-    /// The database file.
+    /// Returns the path of the database.
     func path(of collector: String, in directory: String) -> String {
         let file = file ?? "\(collector).collect.db"
         return file.hasPrefix("/") ? file : "\(directory)/\(file)"
@@ -239,18 +241,18 @@ extension CollectorFile.History {
 }
 
 extension SiteOptions {
-    /// The database of a collector file.
+    /// Creates the options for the PostgreSQL database of a collector file.
     ///
-    /// - Parameter directory: The directory of the collector file, with its last slash.
+    /// - Parameter directory: The directory of the collector file, with a slash at the end.
     init(_ section: CollectorFile.SiteStore, in directory: String) throws(SiteStoreError) {
         let file = section.passwordFile.map { $0.hasPrefix("/") ? $0 : directory + $0 }
         try self.init(connection: section.connection, passwordFile: file)
     }
 }
 
-/// A source of lines.
+/// A file or standard input with the lines of receivers.
 struct CollectedSource {
-    /// The receiver; `nil` if the lines name it.
+    /// The name of the receiver; `nil` if the lines contain it.
     let receiver: String?
     let path: String
 }

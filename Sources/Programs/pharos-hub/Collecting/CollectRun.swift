@@ -19,16 +19,18 @@ final class CollectRun {
     private var goodLines = 0
     /// The place of the first bad line.
     private var firstBad: String?
-    /// Lines with a beacon, or with the state of a receiver.
+    /// The number of lines with a beacon, or with the state of a receiver.
     private var usefulLines = 0
-    /// Lines that do not name their receiver, and the first receiver that the file does not have.
+    /// The number of lines that do not name their receiver.
     private var namelessLines = 0
+    /// The first receiver of a line that is not in the collector file.
     private var firstUnknown: String?
-    /// Messages that waited too long.
+    /// The number of messages that were dropped because they waited too long.
     private var dropped = 0
-    /// The longest time that a message may wait, in nanoseconds. Older ones are dropped, so that rooms are up to date.
+    /// The longest time that a message may wait, in nanoseconds. Messages that wait longer are dropped, so that rooms
+    /// are up to date.
     private static let backlog: UInt64 = 5_000_000_000
-    /// The longest time that the calculation of a second may continue after a signal, in nanoseconds.
+    /// The longest time that a calculation may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 300_000_000
 
     init(_ service: CollectorService, everySeconds: Int?, json: Bool, signals: SignalDescriptor) {
@@ -51,7 +53,7 @@ final class CollectRun {
             var last = 0
             try InputFile.lines(source.path) { octets, number in
                 guard let line = parsed(octets, source.path, number) else { return }
-                // A line without a time has the time of the line before it.
+                // A line without a time gets the time of the line before it.
                 last = line.unixMilliseconds ?? last
                 lines.append((last, source.receiver, line))
             }
@@ -66,7 +68,8 @@ final class CollectRun {
         try refuseUnknownReceivers()
     }
 
-    /// Ends with an error if lines did not belong to any receiver of the file. A broker may have other receivers.
+    /// Throws an error if some lines did not belong to any receiver of the file. Not used with a broker, which may have
+    /// other receivers.
     private func refuseUnknownReceivers() throws {
         if service.collector.counts.unknownReceivers > 0 { throw Failure(.dataFormat) }
     }
@@ -102,7 +105,8 @@ final class CollectRun {
                 if octets.isEmpty { break }
                 pending += octets
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                    // Lines that wait may take many seconds at a large site.
+                    // Processing the waiting lines may take many seconds at a large site, so check for signals before
+                    // each line.
                     if isAskedToEnd { return }
                     number += 1
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
@@ -129,10 +133,10 @@ final class CollectRun {
         if service.follow(.now()) { printed = 0 }
     }
 
-    /// Follows a broker until a signal arrives. While another collector of the site works, this collector is on
+    /// Collects from a broker until a signal arrives. While another collector works for the site, this collector is on
     /// standby.
     ///
-    /// - Parameter connect: Creates a connection, which is not connected yet.
+    /// - Parameter connect: Creates the object for a connection, which connects later.
     func follow(_ connect: () throws -> CollectorBroker) throws {
         while try waitForSite() {
             write(lines: service.takeUnprinted())
@@ -150,9 +154,9 @@ final class CollectRun {
         try finish()
     }
 
-    /// Waits until this collector may work.
+    /// Waits on standby until this collector may work for the site.
     ///
-    /// - Returns: false if a signal has arrived.
+    /// - Returns: False if a signal has arrived.
     private func waitForSite() throws -> Bool {
         guard let uploader = service.uploader else { return !isAskedToEnd }
         let name = TerminalText.line(service.collector.file.name)
@@ -174,7 +178,7 @@ final class CollectRun {
         }
     }
 
-    /// The message of a collector that waits for another one.
+    /// Returns the message of a collector that is on standby.
     static func standsBy(_ name: String) -> String {
         "pharos: another collector works for \(name); this one stands by, and takes over when the other one ends\n"
     }
@@ -185,14 +189,15 @@ final class CollectRun {
             let messages = broker.poll()
             let deadline = MonotonicClock.nanoseconds() + Self.backlog
             for (place, message) in messages.enumerated() {
-                // Messages that wait may take many seconds at a large site.
+                // Processing the waiting messages may take many seconds at a large site, so check for signals before
+                // each message.
                 if isAskedToEnd { return }
                 if MonotonicClock.nanoseconds() > deadline {
                     dropped += messages.count - place
                     break
                 }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
-                // A message that the broker has kept may be old. It is used only if it says that a receiver has stopped.
+                // A retained message may be old. It is used only if it reports that a receiver has stopped.
                 if message.isRetained, line.isListening != false { continue }
                 goodLines += 1
                 take(line, from: nil, arrival: Self.now, isLive: true)
@@ -213,7 +218,7 @@ final class CollectRun {
         return signals.takenAt != nil
     }
 
-    /// Returns true if the calculation of a second may continue.
+    /// Returns true if a calculation may continue: no signal has arrived, or it arrived a short time ago.
     private func goesOn() -> Bool {
         _ = signals.take()
         return signals.takenAt.map { MonotonicClock.nanoseconds() < $0 + Self.shutdownTimeout } ?? true
@@ -276,7 +281,7 @@ final class CollectRun {
         write(lines: events.map(\.json.line))
     }
 
-    /// Prints events, which then count as delivered.
+    /// Prints events, and records them as printed.
     ///
     /// - Parameter lines: The events as JSON.
     private func write(lines: [String]) {

@@ -36,7 +36,7 @@ struct CollectCheck: ParsableCommand {
 extension CheckResult {
     /// Checks a collector file and the site files that it names.
     ///
-    /// - Throws: if the collector file cannot be read.
+    /// - Throws: An error if the collector file cannot be read.
     init(collector path: String) throws {
         let name = Files.inputName(path)
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))

@@ -38,7 +38,7 @@ struct WhereCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// The time in seconds after which a collector that has not written counts as stopped.
+    /// A collector that has not written its state file for this time counts as stopped, in seconds.
     private static let writeTimeout = 60
 
     func validate() throws {
@@ -84,7 +84,7 @@ struct WhereCommand: ParsableCommand {
         }
     }
 
-    /// Why a receiver with this state is silent; `nil` if it works.
+    /// Returns why a receiver with this state is silent; `nil` if it works.
     private static func silence(_ state: String?) -> String? {
         switch state {
         case "alive": nil
@@ -94,7 +94,7 @@ struct WhereCommand: ParsableCommand {
         }
     }
 
-    /// The message for a name that is not a received beacon.
+    /// Returns the message for a name that is not the name of a received beacon.
     private static func advice(_ name: String, _ states: [JSONNode]) -> String {
         let beacons = states.flatMap { $0["beacons"]?.elements ?? [] }
         let receivers = states.flatMap { $0["receivers"]?.elements ?? [] }
@@ -109,7 +109,8 @@ struct WhereCommand: ParsableCommand {
                 ?? "; `pharos where` without a name lists all beacons")
     }
 
-    /// The contents of the state files. One that cannot be used does not hide the others.
+    /// Returns the contents of the state files. In a directory, files that cannot be used are reported, and the others
+    /// are returned.
     private func states() throws -> [JSONNode] {
         if let stateFile { return [try Self.state(stateFile, InputFile.read(stateFile))] }
         let directory = runtimeDir ?? WhereFile.directory
@@ -141,9 +142,9 @@ struct WhereCommand: ParsableCommand {
     }
 }
 
-/// A table with the place of each beacon.
+/// The table of `pharos where`, with the room and the position of each beacon.
 enum WhereTable {
-    /// - Parameter beacons: The beacons of the state file.
+    /// - Parameter beacons: The beacons of the state files, as JSON.
     static func text(_ beacons: [JSONNode], _ zone: TimeZoneChoice) -> String {
         guard !beacons.isEmpty else { return "No beacon was received.\n" }
         var table = Table(["beacon", "room", "place", "within", "last heard"])
@@ -162,7 +163,7 @@ enum WhereTable {
         return table.text
     }
 
-    /// Where the beacon is, or why that is not known.
+    /// Returns the floor and the room of a beacon, or why they are not known.
     private static func answer(_ beacon: JSONNode, _ zone: TimeZoneChoice) -> String {
         let isKnown = if case .boolean(true)? = beacon["known"]?.value { true } else { false }
         guard beacon["present"]?.string == "ON" else {

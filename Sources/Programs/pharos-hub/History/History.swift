@@ -102,11 +102,11 @@ struct History: ParsableCommand {
             try history.isEmpty
             ? FoundFiles.usable(found()) { try open($0, range) }
             : history.map { try open($0, range) }
-        // A database has one cursor, or two with --heard.
+        // Each database has one cursor for events, and with --heard another one for minutes.
         let cursors = files.enumerated().flatMap { file in file.element.cursors.map { (file.offset, $0) } }
         var times = RoomTimes(pauses: try files.map { try $0.source.pauses(until: WallClock.microseconds()) })
         if start > .min {
-            // The events before the time span show where the beacons were at its start.
+            // The events before the time span are needed to know where the beacons were at its start.
             try HistoryCursor.merge(files.map { $0.source.events(of: name, .min...start - 1) }) {
                 times.take($0, from: $1)
             }
@@ -127,7 +127,7 @@ struct History: ParsableCommand {
         show(times.totals(of: name, at: min(end, WallClock.microseconds())), isFirst: totals || output.count == 0)
     }
 
-    /// Opens a database and reads its first events, so that a file that cannot be read is reported at once.
+    /// Opens a database, and reads its first events, so that an error in reading is reported before any output.
     private func open(
         _ file: String, _ range: ClosedRange<Int64>
     ) throws -> (source: HistorySource, cursors: [HistoryCursor]) {
@@ -176,7 +176,7 @@ struct History: ParsableCommand {
     }
 }
 
-/// Prints events one by one. A long table is printed in parts with a header each.
+/// Prints the events that are added. A long table is printed in parts, each of which has a header.
 private struct HistoryOutput {
     enum Form {
         case json, csv, nothing
@@ -189,7 +189,7 @@ private struct HistoryOutput {
     private var rows = 0
     private var lines = ""
 
-    /// The number of rows of a part.
+    /// The number of rows in each part of a table.
     private static let part = 10_000
     private static var empty: Table {
         Table(
@@ -202,7 +202,7 @@ private struct HistoryOutput {
         if case .csv = form { lines = HistoryRow.header.joined(separator: ",") + "\r\n" }
     }
 
-    /// - Parameter lasted: The length in microseconds of the stay that the event ends; `nil` if it ends none.
+    /// - Parameter lasted: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
     mutating func add(_ event: EventStore.Event, lasted: Int64?) {
         count += 1
         switch form {
@@ -217,7 +217,7 @@ private struct HistoryOutput {
         if lines.utf8.count > 1 << 16 { finish() }
     }
 
-    /// Prints what is left.
+    /// Prints all events that have not been printed yet.
     mutating func finish() {
         Terminal.write(lines)
         lines = ""

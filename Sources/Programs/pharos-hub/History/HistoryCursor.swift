@@ -2,27 +2,28 @@ internal import Store
 
 /// Reads the events of one database in their order, a thousand at a time, so that years of events need little memory.
 struct HistoryCursor {
-    /// The number of events in memory.
+    /// The largest number of events that are in memory at a time.
     static let page = 1000
 
     private let fetch: () throws -> [EventStore.Event]
     private var events: ArraySlice<EventStore.Event> = []
     private var isOver = false
 
-    /// - Parameter fetch: Returns the next events; empty after the last one.
+    /// - Parameter fetch: Returns the next events; an empty array after the last event.
     init(_ fetch: @escaping () throws -> [EventStore.Event]) { self.fetch = fetch }
 
-    /// A cursor over events in the order of their times.
+    /// Creates a cursor over the events of a time span, in the order of their times.
     ///
     /// - Parameters:
-    ///   - page: The number of events in memory.
-    ///   - fetch: Returns the first events of a range, at most as many as the second parameter.
+    ///   - page: The largest number of events that are in memory at a time.
+    ///   - fetch: Returns the first events of a time span. The second parameter is the largest number of events.
     init(
         _ range: ClosedRange<Int64>, page: Int = HistoryCursor.page,
         _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
     ) {
         var rest = range
-        // The ids of the events at the first time of the rest that were already returned.
+        // The ids of the events at the start of `rest` that were already returned, because the next page begins at the
+        // time of the last event.
         var taken: Set<String> = []
         self.init {
             let events = try fetch(rest, page + taken.count).filter { !taken.contains($0.id) }
@@ -34,7 +35,7 @@ struct HistoryCursor {
         }
     }
 
-    /// Returns the next event without taking it; `nil` after the last one.
+    /// Returns the next event without removing it; `nil` after the last event.
     mutating func peek() throws -> EventStore.Event? {
         if events.isEmpty, !isOver {
             events = try fetch()[...]
@@ -43,9 +44,9 @@ struct HistoryCursor {
         return events.first
     }
 
-    /// Takes the events of several databases in the order of their times.
+    /// Passes the events of several cursors to `each`, in the order of their times.
     ///
-    /// - Parameter each: Receives an event and the position of its cursor.
+    /// - Parameter each: Receives an event and the index of its cursor.
     static func merge(_ cursors: [HistoryCursor], _ each: (EventStore.Event, Int) throws -> Void) throws {
         var cursors = cursors
         while true {

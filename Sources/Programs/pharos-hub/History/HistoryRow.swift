@@ -27,7 +27,7 @@ struct HistoryRow {
         root?["position"]?[key]?.thousandths.map(DecimalText.thousandths)
     }
 
-    /// A minute in which a receiver has received a beacon, as an event.
+    /// Returns a minute in which a receiver received a beacon, as an event of the kind `heard`.
     static func event(_ minute: HeardMinute, of beacon: String) -> EventStore.Event {
         let time = SightingCollector.time(Int(minute.milliseconds))
         let id = "\(minute.receiver)-\(minute.milliseconds)"
@@ -44,9 +44,9 @@ struct HistoryRow {
             id: id, time: isTooLarge ? nil : microseconds, kind: "heard", zone: "", beacon: beacon, json: json.line)
     }
 
-    /// The cells of a table for users.
+    /// Returns the cells of the event's row in a table for users.
     ///
-    /// - Parameter lasted: The length in microseconds of the stay that the event ends.
+    /// - Parameter lasted: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
     func cells(_ zone: TimeZoneChoice, lasted: Int64?) -> [String] {
         func shown(_ text: String?, to length: Int = 40) -> String {
             text.map { TerminalText.line(TerminalText.shortened($0, to: length)) } ?? "-"
@@ -61,12 +61,12 @@ struct HistoryRow {
         ]
     }
 
-    /// Why the room was not known.
+    /// Returns the reason why the room was not known; `nil` if there is none.
     private func reason(_ zone: TimeZoneChoice) -> String? {
         root.flatMap { UnknownReason($0) }?.text(zone, now: Int((event.time ?? 0) / 1000))
     }
 
-    /// A line of RFC 4180.
+    /// The event as a line of comma-separated values (RFC 4180), without a line end.
     var csv: String {
         func cell(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
         return [

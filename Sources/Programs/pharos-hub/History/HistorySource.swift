@@ -4,7 +4,7 @@ internal import Configuration
 internal import LinuxHost
 internal import Store
 
-/// A database of events: an SQLite file, or PostgreSQL.
+/// A database of past events: an SQLite file, or a PostgreSQL database.
 enum HistorySource {
     case file(EventStore)
     case site(SiteHistory, name: String)
@@ -13,7 +13,8 @@ enum HistorySource {
     ///
     /// - Parameters:
     ///   - path: An SQLite file, or a collector file that names a database.
-    ///   - stateDirectory: The directory of databases with a relative path; `nil` for that of the service.
+    ///   - stateDirectory: The directory in which relative paths of databases start; `nil` for the state directory of
+    ///     the services.
     init(_ path: String, stateDirectory: String?) throws {
         guard let file = try Self.collector(path) else {
             self = .file(try EventStore(path: path, isReadOnly: true))
@@ -31,7 +32,7 @@ enum HistorySource {
         }
     }
 
-    /// The collector file at `path`; `nil` if it is another file.
+    /// Returns the collector file at `path`; `nil` if the file is not a collector file.
     private static func collector(_ path: String) throws -> CollectorFile? {
         guard path.hasSuffix(".json") else { return nil }
         let octets = try InputFile.read(path)
@@ -41,7 +42,7 @@ enum HistorySource {
         return file
     }
 
-    /// The events of a beacon, a zone or a room, the oldest first.
+    /// Returns a cursor over the events of a beacon, a zone or a room, the oldest first.
     func events(of name: String, _ range: ClosedRange<Int64>) -> HistoryCursor {
         switch self {
         case .file(let store):
@@ -52,14 +53,15 @@ enum HistorySource {
                 return try store.events(rest.prefix(HistoryCursor.page))
             }
         case .site(let store, let site):
-            // Each page takes the server as long as all events.
+            // For each page, the server works as long as for all events. So the pages are 50 times as large as for a
+            // file.
             return HistoryCursor(range, page: 50 * HistoryCursor.page) {
                 try store.events(of: name, at: site, $0, limit: $1)
             }
         }
     }
 
-    /// The receivers that have received a beacon, minute by minute.
+    /// Returns a cursor over the minutes in which receivers received a beacon, as events.
     func minutes(of name: String, _ range: ClosedRange<Int64>) -> HistoryCursor {
         HistoryCursor(range) { range, limit in
             let minutes: [HeardMinute]
@@ -71,8 +73,8 @@ enum HistorySource {
         }
     }
 
-    /// The times until now in which the service did not run, the oldest first, by the site of events; the site is `nil` in
-    /// the database of one service.
+    /// Returns the pauses in which the service did not run until now, by site, the oldest first. In the database of one
+    /// service, the site is `nil`.
     func pauses(until now: Int64) throws -> [String?: [ServicePause]] {
         switch self {
         case .file(let store): return [nil: try store.pauses(until: now)]
@@ -83,7 +85,7 @@ enum HistorySource {
         }
     }
 
-    /// The names that have events.
+    /// Returns the names of beacons, zones and rooms that have events.
     func names() throws -> [String] {
         switch self {
         case .file(let store): try store.names()

@@ -3,56 +3,57 @@ internal import CommandSupport
 internal import Configuration
 internal import Store
 
-/// The time that beacons were in rooms or zones, summed over their events, the oldest event first.
+/// Sums up how long beacons were in rooms or zones, from their events, which must be added in the order of their times.
 ///
-/// The events of each site of a database are a sequence of their own: a beacon is in one room of a collector at a time, and
-/// in any number of zones of each listener. Time in which the listener or the collector did not run does not count.
+/// At each site, a beacon is in at most one room of the collector at a time, but it can be in several zones of each
+/// listener. Time in which the listener or the collector did not run does not count.
 struct RoomTimes {
     /// A beacon in a room or a zone.
     private struct Key: Hashable {
-        /// The number of the database, and the site in a database of several sites.
+        /// The number of the database.
         let source: Int
+        /// The site, in a database of several sites; otherwise `nil`.
         let site: String?
         /// The listener of a zone; `nil` for a room of a collector.
         let receiver: String?
         let beacon: String
-        /// `nil` while the room was not known.
+        /// The name of the room or zone; `nil` while the room was not known.
         let place: String?
 
-        /// The same key for all sites of a database.
+        /// The key of the total, which is the same for all sites of a database.
         var total: Key { Key(source: source, site: nil, receiver: receiver, beacon: beacon, place: place) }
     }
 
     /// The total of one beacon in one room or zone.
     struct Row {
         let beacon: String
-        /// `nil` for the time in which the room was not known.
+        /// The name of the room or zone; `nil` for the time in which the room was not known.
         let place: String?
         /// The listener of a zone; `nil` for a room of a collector.
         let receiver: String?
         var microseconds: Int64 = 0
         var stays = 0
-        /// True if the beacon was still there at the end.
+        /// True if the beacon was still in the room or zone at the end of the time span.
         var isOngoing = false
     }
 
     /// The starts of the stays that have not ended, in microseconds since 1970.
     private var open: [Key: Int64] = [:]
     private var rows: [Row] = []
-    /// The index of each total in ``rows``. Rooms of one name at several sites of a database have one total.
+    /// The index of each total in ``rows``. Rooms with the same name at several sites of a database have one total.
     private var numbers: [Key: Int] = [:]
-    /// The times of each database and site in which the service did not run, the oldest first.
+    /// The pauses in which the service did not run, by database and site, the oldest first.
     private let pauses: [[String?: [ServicePause]]]
 
     /// Creates sums without events.
     ///
-    /// - Parameter pauses: The times of each database and site in which the service did not run, the oldest first.
+    /// - Parameter pauses: The pauses in which the service did not run, by database and site, the oldest first.
     init(pauses: [[String?: [ServicePause]]] = []) { self.pauses = pauses }
 
-    /// Takes the next event.
+    /// Adds the next event.
     ///
-    /// - Parameter source: The number of its database.
-    /// - Returns: the length in microseconds of the stay that it ends; `nil` if it ends none.
+    /// - Parameter source: The number of the event's database.
+    /// - Returns: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
     @discardableResult
     mutating func take(_ event: EventStore.Event, from source: Int) -> Int64? {
         guard let beacon = event.beacon, let time = event.time else { return nil }
@@ -80,16 +81,16 @@ struct RoomTimes {
         }
     }
 
-    /// Leaves out everything before a time: stays that have not ended begin then.
+    /// Removes all time before `time` from the sums. Stays that have not ended begin at `time`.
     mutating func begin(at time: Int64) {
         let ongoing = open.keys.sorted { ($0.beacon, $0.place ?? "") < ($1.beacon, $1.place ?? "") }
         (open, rows, numbers) = ([:], [], [:])
         for key in ongoing { begin(key, at: time) }
     }
 
-    /// The totals, with the stays that have not ended by a time.
+    /// Returns the totals of a beacon, room or zone at a time, including the stays that have not ended.
     ///
-    /// - Parameter name: The beacon, or the room or zone.
+    /// - Parameter name: The name of the beacon, room or zone.
     func totals(of name: String, at time: Int64) -> [Row] {
         var times = self
         for (key, start) in open where start <= time {
@@ -97,7 +98,7 @@ struct RoomTimes {
             times.rows[number].microseconds += running(start, time, key)
             if !isPaused(at: time, key) { times.rows[number].isOngoing = true }
         }
-        // A stay that an earlier time span has left open may have no time in this one.
+        // Rows without any time are left out. They come from stays that began before the time span.
         return times.rows.filter {
             ($0.beacon == name || $0.place == name) && ($0.microseconds > 0 || $0.isOngoing)
         }.sorted {
@@ -122,7 +123,7 @@ struct RoomTimes {
         return lasted
     }
 
-    /// Ends the stay of a beacon in a room of a collector.
+    /// Ends the stay of a beacon in any room of the same collector.
     private mutating func endRooms(like key: Key, at time: Int64) -> Int64? {
         open.keys.filter {
             $0.beacon == key.beacon && $0.source == key.source && $0.site == key.site && $0.receiver == nil
@@ -133,7 +134,7 @@ struct RoomTimes {
         pauses.indices.contains(key.source) ? pauses[key.source][key.site] ?? [] : []
     }
 
-    /// The time between two moments in which the service that recorded a stay ran, in microseconds.
+    /// Returns how long the service that recorded a stay ran between two times, in microseconds.
     private func running(_ start: Int64, _ end: Int64, _ key: Key) -> Int64 {
         let paused = pauses(key).reduce(0) { $0 + max(0, min(end, $1.end) - max(start, $1.start)) }
         return max(0, end - start - paused)
@@ -149,7 +150,7 @@ extension RoomTimes.Row {
 
     private var seconds: Int { Int((microseconds + 500_000) / 1_000_000) }
 
-    /// The cells of a table for users.
+    /// The cells of the row in a table for users.
     var cells: [String] {
         let length = StatusText.duration(
             from: RFC3339Time(secondsSince1970: 0), to: RFC3339Time(secondsSince1970: seconds))
@@ -161,7 +162,7 @@ extension RoomTimes.Row {
         ]
     }
 
-    /// A line of RFC 4180.
+    /// The row as a line of comma-separated values (RFC 4180), without a line end.
     var csv: String {
         [
             SpreadsheetText.text(beacon), SpreadsheetText.text(place ?? ""), "\(seconds)", "\(stays)", "\(isOngoing)",

@@ -32,7 +32,7 @@ struct InventoryCommand: ParsableCommand {
     }
 }
 
-/// The inventory file, which all commands of an inventory take.
+/// The argument of the inventory file, which all commands about one inventory have.
 struct InventoryFile: ParsableArguments {
     @Argument(help: ArgumentHelp("An inventory file, such as tools.json.", valueName: "file"), completion: .file())
     var file: String

@@ -7,7 +7,7 @@ internal import LinuxHost
 internal import Listener
 internal import Sightings
 
-/// The properties of an item.
+/// The options for the properties of an item.
 struct ItemOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Name of the item.", valueName: "text"))
     var name: String?
@@ -36,7 +36,7 @@ struct ItemOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var photo: String?
 
-    /// Refuses a photo that a report could not show. A photo that does not exist yet may be added later.
+    /// Throws an error if a report could not show the photo. If the photo does not exist yet, only prints a warning.
     func checkPhoto(_ store: InventoryStore) throws(InventoryError) {
         guard let photo, !photo.isEmpty else { return }
         let path = store.path(of: photo)

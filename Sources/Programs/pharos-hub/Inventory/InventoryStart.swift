@@ -163,7 +163,7 @@ struct InventoryStart: ParsableCommand {
         return applied
     }
 
-    /// The adapters; `nil` stands for the first adapter.
+    /// Returns the adapters to listen on; an element `nil` stands for the first adapter of the machine.
     private func adapters() throws -> [AdapterName?] {
         guard !receivers.isEmpty else { return [receiver.adapter] }
         if receivers == ["all"] {

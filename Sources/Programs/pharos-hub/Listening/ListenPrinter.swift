@@ -17,7 +17,7 @@ final class ListenPrinter: SightingConsumer {
     private var hearing: Hearing
     private var watch: PresenceWatch
     private var warnings = BeaconWarnings()
-    /// The wall-clock time since which nothing is received; `nil` while the receiver works.
+    /// The wall-clock time at which the receiver stopped working; `nil` while it works.
     private var deafSince: String?
     private var hasListened = false
     private var output: LineOutput
@@ -84,7 +84,8 @@ final class ListenPrinter: SightingConsumer {
         output.addLine(&row)
     }
 
-    /// The tracks to print: all that were received in the round, and the last track of each other known beacon.
+    /// The tracks to print: all tracks that were received in the round, and the last received track of each known
+    /// beacon.
     private var rows: (places: [Int], neverHeard: Int) {
         let tracks = hearing.table.tracks
         var latest = [Int?](repeating: nil, count: watch.count)
@@ -171,7 +172,8 @@ final class ListenPrinter: SightingConsumer {
         return table.text
     }
 
-    /// The problems of the beacon, and the data that it sends without an identity: its local name and telemetry.
+    /// Returns the problems of a beacon, and the data that it sends in addition to its identity: its local name and
+    /// telemetry.
     private func joined(_ place: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
         if track.clones.finding != nil { parts.append("cloned") }
@@ -182,7 +184,8 @@ final class ListenPrinter: SightingConsumer {
         return parts.joined(separator: " ")
     }
 
-    /// Counts of other senders, missing beacons and lost reports.
+    /// Returns the line below the table: the numbers of other senders, known beacons that were never received, and lost
+    /// reports.
     private func remainder(_ neverHeard: Int) -> String {
         let table = hearing.table
         let senders = table.strangerSendersInRound

@@ -59,7 +59,7 @@ struct ZonesCheck: ParsableCommand {
     func run() throws { try source.report { try CheckResult(listener: $0, needsZones: true) } }
 }
 
-/// The file that a command checks, and the form of the result.
+/// The arguments of a check command: the file, and whether the result is printed as JSON.
 struct CheckedFile: ParsableArguments {
     @Argument(help: ArgumentHelp("A file in JSON, or - for standard input.", valueName: "file"), completion: .file())
     var file: String
@@ -67,7 +67,7 @@ struct CheckedFile: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// Prints the problems, or a summary if there are none.
+    /// Prints the problems, and a summary if there is no error. Throws an error if there is one.
     func report(_ check: (String) throws -> CheckResult) throws {
         let result = try check(file)
         if json {
@@ -78,7 +78,7 @@ struct CheckedFile: ParsableArguments {
             ]
             Terminal.write(JSONValue.record(members).line + "\n")
         } else {
-            // A warning with a place contains the word `warning` after that place already.
+            // If a warning has a place in the file, it already contains the word `warning` after the place.
             let warnings = result.warnings.map { $0.contains(": warning: ") ? $0 : "warning: \($0)" }
             let lines = result.errors + warnings
             let summary = result.errors.isEmpty ? [result.summary] : []
@@ -92,12 +92,12 @@ struct CheckedFile: ParsableArguments {
 struct CheckResult {
     var errors: [String] = []
     var warnings: [String] = []
-    /// One sentence about the contents of the file, if it has no error.
+    /// One sentence about the contents of the file, which is printed if it has no error.
     var summary = ""
 
     /// Checks a listener file and the files that it names.
     ///
-    /// - Throws: if a file cannot be read.
+    /// - Throws: An error if the listener file cannot be read.
     init(listener path: String, needsZones: Bool) throws {
         let name = Files.inputName(path)
         do throws(ListenerServiceError) {
@@ -112,7 +112,8 @@ struct CheckResult {
             ]
             summary = "\(name): the listener \(hub.listener.name) with \(counts.joined(separator: ", ")) is correct"
         } catch {
-            // A file that the listener file names is one of its problems.
+            // If the listener file itself cannot be read, throw that error. A problem of a file that it names is one of
+            // its problems.
             if path != "-" { _ = try InputFile.read(path) }
             errors = error.messages
         }
@@ -181,7 +182,8 @@ struct ZonesInit: ParsableCommand {
         help: ArgumentHelp("Level above which a beacon is inside, instead of a distance.", valueName: "dBm"))
     var aboveDbm: Int?
 
-    /// The level of a zone whose beacons have no distance, in dBm: that of a typical beacon in the same room.
+    /// The level bound of a new zone whose beacons have no distance, in dBm: the level of a typical beacon in the same
+    /// room.
     private static let defaultLevel = -70
 
     func validate() throws {
@@ -203,7 +205,7 @@ struct ZonesInit: ParsableCommand {
     }
 }
 
-/// Where a new listener file publishes.
+/// The options that determine where a listener with a new file publishes.
 struct ListenerDestination: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -223,7 +225,7 @@ struct ListenerDestination: ParsableArguments {
         }
     }
 
-    /// The members of the file.
+    /// The members of the file that these options determine.
     var members: [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
         if let site { members.append(("place", .record([("site", .string(site))]))) }
@@ -265,7 +267,7 @@ struct ListenerStart: ParsableArguments {
     /// The name of the receiver.
     var receiver: String { name ?? NewHubFile.stem(of: file) }
 
-    /// The beacons with their identities, in the order of their names on the command line.
+    /// The beacons with their identities, in the order in which their names first occur on the command line.
     var beacons: [(name: String, patterns: [RegionPattern])] {
         get throws {
             var found: [(name: String, patterns: [RegionPattern])] = []
@@ -287,7 +289,7 @@ struct ListenerStart: ParsableArguments {
         }
     }
 
-    /// The members of the file.
+    /// The members of the file that these options determine.
     var members: [(String, JSONValue)] {
         get throws {
             var entries = try beacons.map { beacon in
@@ -321,7 +323,8 @@ struct ListenerStart: ParsableArguments {
         return (String(text[..<mark]), pattern)
     }
 
-    /// Reads an identity, all iBeacons of a UUID, all Eddystone-UIDs of a namespace, a local name or a service.
+    /// Reads a pattern: an identity, all iBeacons with a UUID, all Eddystone-UIDs with a namespace, a local name, or a
+    /// service.
     private static func pattern(_ text: String) -> RegionPattern? {
         if text.hasPrefix("name:") { return .localName(String(text.dropFirst(5))) }
         if text.hasPrefix("service:") { return BluetoothUUID(text.dropFirst(8)).map { .service($0.expanded) } }
@@ -336,7 +339,7 @@ struct ListenerStart: ParsableArguments {
     }
 }
 
-/// Says which part of an identity is wrong.
+/// Explains which part of a wrong identity is wrong.
 enum IdentityMistake {
     private static let forms = [
         "ibeacon": "ibeacon:UUID-MAJOR-MINOR", "altbeacon": "altbeacon:COMPANY-ID with 4 and 40 hexadecimal digits",
@@ -345,7 +348,7 @@ enum IdentityMistake {
         "service": "service:0xFFF6, or a service UUID of 32 hexadecimal digits",
     ]
 
-    /// - Parameter identity: A text that is not an identity.
+    /// - Parameter identity: A text that is not a valid identity.
     static func text(_ identity: String) -> String {
         let kind = identity.firstIndex(of: ":").map { String(identity[..<$0]) } ?? ""
         guard let form = forms[kind] else {
@@ -379,7 +382,7 @@ enum IdentityMistake {
     }
 }
 
-/// The identity of a beacon as listener files have it.
+/// Converts the identity of a beacon into the members of a listener file.
 enum KnownBeaconText {
     private static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int(value)) }
 
@@ -433,13 +436,13 @@ enum KnownBeaconText {
     }
 }
 
-/// Writes a new file of this program.
+/// Writes new configuration files.
 enum NewHubFile {
-    /// The name of a file without its folder and `.json`; `hall` for standard output.
+    /// Returns the name of a file without its directory and `.json`; `hall` for standard output.
     static func stem(of path: String) -> String { path == "-" ? "hall" : InputFile.stem(of: path) }
 
     /// - Parameters:
-    ///   - next: The command to try next.
+    ///   - next: The command that the message recommends to try next.
     ///   - check: Returns the problems of the text.
     static func write(
         _ text: String, to path: String, _ replacing: ReplaceOption, next: String, _ check: () throws -> [FileProblem]

@@ -128,7 +128,8 @@ private final class ZonePrinter: SightingConsumer {
 
     func flush() { output.flush() }
 
-    /// Prints a table of the beacons that are inside at the end.
+    /// Prints the zones with the beacons inside at the end, and the numbers of their events. Prints nothing with
+    /// --json.
     func printSummary() {
         flush()
         guard !json else { return }

@@ -7,7 +7,7 @@ internal import Listener
 internal import Positioning
 internal import Sightings
 
-/// `pharos find` with `--map`, which the program pharos passes to this one.
+/// `pharos find` with `--map`. The program pharos passes this command to pharos-hub.
 struct FindOnMap: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Guide you to one beacon.",
@@ -47,14 +47,15 @@ struct FindOnMap: ParsableCommand {
         let known = try KnownBeacons(source.known)
         for warning in known.warnings { Terminal.writeMessage(warning) }
         let feed = try source.open(known, duration: options.durationS)
-        // Maps write identities with slashes.
+        // In maps, identities are written with slashes instead of hyphens.
         let isName = known.names.contains(name) || BeaconIdentity(name) != nil
         let asked = isName ? name : String(name.map { $0 == "/" ? "-" : $0 })
         let listener = FindListener(
             try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
-        // The map has the key of the survey: the name of a beacon, or one of its identities.
+        // The map has the same key of a beacon as the survey: its name or one of its identities. So all of them are
+        // searched.
         let identity = BeaconQuery.identity(asked)
         let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
         let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }

@@ -138,7 +138,7 @@ struct Locate: ParsableCommand {
     }
 }
 
-/// The options for the source of a run.
+/// The options for the source of the reports from which a receiver is located.
 struct RunSourceOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
@@ -163,11 +163,11 @@ struct RunSourceOptions: ParsableArguments {
         if from != nil, adapter != nil { throw ValidationError("Give --from or --adapter, not both.") }
     }
 
-    /// Passes all seconds to a consumer.
+    /// Passes the source's reports to a consumer, second by second.
     ///
     /// - Parameters:
-    ///   - shared: Identities that several devices send.
-    ///   - duration: The time after which listening on an adapter ends, in microseconds. `nil` for no limit.
+    ///   - shared: The identities that several devices send.
+    ///   - duration: The time after which receiving from an adapter ends, in microseconds; `nil` for no limit.
     func run(
         _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, duration: Int? = nil,
         purpose: String
@@ -197,23 +197,23 @@ final class LocatePrinter: RunConsumer {
         case json
         case scores
         case lines
-        /// A page or a drawing is written to standard output.
+        /// Nothing is printed, because a page or a drawing is written to standard output.
         case nothing
-        /// The floor, which is drawn again each second.
+        /// A drawing of the floor, which is updated each second.
         case floor
     }
 
     private var locator: RunLocator
-    /// The locators of all algorithms. `nil` if only one algorithm locates.
+    /// The locators of all algorithms; `nil` if only one algorithm is used.
     private var compared: ComparedLocators?
     private let everyMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
-    /// The points for a page or a drawing. `nil` if neither is requested.
+    /// The positions for a page or a drawing; `nil` if neither is requested.
     var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?
-    /// The errors of the run, in metres.
+    /// The errors of the positions by algorithm, in metres.
     private var errors: [PositioningAlgorithm: [Double]] = [:]
     private var block = LiveBlock()
 
@@ -244,7 +244,7 @@ final class LocatePrinter: RunConsumer {
         for each in all ?? [instant] { if let error = each.error { errors[each.algorithm, default: []].append(error) } }
         if let everyMicroseconds {
             let now = Int((max(-1e11, min(1e11, seconds)) * 1e6).rounded())
-            // A time before the last line begins a new run.
+            // If the time is before that of the last printed line, a new run has begun, so print the line.
             if let next = nextMicroseconds, now < next, now >= next - everyMicroseconds { return }
             nextMicroseconds = now + everyMicroseconds
         }
@@ -280,7 +280,7 @@ final class LocatePrinter: RunConsumer {
         Terminal.writeMessage(sentence)
     }
 
-    /// Prints the errors of the run, if true positions are known.
+    /// Prints statistics of the errors of the positions, if the true positions are known.
     func finish() {
         guard form == .lines || form == .floor, !errors.isEmpty else { return }
         if let compared { return showErrors(of: compared.algorithms) }

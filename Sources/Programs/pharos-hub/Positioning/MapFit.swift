@@ -19,7 +19,7 @@ struct MapFit: ParsableCommand {
             and the walls. The names of its beacons must be their keys; beacons of a fleet have their identities.
             """)
 
-    /// An algorithm, or all of them.
+    /// The value of the option for the algorithm: one algorithm, or `auto` to choose from all of them.
     enum Choice {
         case auto
         case one(PositioningAlgorithm)
@@ -110,7 +110,7 @@ struct MapFit: ParsableCommand {
         try MapFile.write(map, to: output, report: report.text, or: report.json, asJSON: json)
     }
 
-    /// Makes a map without a survey.
+    /// Makes a map from a site file, without a survey.
     private func fit(site path: String) throws {
         var settings = LocatorSettings()
         if case .one(let algorithm) = algorithm { settings.algorithm = algorithm }

@@ -87,7 +87,7 @@ struct AlgorithmOptions: ParsableArguments {
     }
 }
 
-/// Values of the options of `map` and `locate`.
+/// Parses the values of the options of `map` and `locate`.
 enum MapValue {
     static func number(_ text: String, in range: ClosedRange<Double>) throws -> Double {
         guard let value = Double(text), value.isFinite else { throw Mistake("it is not a number") }
@@ -100,13 +100,13 @@ enum MapValue {
         return text(range.lowerBound) + "..." + text(range.upperBound)
     }
 
-    /// A number, or `nan`.
+    /// Parses a number or `nan`.
     static func absent(_ text: String) throws -> Double {
         guard let value = Double(text) else { throw Mistake("it is not a number, such as 100, -200 or nan") }
         return value
     }
 
-    /// Metres east and north.
+    /// Parses a position: two numbers, in metres east and north.
     static func position(_ text: String) throws -> FloorPosition {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
             Double($0.trimmingPrefix(" "))
@@ -116,7 +116,7 @@ enum MapValue {
         return FloorPosition(x: x, y: y)
     }
 
-    /// A heading in degrees clockwise from north. `nil` for unknown.
+    /// A heading in degrees clockwise from north; `nil` if it is unknown.
     struct Heading {
         let degrees: Double?
     }
@@ -127,7 +127,7 @@ enum MapValue {
         return Heading(degrees: degrees < 0 ? degrees + 360 : degrees == 360 ? 0 : degrees)
     }
 
-    /// The number of a stay, or the first and the last number of several.
+    /// Parses the number of a stay such as `3`, or a range of numbers such as `3-6`.
     static func stays(_ text: String) throws -> ClosedRange<Int> {
         let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1],
@@ -136,7 +136,7 @@ enum MapValue {
         return first...last
     }
 
-    /// A place of a walk, and the time at which it was passed in seconds.
+    /// A place on a walk, and the time at which it was passed, in seconds; `nil` if no time is given.
     struct Mark {
         let place: String
         let seconds: Double?
@@ -160,8 +160,8 @@ enum MapValue {
 }
 
 extension MapFile {
-    /// Writes a map, and prints its notices and the report about it. If the map goes to standard output, the report goes
-    /// to standard error.
+    /// Writes a map, and prints its notices and the report about it. If the map goes to standard output, the report
+    /// goes to standard error.
     static func write(
         _ map: SignalMap, to output: String, report text: @autoclosure () -> String,
         or json: @autoclosure () -> JSONValue, asJSON: Bool
@@ -174,12 +174,13 @@ extension MapFile {
     }
 }
 
-/// Checks the files that a command writes: they must differ from each other and from the files that it reads.
+/// Checks that the files that a command writes differ from each other and from the files that it reads.
 enum OutputFiles {
     /// - Parameters:
-    ///   - written: The files that the command writes, with their options. `nil` and `-` are ignored.
-    ///   - read: The files that the command reads.
-    /// - Throws: If two of the files are the same.
+    ///   - written: The paths of the files that the command writes, with the options that name them. `nil` and `-` are
+    ///     ignored.
+    ///   - read: The paths of the files that the command reads. `nil` and `-` are ignored.
+    /// - Throws: An error if a written file is the same as another file.
     static func refuseOverwriting(_ written: [(option: String, path: String?)], read: [String?]) throws {
         var known: [(whole: String, what: String)] = read.compactMap { path in
             path.flatMap(whole).map { ($0, "the command reads this file") }
@@ -193,7 +194,7 @@ enum OutputFiles {
         }
     }
 
-    /// The resolved path. `nil` for standard input and output, and for devices.
+    /// Returns the absolute path without symbolic links; `nil` for standard input and output, and for devices.
     private static func whole(_ path: String) -> String? {
         guard path != "-" else { return nil }
         if let resolved = Files.resolved(path) { return resolved.hasPrefix("/dev/") ? nil : resolved }

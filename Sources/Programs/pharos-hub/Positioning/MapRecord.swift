@@ -165,14 +165,15 @@ struct MapRecord: ParsableCommand {
         Terminal.show(judgement.text)
     }
 
-    /// The name of the recording, or else of this machine.
+    /// The name of the receiver: the path of the recording, otherwise the name of this machine.
     private var receiver: String? {
         source.from.flatMap { $0 == "-" ? nil : $0 } ?? Files.firstLine("/proc/sys/kernel/hostname")
     }
 
     // MARK: Places
 
-    /// The place with a name, from the survey or the site, or the place at a position.
+    /// Returns the place with a name, whose position is taken from the survey or the site. Without a name, returns the
+    /// place at a position.
     private func spot(
         _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
     ) throws -> SurveySpot {
@@ -240,7 +241,7 @@ struct MapRecord: ParsableCommand {
             }
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
-            // The user ended the recording.
+            // The source ended before this leg was complete, for example because the user pressed Ctrl-C.
             if !recorder.isLegComplete { break }
         }
         recorder.finish()
@@ -310,7 +311,7 @@ struct MapRecord: ParsableCommand {
             throw Failure(.usage, "\(survey): there is no stay \(number)")
         }
         if move != nil {
-            // The position of a named place is that of its other stays, or that in the site.
+            // The position of a named place is taken from its other stays, or from the site.
             let others = file.survey.filtered { !numbers.contains($0.number) }
             let spot = SurveySpot(place: place, position: position, floor: floor)
             self.move(numbers, to: place == nil ? spot : try self.spot(place, position, others, site), in: file)
@@ -326,9 +327,9 @@ struct MapRecord: ParsableCommand {
 
     // MARK: Naming the place afterwards
 
-    /// Asks the user for the place of stays that have just been recorded.
+    /// Asks the user for the name and the position of stays that have just been recorded.
     ///
-    /// - Returns: `false` if there is no user, or if the user does not name the place.
+    /// - Returns: False if there is no terminal, or if the user gives neither a name nor a position.
     private func askForPlace(of stays: [Int], in file: GrowingSurvey, _ site: Site?) throws -> Bool {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal, survey != "-" else { return false }
         Self.bell("Recorded. Where was that?")
@@ -362,7 +363,7 @@ private final class EnterKeys {
     private var presses = 0
     private var isOver = false
 
-    /// True if Enter was pressed once more.
+    /// True if Enter was pressed since the last press that was returned. Each press is returned once.
     var isPressed: Bool {
         look(milliseconds: 0)
         guard presses > 0 else { return false }

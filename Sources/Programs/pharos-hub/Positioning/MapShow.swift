@@ -17,7 +17,7 @@ struct MapShow: ParsableCommand {
             error, the places that are mistaken for each other, and where another beacon or stay would help most.
             """)
 
-    /// The values that the colours show.
+    /// The values that the colours of the drawing show.
     enum Layer: String, CaseIterable {
         case error
         case heard

@@ -163,7 +163,7 @@ struct Rehearse: ParsableCommand {
 
     func run() throws {
         if schema { return Terminal.write(FaultsFile.schema) }
-        // A rehearsal may take minutes.
+        // A rehearsal may take minutes, so check first that the page can be written.
         if let html, html != "-" { try NewFile.checkDirectory(of: html) }
         if add { return try addReports() }
         let fleet = try RehearsedFleet(file: files[0], siteFile: site)
@@ -199,12 +199,12 @@ struct Rehearse: ParsableCommand {
         }
         guard let result else { return }
         var report = result.report
-        // A page shows the picture of the floor, too.
+        // The page also shows the picture of the floor.
         if html != nil, let siteFile = fleet.siteFile { report.site?.picture = try MapFile.drawnSite(siteFile).picture }
         try show(report)
     }
 
-    /// The arguments of the command but for the seed and the outputs, so that the same run can be started again.
+    /// The arguments of this command except the seed and the outputs, with which the same run can be started again.
     private var arguments: String {
         var words = [files[0]]
         func add(_ name: String, _ value: String?) {
@@ -284,7 +284,7 @@ struct Rehearse: ParsableCommand {
 
 /// Parses the values of options of a rehearsal.
 private enum RehearseValue {
-    /// Simulated hours: `24`, `90 min`, `2h`. A number without a unit is in hours.
+    /// Parses a simulated time such as `24`, `90 min` or `2h`; returns hours. A number without a unit is in hours.
     static func hours(_ text: String) throws -> Double {
         let isPlain = Double(text) != nil
         let (digits, unit) = OptionValue.timeSpan(text)
@@ -308,7 +308,7 @@ private enum RehearseValue {
         return number
     }
 
-    /// A number without a point if it is whole.
+    /// Returns a number as text, without a decimal point if it is whole.
     static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     static func chip(_ text: String) throws -> BeaconChip {

@@ -163,7 +163,7 @@ struct Crowd: ParsableCommand {
         return crowd.identities
     }
 
-    /// The identities of the files.
+    /// Returns the identities of the beacons that the files describe.
     private func described() throws -> [CrowdIdentity] {
         let known = try KnownBeacons(files)
         for warning in known.warnings { Terminal.writeMessage(warning) }
@@ -183,7 +183,7 @@ struct Crowd: ParsableCommand {
         return crowd.identities
     }
 
-    /// What the scanner of the options gets; `nil` without one.
+    /// Returns the expected reception of the crowd by the scanner of the options; `nil` if no scanner is given.
     private func reception(_ facts: CrowdFacts) -> CrowdFacts.Reception? {
         if let scanner {
             return facts.reception(
@@ -202,7 +202,8 @@ struct Crowd: ParsableCommand {
         return preset
     }
 
-    /// Milliseconds such as 500, 500ms or 2s, in microseconds.
+    /// Parses a time such as `500`, `500ms` or `2s`, where a number without a unit is in milliseconds; returns
+    /// microseconds.
     private static func milliseconds(_ text: String) throws -> Int {
         let (number, unit) = OptionValue.timeSpan(text)
         let scale = number == text ? 1 : unit
@@ -221,7 +222,7 @@ struct Crowd: ParsableCommand {
     }
 }
 
-/// Prints a crowd: a live view on a terminal, lines into a pipe, or JSON.
+/// Prints the progress of a crowd: as an updated view on a terminal, as lines to a file or pipe, or as JSON.
 final class CrowdOutput {
     private let json: Bool
     private let isLive: Bool
@@ -246,7 +247,7 @@ final class CrowdOutput {
     }
 
     func progress(_ report: CrowdReport) {
-        // A stopped terminal must not delay the crowd.
+        // Do not wait for a stopped terminal, because that would delay the crowd.
         guard Terminal.takesOutput() else { return }
         if json {
             Terminal.write(report.json(isLast: false).line + "\n")

@@ -21,7 +21,7 @@ struct FleetCommand: ParsableCommand {
         ])
 }
 
-/// A fleet on the command line: the fleet file, the directory that `fleet generate` wrote, or the manifest in it.
+/// The argument that names a fleet: the fleet file, the directory that `fleet generate` wrote, or the manifest in it.
 struct FleetArgument: ParsableArguments {
     @Argument(
         help: "The fleet file, the directory that `pharos fleet generate` wrote, or the manifest.json in it.",
@@ -30,7 +30,7 @@ struct FleetArgument: ParsableArguments {
 
     var named: NamedFleet { NamedFleet(path: fleet) }
 
-    /// The whole manifest.
+    /// Reads or generates the manifest of the whole fleet, and shows the progress.
     func manifest() throws -> FleetManifest {
         let progress = ProgressLine()
         defer { progress.finish() }
@@ -38,7 +38,7 @@ struct FleetArgument: ParsableArguments {
     }
 }
 
-/// A selection of beacons of a fleet. A beacon must match every given option.
+/// The options that select beacons of a fleet. A beacon must match all given options.
 struct BeaconFilter: ParsableArguments {
     @Option(help: ArgumentHelp("Only this beacon. May be repeated.", valueName: "name"))
     var beacon: [String] = []
@@ -53,7 +53,7 @@ struct BeaconFilter: ParsableArguments {
 
     var selection: BeaconSelection { BeaconSelection(names: beacon, sites: site, groups: group) }
 
-    /// The selected beacons, in their order.
+    /// Returns the selected beacons, in the order of `beacons`.
     func apply(to beacons: [FleetManifest.Beacon], of fleet: String) throws -> [FleetManifest.Beacon] {
         let found = try selection.beacons(of: beacons, in: fleet)
         guard !found.isEmpty || beacons.isEmpty else {

@@ -14,7 +14,7 @@ struct FleetExport: ParsableCommand {
             FleetExportPrometheus.self,
         ])
 
-    /// Prints the beacons that an export leaves out to standard error, at most five names.
+    /// Prints on standard error how many beacons an export leaves out and why, with the names of at most five of them.
     static func warn(_ left: [String], _ why: String) {
         guard !left.isEmpty else { return }
         let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
@@ -22,7 +22,7 @@ struct FleetExport: ParsableCommand {
     }
 }
 
-/// The file that an export writes.
+/// The option for the file that an export writes.
 struct ExportOutput: ParsableArguments {
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
@@ -200,7 +200,7 @@ struct FleetExportGeoJSON: ParsableCommand {
     }
 }
 
-/// The value of `--anchor`.
+/// The value of `--anchor`: the geographic position of a site's origin, and the direction of its floor plan.
 struct SiteAnchor {
     let site: String?
     let anchor: FleetMap.Anchor

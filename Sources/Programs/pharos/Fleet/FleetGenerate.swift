@@ -48,7 +48,7 @@ struct FleetInit: ParsableCommand {
         Terminal.writeLine("Made \(made). Next: pharos fleet check \(path)")
     }
 
-    /// Makes a fleet file for a table.
+    /// Writes a fleet file for a table of beacons.
     private func propose(_ table: String) throws {
         let stem = table.split(separator: "/").last.map { String($0.prefix { $0 != "." }) } ?? ""
         let path = output ?? Files.directory(of: table) + stem + ".json"
@@ -66,7 +66,7 @@ struct FleetInit: ParsableCommand {
         if Terminal.inputIsTerminal, Terminal.errorIsTerminal { ask(&proposal) }
         if let fault = proposal.fault { throw Failure(.dataFormat, fault) }
         var uuid = FixedOctets<16>(Privileges.randomOctets(16)) ?? FixedOctets()
-        // Version 4 and variant 1: random (RFC 9562).
+        // Mark the UUID as random: version 4 and the variant 10 (RFC 9562).
         uuid[6] = uuid[6] & 0x0F | 0x40
         uuid[8] = uuid[8] & 0x3F | 0x80
         let name = FleetProposal.groupName(for: stem) ?? "fleet"
@@ -87,7 +87,8 @@ struct FleetInit: ParsableCommand {
         Terminal.show(text + "Next: pharos fleet check \(path)\n")
     }
 
-    /// Asks on the terminal which column has the names, the sites and so on; the guessed column is the default.
+    /// Asks on the terminal which column of the table has the names, the sites and so on. The guessed column is the
+    /// default answer.
     private func ask(_ proposal: inout FleetProposal) {
         Terminal.writeError("The table has the columns \(proposal.columns.joined(separator: ", ")).\n")
         Terminal.writeError("Press Enter to accept a column, or type another one, or - for none.\n")
@@ -200,7 +201,7 @@ struct FleetGenerate: ParsableCommand {
         Terminal.show(generation.text, or: generation.json, asJSON: json)
     }
 
-    /// Asks on a terminal whether beacons may get other identities.
+    /// Asks on the terminal whether beacons may get other identities. Returns false without a terminal.
     private static func wantsRenumbering(_ error: FleetStoreError) -> Bool {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return false }
         for message in error.messages.dropLast() { Terminal.writeMessage(message) }

@@ -16,7 +16,7 @@ struct FleetKeysCommand: ParsableCommand {
         ])
 }
 
-/// The fleet and the directory of its keys.
+/// The arguments of the key commands: the fleet, and the directory of its keys.
 struct FleetKeyOptions: ParsableArguments {
     @OptionGroup var source: FleetArgument
 
@@ -30,7 +30,7 @@ struct FleetKeyOptions: ParsableArguments {
 }
 
 extension FleetKeys {
-    /// The number of beacons without a key, as a sentence.
+    /// Returns the number of beacons without a key as a sentence.
     func text(ofMissing count: Int) -> String {
         "\(count) \(count == 1 ? "beacon has" : "beacons have") no key in \(directory.path)"
     }

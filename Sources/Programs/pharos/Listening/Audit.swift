@@ -157,7 +157,8 @@ struct Audit: ParsableCommand {
         if !report.isGood { throw Failure(.failure) }
     }
 
-    /// The names of the files without folders and extensions; many files are only counted.
+    /// The title of the page: the names of the files without directories and `.json`, or their number if there are more
+    /// than three.
     private var pageTitle: String {
         let names = files.map(InputFile.stem)
         return names.count > 3 ? "Audit of \(names.count) files" : "Audit of \(names.joined(separator: ", "))"
@@ -177,8 +178,8 @@ struct Audit: ParsableCommand {
         }
     }
 
-    /// Returns the place of the receivers. A place without any of the beacons is an error, because no beacon could be
-    /// judged.
+    /// Returns the place of the receivers; `nil` if none is given. Throws an error if the files have no beacon at the
+    /// place, because then no beacon could be checked.
     private func place(of files: AuditedFiles, siteFile: String?) throws -> AuditPlace? {
         guard let place = try namedPlace(siteFile) else { return nil }
         let placed = files.beacons.map(\.group).filter { $0.count > 1 }
@@ -199,7 +200,7 @@ struct Audit: ParsableCommand {
         return place
     }
 
-    /// Returns the place given by the site file and --floor.
+    /// Returns the place that the site file and --floor name; `nil` if neither is given.
     private func namedPlace(_ site: String?) throws -> AuditPlace? {
         guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
         let (decoded, faults) = Site.decode(try InputFile.read(site))
@@ -209,14 +210,14 @@ struct Audit: ParsableCommand {
             floor: floor ?? decoded.fleet?.floor)
     }
 
-    /// Returns the levels that the plan of a site file expects at the receivers that the recordings are named after, such
-    /// as hall.btsnoop; nil if none has a place in the file.
+    /// Returns the levels that a site file predicts at the receivers. A recording such as hall.btsnoop is of the
+    /// receiver `hall`. Returns `nil` if the site file has none of the receivers.
     private func levels(_ file: String, _ files: AuditedFiles) throws -> ExpectedLevels? {
         let decoded = Site.decode(try InputFile.read(file)).site
         guard var floor = decoded, !replay.isEmpty else { return nil }
         let names = replay.map { String(($0.split(separator: "/").last ?? "").prefix { $0 != "." }) }
         let places = names.map { name in floor.receivers.first { $0.name == name }?.position }
-        // Several recordings of a receiver share the shadowing of its link.
+        // Several recordings of one receiver have the same shadowing, so only the first of them counts.
         var seen: Set<String> = []
         let isFirst = names.map { seen.insert($0).inserted }
         guard places.contains(where: { $0 != nil }) else { return nil }
@@ -235,18 +236,19 @@ struct Audit: ParsableCommand {
         return ExpectedLevels(levels, shadowing: floor.radio.shadowing, reach: reach)
     }
 
-    /// The longest run of a hook, in nanoseconds.
+    /// The longest time for which a hook may run, in nanoseconds.
     private static let hookNanoseconds: UInt64 = 10_000_000_000
 
-    /// The program of --hook; nil after a warning if it cannot be run. The audit itself does not need it. A name without a
-    /// slash is a program in PATH.
+    /// Returns the program of --hook. If it cannot be run, prints a warning and returns `nil`, because the audit works
+    /// without it. A name without a slash is searched in PATH.
     private static func usable(_ hook: String) -> String? {
         if !hook.contains("/") || Files.isExecutable(hook) { return hook }
         warn(hook, Files.exists(hook) ? "this is not a program that this user may run" : "there is no such program")
         return nil
     }
 
-    /// Runs the program for each verdict except ok. Its failures are reported and change nothing.
+    /// Runs the program once for each verdict except ok, which has no reason. A failure of the program is only
+    /// reported.
     private static func run(_ hook: String, _ report: AuditReport) {
         for audit in report.advertisements {
             for (verdict, reason) in zip(audit.verdicts, audit.reasons) {
@@ -260,7 +262,7 @@ struct Audit: ParsableCommand {
                     let code = child.wait(until: MonotonicClock.nanoseconds() + hookNanoseconds)
                     if code != 0 { warn(hook, "it ended with \(code)") }
                 } catch {
-                    // It would not start for the other verdicts, too.
+                    // The program would not start for the other verdicts either.
                     return warn(hook, error.text)
                 }
             }

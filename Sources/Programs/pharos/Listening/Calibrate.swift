@@ -138,7 +138,8 @@ struct Calibrate: ParsableCommand {
         }
     }
 
-    /// Returns the measurement, and a sentence if the strongest beacon is not the only one of its level.
+    /// Returns the measurement. Without a chosen beacon, also returns a sentence if other beacons have the same level
+    /// as the strongest beacon.
     private func measure(_ known: KnownBeacons, _ power: Int?) throws -> (CalibrationMeasurement, tie: String?) {
         let legs = legs
         let duration = max(1, seconds * (distanceM.isEmpty ? 1 : distanceM.count) / legs.count)
@@ -181,7 +182,8 @@ struct Calibrate: ParsableCommand {
     private static func radioPower(_ text: [UInt8], _ path: String) throws -> Int? {
         let (profile, problems) = BeaconProfile.decode(text)
         guard let profile else {
-            // The profile may be incomplete, because this command adds its calibration.
+            // The profile may still be incomplete, because this command adds its calibration. So read the power without
+            // the other checks.
             guard JSONDocument.parse(text).problems.isEmpty, let root = JSONDocument.parse(text).root else {
                 throw Failure(.dataFormat, problems.filter(\.isError).map { $0.text(file: path) })
             }
@@ -192,27 +194,28 @@ struct Calibrate: ParsableCommand {
     }
 }
 
-/// Receives one beacon, leg by leg.
+/// Receives one beacon, leg by leg. A leg is the part of a calibration at one distance, in one direction, and on one
+/// channel or all channels.
 private final class CalibrationListener: SightingConsumer {
     private var table: SightingTable
-    /// The positions of the beacon in the table; `nil` to choose the strongest beacon.
+    /// The numbers of the beacon's tracks in the table; `nil` to choose the beacon with the highest level.
     private let places: Set<Int>?
     /// The measurement from which each beacon starts: the legs, without packets.
     private let empty: CalibrationMeasurement
-    /// By position in the table; only 0 is used if the beacon is known.
+    /// The measurement of each beacon, by its number in the table. If the beacon is chosen, only the number 0 is used.
     private var measurements: [Int: CalibrationMeasurement] = [:]
     private let legMicroseconds: Int
     private let isRecording: Bool
     private let line = ProgressLine()
-    /// The number of the present leg, from 0.
+    /// The number of the current leg, from 0.
     private var leg = 0
-    /// The start of the present leg.
+    /// The start of the current leg.
     private var start: HeardInstant?
     /// The duration of the earlier legs, in microseconds.
     private var elapsed = 0
     private var latest = HeardInstant(nanoseconds: 0)
 
-    /// The number of beacons among which the strongest is chosen.
+    /// The largest number of beacons among which the beacon with the highest level is chosen.
     private static let candidates = 256
 
     init(_ choice: BeaconChoice, _ empty: CalibrationMeasurement, legMicroseconds: Int, isRecording: Bool) {
@@ -223,14 +226,15 @@ private final class CalibrationListener: SightingConsumer {
         self.isRecording = isRecording
     }
 
-    /// The measurement of the beacon, or of the strongest beacon with enough packets.
+    /// The measurement of the chosen beacon, or of the ``strongest`` beacon if none is chosen.
     var measurement: CalibrationMeasurement {
         if places != nil { return measurements[0] ?? empty }
         return strongest.flatMap { measurements[$0] } ?? empty
     }
 
-    /// The position of the strongest beacon with enough packets; without one, of the beacon with most packets. Of equally
-    /// strong beacons the one with most packets is chosen, and of those the first by name.
+    /// The number in the table of the beacon with the highest level among those with enough packets. If no beacon has
+    /// enough packets, that of the beacon with the most packets. Of beacons with equal levels, that with the most
+    /// packets is used, and of these the first by name.
     private var strongest: Int? {
         let fewest = CalibrationMeasurement.neededPacketsOfHeading
         let heard = measurements.filter { $0.value.packets >= fewest }
@@ -238,7 +242,7 @@ private final class CalibrationListener: SightingConsumer {
         return candidates.max { $0.value != $1.value ? $0.value < $1.value : title($0.key) > title($1.key) }?.key
     }
 
-    /// The mean level to a tenth of a dB, and the number of packets.
+    /// Returns the mean level, rounded to a tenth of a dB, and the number of packets.
     private static func rank(_ measurement: CalibrationMeasurement) -> (Double, Int) {
         (((measurement.mean ?? -200) * 10).rounded() / 10, measurement.packets)
     }
@@ -248,7 +252,8 @@ private final class CalibrationListener: SightingConsumer {
         return track.known?.name ?? track.identity?.description ?? track.sender?.address.description ?? ""
     }
 
-    /// A sentence if other beacons have the level of the strongest one; `nil` if none has, and for a named beacon.
+    /// A sentence if other beacons have the same level as the strongest beacon; `nil` if there are none, or if the
+    /// beacon was chosen.
     var tie: String? {
         guard places == nil, let strongest, let measured = measurements[strongest], measured.mean != nil else {
             return nil

@@ -39,7 +39,7 @@ struct Find: ParsableCommand {
 
     @OptionGroup var source: BeaconSourceOptions
 
-    // With a map, the other program runs this command.
+    // With this option, pharos-hub runs the command. The option is declared here for help and completions.
     @Option(
         help: ArgumentHelp("A map, to show where the beacon is and how far away.", valueName: "file"),
         completion: .file())
@@ -80,7 +80,8 @@ struct Find: ParsableCommand {
     private static let words = ["ahead of where you began", "to the right", "behind", "to the left"]
     private static let quarterMicroseconds = 4_000_000
 
-    /// Returns the name or identity of the beacon to find; `nil` after the list was printed, if no user can choose.
+    /// Returns the name or identity of the beacon to find. If several beacons are possible and no user can choose,
+    /// prints their list and returns `nil`.
     private func choose(_ known: KnownBeacons, _ file: String?) throws -> String? {
         let query: BeaconQuery
         if let file {
@@ -127,7 +128,7 @@ struct Find: ParsableCommand {
                 + (meant.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
     }
 
-    /// Returns the beacon that the user chooses by its number; `nil` if there is no user.
+    /// Returns the beacon that the user chooses by its number; `nil` without a terminal, or if the user chooses none.
     private func ask(_ candidates: [BeaconSearch.Candidate]) -> BeaconSearch.Candidate? {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return nil }
         while true {
@@ -145,7 +146,7 @@ struct Find: ParsableCommand {
             let feed = try source.open(known, duration: Self.quarterMicroseconds, signals: signals)
             let listener = FindListener(try BeaconChoice(name, known, feed.clock), feed.clock, name: name)
             try feed.run(listener)
-            // A part of a turn shows no direction.
+            // An interrupted turn gives no direction.
             if signals.takenAt != nil { throw Failure(.temporaryFailure) }
             for level in listener.levels { result.hear(level, direction: direction) }
         }

@@ -94,7 +94,7 @@ struct Scan: ParsableCommand {
     }
 }
 
-/// The source of reports.
+/// The options for the source of reports.
 struct ScanSourceOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .receivingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
@@ -144,10 +144,11 @@ struct ScanSourceOptions: ParsableArguments {
         _ = try settings()
     }
 
-    /// Creates the source. Only files are opened yet.
+    /// Creates the source. Only files are opened here; the adapter is opened later.
     func open(_ known: KnownBeacons, levels: ClosedRange<Int8>?) throws -> SightingSource {
         if let replay { return try .recording(replay, levels: levels) }
-        // An empty file may have been made for the recording, and pipes and devices keep nothing.
+        // A file that is not empty is not replaced. An empty file may have been created for the recording, and pipes
+        // and devices have no contents.
         if let record, !force, let size = Files.size(record), size > 0 {
             throw Failure(.usage, "\(record): this file exists; choose another name, or use --force")
         }
@@ -185,7 +186,7 @@ struct ScanSourceOptions: ParsableArguments {
     }
 }
 
-/// The reports to show.
+/// The options that select the reports to show.
 struct ScanSelection: ParsableArguments {
     @Option(parsing: .singleValue, help: .knownBeacons, completion: .file())
     var known: [String] = []
@@ -254,7 +255,7 @@ struct ScanSelection: ParsableArguments {
     }
 }
 
-/// The conversion of levels into distances.
+/// The options for the conversion of levels into distances.
 struct DistanceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("log, altbeacon or radius (default: log).", valueName: "model"),
@@ -283,7 +284,7 @@ struct DistanceOptions: ParsableArguments {
     }
 }
 
-/// Passes sightings to a `Hearing`, and its events to the output.
+/// Passes sightings to a `Hearing`, and the events of the `Hearing` to the output.
 final class ScanEngine: SightingConsumer {
     private var hearing: Hearing
     private let output: ScanOutput
@@ -292,7 +293,7 @@ final class ScanEngine: SightingConsumer {
     private var hasListened = false
     private var isEnded = false
 
-    /// - Parameter keys: The keyboard, on which q ends the scan.
+    /// - Parameter keys: The keys of the terminal, of which q ends the scan; `nil` if keys are not read.
     init(_ hearing: Hearing, _ output: ScanOutput, _ keys: TerminalKeys?) {
         self.hearing = hearing
         self.output = output
@@ -315,7 +316,7 @@ final class ScanEngine: SightingConsumer {
         output.show(report, range.map { octets[$0] }, place, hearing.table)
     }
 
-    /// Beacons do not leave while the receiver does not work.
+    /// Notes whether the receiver works. While it does not, no beacon leaves.
     func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
         if hasListened, state != .off { output.show(state, at: now) }
@@ -325,7 +326,7 @@ final class ScanEngine: SightingConsumer {
     func rest(at now: HeardInstant) {
         output.repaint(hearing.table, at: now)
         output.flush()
-        // This runs for each report, so it does not ask the system each time.
+        // This function is called for each report, so it checks the keys at most every 0.1 s.
         guard let keys, now >= nextKeyCheck else { return }
         nextKeyCheck = now.advanced(byMicroseconds: 100_000)
         isEnded = isEnded || keys.next().contains { $0 == UInt8(ascii: "q") || $0 == UInt8(ascii: "Q") }

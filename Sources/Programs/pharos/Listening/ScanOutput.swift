@@ -7,13 +7,13 @@ internal import LinuxHost
 internal import Listener
 internal import Sightings
 
-/// The form of the output.
+/// The form of the output of a scan.
 enum ScanForm {
     /// One line for each report.
     case reports
     /// One JSON object or table for each round.
     case rounds
-    /// One line for each region that is entered or left.
+    /// One line each time that a region is entered or left.
     case regions
     /// A table that is updated on a terminal, or printed once at the end of a recording.
     case table
@@ -21,7 +21,7 @@ enum ScanForm {
     case tables
 }
 
-/// The order of the rows.
+/// The order of the rows of a table.
 enum ScanOrder: String, ExpressibleByArgument, CaseIterable {
     case name, rssi, last, rate
 }
@@ -54,7 +54,7 @@ final class ScanOutput {
     private let regions: [String]
     /// True if the key q ends the scan.
     var canQuit = false
-    /// The JSON lines that are not written yet.
+    /// The JSON lines that have not been written yet.
     private var output = LineOutput(isData: true)
     private var row = JSONWriter()
     private var block = LiveBlock()
@@ -79,13 +79,14 @@ final class ScanOutput {
     /// The shortest time between two updates of the table, in microseconds.
     private static let repaintMicroseconds = 250_000
 
-    /// `true` if the table is updated on a terminal.
+    /// True if the table is updated on a terminal.
     private var isLive: Bool { form == .table && !json && Terminal.canRedraw }
 
-    /// The width of lines that are not updated, in columns: that of the terminal; unlimited in a file or a pipe.
+    /// The largest width of lines that are printed once, in columns: the width of the terminal, unlimited in a file or
+    /// a pipe.
     private var plainWidth: Int { Terminal.outputIsTerminal ? Terminal.columns : .max }
 
-    /// Adds text for users.
+    /// Prints text for users, after the JSON lines that wait.
     private func addText(_ text: String) {
         flush()
         Terminal.show(text)
@@ -95,10 +96,10 @@ final class ScanOutput {
 
     // MARK: Reports
 
-    /// - Parameter place: The position of the beacon in the table.
+    /// - Parameter place: The number of the beacon's track in the table; `nil` if the table does not have the beacon.
     func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
         let (frames, network) = Self.frames(data)
-        // Several devices may have the name of a group.
+        // If the table does not have the sender, use the group of devices to which it belongs.
         let place = place ?? table.groupsOfReport.first
         // A track is large, so it is not copied for each report.
         let known = place.flatMap { table.tracks[$0].known }
@@ -111,7 +112,7 @@ final class ScanOutput {
         output.addLine(&row)
     }
 
-    /// Returns the frames, and the network that sends data without a frame.
+    /// Returns the frames in the data. If there are none, also returns the network to which the sender belongs.
     private static func frames(_ data: [UInt8]) -> ([BeaconFrame], DeviceNetwork?) {
         var cursor = ADStructureCursor(data.indices)
         var frames: [BeaconFrame] = []
@@ -155,8 +156,8 @@ final class ScanOutput {
         if json { output.add(values.state(state, at: instant).line + "\n") }
     }
 
-    /// Returns the positions of the beacons to show: known beacons in their order, then other beacons by identity,
-    /// unless another order is chosen.
+    /// Returns the numbers of the tracks to show, in the chosen order. By default, known beacons come first in their
+    /// order, then other beacons by identity.
     private func rows(_ table: SightingTable, heardInRound: Bool) -> [Int] {
         let all = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
         let shown = all.filter { filter.takes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
@@ -165,11 +166,11 @@ final class ScanOutput {
 
     /// The sort key of a row.
     private struct Key: Comparable {
-        /// The value of the chosen order; the largest comes first.
+        /// The value by which the user has chosen to sort. The largest value comes first.
         var rank: UInt64 = 0
-        /// The position of a known beacon. Known beacons come before other beacons.
+        /// The number of a known beacon, by which known beacons come before other beacons.
         var known = Int.max
-        /// The identity of another beacon.
+        /// The identity of a beacon that is not known.
         var identity = ""
         var place: Int
 
@@ -208,14 +209,14 @@ final class ScanOutput {
         block.draw(text.split(separator: "\n").map(String.init))
     }
 
-    /// Prints a sentence below the table.
+    /// Prints a sentence on standard error. An updated table is then drawn again below it.
     func say(_ sentence: String, isWarning: Bool) {
         guard isWarning || !isLive else { return }
         Terminal.writeError("pharos: \(sentence)\n")
         if Terminal.errorIsTerminal { block = LiveBlock() }
     }
 
-    /// Prints the last table, unless it was updated on a terminal.
+    /// Prints the last table, unless it is already on the terminal, and the summary.
     func finish(_ table: SightingTable, at now: HeardInstant) {
         if form == .table && !isLive || form == .tables && !hasShownTable {
             addText(text(table, now, width: plainWidth))
@@ -224,7 +225,7 @@ final class ScanOutput {
         flush()
     }
 
-    /// Returns the state and the losses; empty for a recording.
+    /// Returns the state of the receiver and the numbers of reports and losses; empty for a recording.
     private func summary(isLast: Bool) -> String {
         guard let adapter = source.adapter else { return "" }
         let counts = source.counts
@@ -243,8 +244,8 @@ final class ScanOutput {
     /// Returns the table, and the counts below it.
     ///
     /// - Parameters:
-    ///   - width: The columns of the terminal. If the whole table is wider, it has only the most important columns, and
-    ///     each beacon has two lines if the identities need it.
+    ///   - width: The width of the terminal, in characters. If the whole table is wider, only the most important
+    ///     columns are shown, and if these are wider too, each beacon has two lines.
     ///   - limit: The largest number of lines.
     private func text(
         _ table: SightingTable, _ now: HeardInstant, width: Int, rows limit: Int = .max
@@ -255,7 +256,7 @@ final class ScanOutput {
             return source.counts.reports == 0
                 ? "nothing received yet\n" : "none of the selected beacons was received yet\n"
         }
-        // One line is for the number of beacons that are left out.
+        // Reserve one line for the number of beacons that are left out.
         let room = max(3, limit - 1 - others.count)
         // A beacon with several frames has a row for each frame, all with its name.
         let counts = places.compactMap { table.tracks[$0].known?.name }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -276,7 +277,7 @@ final class ScanOutput {
         }.joined()
     }
 
-    /// Returns a line about the devices of networks, and one about the beacons that are not listed.
+    /// Returns lines about the devices of networks, and a line about the beacons that are not listed.
     private func others(_ table: SightingTable, _ now: HeardInstant, _ width: Int) -> [String] {
         var lines: [String] = []
         let networks = table.networks.summaries(until: now)

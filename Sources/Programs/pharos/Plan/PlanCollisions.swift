@@ -71,7 +71,7 @@ struct PlanCollisions: ParsableCommand {
         try output.show(questions.count > 1 ? SitesCollisionQuestion(questions).answer() : questions[0].answer())
     }
 
-    /// The advertisements that each beacon sends, from the profile or from the options.
+    /// Returns the advertisements that each beacon sends, from the profile or from the options.
     private func frames() throws -> [PlannedFrame] {
         if let profile {
             return try LoadedProfile(path: profile).advertisements.map { advertisement in

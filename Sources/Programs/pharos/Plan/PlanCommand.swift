@@ -30,7 +30,7 @@ struct PlanJSONKeys: ParsableCommand {
     func run() { Terminal.write(PlanReference.json.line + "\n") }
 }
 
-/// The options for printing an answer of the planner.
+/// The options that determine how an answer of the planner is printed.
 struct PlanOutput: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -47,8 +47,8 @@ struct PlanOutput: ParsableArguments {
         if json, csv { throw ValidationError("Give --json or --csv, not both.") }
     }
 
-    /// Prints the answer, or passes it to the comparison that asked for it. Exits with status 1 if the target cannot be
-    /// reached.
+    /// Prints the answer. If the command runs as part of a comparison, passes the answer to it instead. Throws a
+    /// failure with exit status 1 if the target cannot be reached.
     func show(_ answer: PlanAnswer) throws {
         if let collector = PlanAnswerCollector.current { return collector.take(answer) }
         if csv {
@@ -58,7 +58,8 @@ struct PlanOutput: ParsableArguments {
         } else {
             Terminal.show(answer.text(charts: Self.charts))
         }
-        // After the answer, which is not lost if the page cannot be written.
+        // The page is written after the answer was printed, so that the answer is not lost if the page cannot be
+        // written.
         if let html {
             try PageFile.write(answer.page(command: CommandProgram.commandLine), to: html)
             if !json, !csv { Terminal.show("\npage written: \(html)\n") }
@@ -66,13 +67,14 @@ struct PlanOutput: ParsableArguments {
         if !answer.holds { throw Failure(.failure) }
     }
 
-    /// As wide as the terminal, in the characters and colours that it supports.
+    /// The form of charts: as wide as the terminal, with the characters and colours that it supports.
     private static var charts: TextChart {
         TextChart(width: Terminal.columns, isPlain: Terminal.isPlain, isColored: Terminal.wantsColor)
     }
 }
 
-/// Shows the progress of a long question on a terminal, and stops it at Ctrl-C with the results so far.
+/// Shows the progress of a long calculation on a terminal. Ctrl-C stops the calculation, which then answers with the
+/// results so far.
 final class PlanWatch {
     private let line = ProgressLine()
     private let signals: SignalDescriptor
@@ -80,21 +82,21 @@ final class PlanWatch {
     private var calls = 0
     private var isStopped = false
 
-    /// - Parameter pace: The number of calls between two checks for signals.
+    /// - Parameter pace: The number of calls of ``report(_:)`` between two checks for signals.
     init(every pace: Int = 1) throws {
         self.pace = pace
         signals = try SignalDescriptor()
     }
 
-    /// Call this as often as convenient.
+    /// Shows the progress. Call it as often as convenient.
     ///
-    /// - Returns: false after Ctrl-C.
+    /// - Returns: False after Ctrl-C.
     func report(_ progress: () -> PlanProgress) -> Bool {
         calls += 1
         if calls % pace == 0, signals.take() != nil { isStopped = true }
         line.report {
             let progress = progress()
-            // "1 batches" without a total is not informative.
+            // Show nothing after the first batch if the total is unknown.
             return progress.done > 1 || progress.total != nil ? progress.text : nil
         }
         return !isStopped

@@ -17,16 +17,17 @@ struct PlanCompare: ForwardingCommand {
             pharos plan collisions --beacons 100,250,500 --interval-ms 100.
             """)
 
-    /// The questions that can be compared.
+    /// The questions of `plan` whose answers can be compared.
     static let questions = [
         "interval", "collisions", "latency", "pattern", "density", "walk", "energy", "range", "thesis",
     ]
-    /// Options whose value may contain commas itself: files, names, and numbers that belong together.
+    /// The options whose value may itself contain commas: files, names, and numbers that belong together. Their values
+    /// are not split into lists.
     private static let withoutLists: Set<String> = [
         "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
         "--scanners", "--scanner-file", "--pattern", "--background",
     ]
-    /// The largest number of answers.
+    /// The largest number of answers in a comparison.
     private static let limit = 100
 
     @Argument(parsing: .captureForPassthrough, help: "A question of pharos plan, and its options.")
@@ -61,7 +62,7 @@ struct PlanCompare: ForwardingCommand {
                 var command = try Pharos.parseAsRoot(["plan"] + arguments)
                 try command.run()
             }
-            // Help and version are not answers.
+            // A command that prints its help or version gives no answer.
             guard let answer = collector.answer else { continue }
             alternatives.append(.init(settings: settings, answer: answer))
         }
@@ -76,7 +77,8 @@ struct PlanCompare: ForwardingCommand {
         if !comparison.holds { throw Failure(.failure) }
     }
 
-    /// The arguments of the program, with `plan compare QUESTION` for a question that has a list of values.
+    /// Returns the arguments of the program. If a question has an option with a list of values, `plan QUESTION` is
+    /// replaced by `plan compare QUESTION`.
     static func expanded(_ arguments: [String]) -> [String] {
         guard arguments.count > 2, arguments[0] == "plan", questions.contains(arguments[1]),
             combinations(Array(arguments.dropFirst())).count > 1
@@ -84,14 +86,15 @@ struct PlanCompare: ForwardingCommand {
         return ["plan", "compare"] + arguments.dropFirst()
     }
 
-    /// Options that refuse 0, so that `0,95` is not a list.
+    /// The options that do not accept 0, so that `0,95` cannot be a list of values.
     private static let aboveZero: Set<String> = [
         "--probability", "--detect-within-s", "--undiscovered-after-s", "--speed-mps", "--range-m", "--spacing-m",
         "--charge-uc", "--capacity-mah", "--interval-ms", "--scan-window-ms", "--scan-interval-ms",
     ]
 
-    /// A sentence about the first value that has a decimal comma; nil if there is none. A comma between two values makes a
-    /// list: `1,5` has two values. But `0,95` is not a list of probabilities, and `1,5s` has one unit for one number.
+    /// Returns a sentence about the first value with a decimal comma; `nil` if there is none. A comma usually separates
+    /// the values of a list: `1,5` has two values. But `0,95` cannot be a list of probabilities, and `1,5s` has only
+    /// one unit, so it is one number.
     static func decimalComma(in arguments: [String]) -> String? {
         var option: String?
         for argument in arguments {
@@ -116,7 +119,7 @@ struct PlanCompare: ForwardingCommand {
         return nil
     }
 
-    /// Every combination of the values in lists: the arguments, and the options that differ.
+    /// Returns every combination of the values in lists: its arguments, and the values of the options that differ.
     static func combinations(_ arguments: [String]) -> [(arguments: [String], settings: [PlanComparison.Setting])] {
         var combinations: [(arguments: [String], settings: [PlanComparison.Setting])] = [([], [])]
         var option: String?
@@ -149,7 +152,7 @@ struct PlanCompare: ForwardingCommand {
     }
 }
 
-/// Receives the answer of a question that another command asks.
+/// Receives the answer of a command that runs as part of a comparison.
 final class PlanAnswerCollector: Sendable {
     @TaskLocal static var current: PlanAnswerCollector?
 

@@ -103,9 +103,10 @@ struct PlanInterval: ParsableCommand {
         try output.show(answer)
     }
 
-    /// Writes the advised interval, or the profile's interval from the spread, into a beacon profile.
+    /// Writes an interval into a beacon profile: the profile's own interval of the spread if there is one, otherwise
+    /// the advised interval.
     ///
-    /// - Returns: Sentences that say what was changed, and warnings.
+    /// - Returns: Sentences about the changes, and warnings.
     private func write(_ advised: AdvertisingInterval, spread: IntervalSpread?, to path: String) throws -> [String] {
         let text = try InputFile.read(path, limit: ProfileReport.sizeLimit)
         let report = ProfileReport(text, file: path)

@@ -5,7 +5,7 @@ internal import CommandSupport
 internal import FleetStore
 internal import Planner
 
-/// The number of beacons in range of one receiver, and the advertisements of each.
+/// The options for the beacons in range of one receiver: their number, and the advertisements that each of them sends.
 struct PlanFleetOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -18,13 +18,13 @@ struct PlanFleetOptions: ParsableArguments {
 
     func validate() throws { try source.validate(beacons: beacons) }
 
-    /// The beacons, with one advertisement each, or those of the fleet's only site.
+    /// Returns the beacons: those of the fleet's only site, or the given number of beacons with one advertisement each.
     func air(_ interval: PlanIntervalOption) throws -> PlannedAir {
         try source.air(interval, packet, beacons: beacons)
     }
 }
 
-/// The packets that the beacons send.
+/// The options for the packets that the beacons send.
 struct PlanPacketOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -46,14 +46,14 @@ struct PlanPacketOptions: ParsableArguments {
                 + "\(AdvertisingData.extendedLimit).")
     }
 
-    /// One advertisement of that length, sent at that interval.
+    /// Returns one advertisement with the length of these options, sent at `interval`.
     func frame(_ interval: PlanIntervalOption) throws -> PlannedFrame {
         guard let requested = interval.requested else { throw Failure(.usage, PlanIntervalOption.missing) }
         return try PlannedFrame(interval: requested.interval, phy: phy, payloadOctets: payloadOctets ?? 31)
     }
 }
 
-/// The advertising interval.
+/// The option for the advertising interval.
 struct PlanIntervalOption: ParsableArguments {
     @Option(
         name: .customLong("interval-ms"), parsing: .unconditional,
@@ -63,13 +63,13 @@ struct PlanIntervalOption: ParsableArguments {
 
     static let missing = "Give an interval: --interval-ms, or --from-fleet."
 
-    /// Throws if there is neither an interval nor a fleet.
+    /// Throws an error if neither an interval nor a fleet is given.
     func validate(with source: PlanSourceOptions) throws {
         if requested == nil, source.fromFleet == nil { throw ValidationError(Self.missing) }
     }
 }
 
-/// Other devices on the channel.
+/// The options for the load by other devices on the channels.
 struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -114,7 +114,7 @@ struct PlanBackgroundOptions: ParsableArguments {
     }
 }
 
-/// The receiver.
+/// The options for the receivers (scanners).
 struct PlanScannerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -161,7 +161,7 @@ struct PlanScannerOptions: ParsableArguments {
         if scannerFile != nil, scanner == nil, scanners == nil {
             throw ValidationError("--scanner-file needs --scanner or --scanners.")
         }
-        // Names of known scanners are checked before anything is computed.
+        // Check the names of predefined scanners before anything is computed.
         if scannerFile == nil, scanner != nil || scanners != nil { _ = try mix }
         guard (scanWindowMs == nil) == (scanIntervalMs == nil) else {
             throw ValidationError("--scan-window-ms and --scan-interval-ms belong together.")
@@ -176,7 +176,7 @@ struct PlanScannerOptions: ParsableArguments {
     /// True if the options name a scanner.
     var isGiven: Bool { scanner != nil || scanners != nil || scanWindowMs != nil }
 
-    /// The scanner or the mix; a scanner that never pauses if none is given.
+    /// The given scanner or mix of scanners; if none is given, a scanner that never pauses.
     var mix: ScannerMix {
         get throws {
             if let window = scanWindowMs, let interval = scanIntervalMs {
@@ -196,7 +196,7 @@ struct PlanScannerOptions: ParsableArguments {
     }
 }
 
-/// A fleet instead of numbers.
+/// The options for a fleet, which can be given instead of the number of beacons and their intervals.
 struct PlanSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -211,7 +211,8 @@ struct PlanSourceOptions: ParsableArguments {
         if site != nil, fromFleet == nil { throw ValidationError("--site needs --from-fleet.") }
     }
 
-    /// Throws if both a number and a fleet are given, or neither.
+    /// Throws an error if both a number of beacons and a fleet are given, or neither of them unless `isOptional` is
+    /// true.
     func validate(beacons: Int?, isOptional: Bool = false) throws {
         if beacons != nil, fromFleet != nil {
             throw ValidationError("Give --beacons or --from-fleet, not both: a fleet says how many beacons it has.")
@@ -221,12 +222,12 @@ struct PlanSourceOptions: ParsableArguments {
         }
     }
 
-    /// All sites of the fleet, or the named site; none without a fleet.
+    /// Returns the named site of the fleet, or all sites if none is named; empty without a fleet.
     ///
     /// - Parameters:
-    ///   - interval: Overrides the interval of every advertisement.
-    ///   - payloadOctets: Overrides the length of every advertisement.
-    ///   - phy: Overrides the PHY of every advertisement.
+    ///   - interval: The interval of every advertisement, if it is not `nil`.
+    ///   - payloadOctets: The number of data bytes of every advertisement, if it is not `nil`.
+    ///   - phy: The PHY of every advertisement, if it is not `nil`.
     func sites(interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY?) throws -> [PlannedAir] {
         guard let fromFleet else { return [] }
         let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
@@ -235,14 +236,15 @@ struct PlanSourceOptions: ParsableArguments {
             phy: phy)
     }
 
-    /// The only site; throws if there are several.
+    /// Returns the only site; `nil` without a fleet. Throws an error if there are several sites.
     func site(
         interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY? = nil
     ) throws -> PlannedAir? {
         try PlannedAir.only(of: sites(interval: interval, payloadOctets: payloadOctets, phy: phy))
     }
 
-    /// The beacons of the fleet's only site, or this number of beacons with one advertisement each.
+    /// Returns the beacons of the fleet's only site. Without a fleet, returns the given number of beacons with one
+    /// advertisement each.
     func air(_ interval: PlanIntervalOption, _ packet: PlanPacketOptions, beacons: Int? = nil) throws -> PlannedAir {
         var air =
             try site(
@@ -253,7 +255,7 @@ struct PlanSourceOptions: ParsableArguments {
     }
 }
 
-/// The values that determine the range of a beacon.
+/// The options for the values that determine the range of a beacon.
 struct PlanRadioOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Radiated power of the beacon (default: 0).", valueName: "dBm"),
@@ -280,7 +282,7 @@ struct PlanRadioOptions: ParsableArguments {
         transform: { try PlanValue.number($0, in: 0...20, "dB") })
     var shadowingDb: Double?
 
-    /// The options that were given.
+    /// The names of the options that were given.
     var given: [String] {
         let options = [
             ("--radio-power-dbm", radioPowerDbm != nil), ("--path-loss", pathLoss != nil),
@@ -289,13 +291,16 @@ struct PlanRadioOptions: ParsableArguments {
         return options.filter(\.1).map(\.0)
     }
 
-    /// The options' values, or their defaults.
+    /// The radiated power in dBm, or its default.
     var radioPower: Double { radioPowerDbm ?? 0 }
+    /// The sensitivity of the receiver in dBm, or its default.
     var sensitivity: Double { receiverSensitivityDbm ?? -90 }
+    /// The path loss model, or its default.
     var model: NamedPathLoss { pathLoss ?? .usual }
+    /// The standard deviation of the shadowing in dB, or its default.
     var shadowing: Double { shadowingDb ?? 4 }
 
-    /// The distance at which half of the beacons are received. Throws for models without a finite range.
+    /// The distance at which half of the beacons are received. Throws an error if the model has no finite range.
     var range: PlannedRange {
         get throws {
             try PlannedRange(radioPower: radioPower, sensitivity: sensitivity, pathLoss: model, shadowing: shadowing)

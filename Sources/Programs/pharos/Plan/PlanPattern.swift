@@ -78,7 +78,7 @@ struct PlanPattern: ParsableCommand {
     }
 }
 
-/// A pattern instead of one interval, for the questions that can compute with it.
+/// The option for a pattern of intervals instead of one interval, for the questions that support patterns.
 struct PlanPatternOption: ParsableArguments {
     @Option(
         name: .customLong("pattern"), parsing: .unconditional,
@@ -87,14 +87,15 @@ struct PlanPatternOption: ParsableArguments {
             valueName: "ms:s,..."), transform: PlanValue.pattern)
     var requested: AdvertisingPattern?
 
-    /// Throws if there is no interval, no pattern and no fleet, or if there are two of them.
+    /// Throws an error unless an interval, a pattern or a fleet is given, or if a pattern is given together with
+    /// another of them.
     func validate(_ interval: PlanIntervalOption, with source: PlanSourceOptions) throws {
         guard requested != nil else { return try interval.validate(with: source) }
         if interval.requested != nil { throw ValidationError("Give --interval-ms or --pattern, not both.") }
         if source.fromFleet != nil { throw ValidationError("Give --pattern or --from-fleet, not both.") }
     }
 
-    /// The beacons with the pattern; nil without one.
+    /// Returns the beacons with the pattern; `nil` if no pattern is given.
     func air(_ packet: PlanPacketOptions, beacons: Int?) throws -> PlannedAir? {
         guard let requested else { return nil }
         let frame = try PlannedFrame(
@@ -105,7 +106,7 @@ struct PlanPatternOption: ParsableArguments {
 }
 
 extension PlanValue {
-    /// `mean`, a percentile such as `p95`, or `within:10`.
+    /// Parses a goal: `mean`, a percentile such as `p95`, or a time in seconds such as `within:10`.
     static func goal(_ text: String) throws -> PatternGoal {
         if text == "mean" { return .mean }
         if text.hasPrefix("p"), let percent = Double(text.dropFirst()), percent > 0, percent < 100 {
@@ -117,7 +118,7 @@ extension PlanValue {
         throw Mistake("write mean, a percentile such as p95, or within:10 for a time in s")
     }
 
-    /// A pattern such as `100:2,1000:8`: intervals in ms, each with its time in s.
+    /// Parses a pattern such as `100:2,1000:8`: intervals in ms, each followed by the time in s for which it is used.
     static func pattern(_ text: String) throws -> AdvertisingPattern {
         let texts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard AdvertisingPattern.countRange.contains(texts.count) else {

@@ -39,7 +39,7 @@ struct PlanScanners: ParsableCommand {
 enum ScannerFileReader {
     private static let sizeLimit = 1 << 20
 
-    /// The scanners of a file. Throws all of its problems.
+    /// Returns the scanners of a file. Throws an error with all problems of the file.
     static func scanners(in file: String) throws -> [ScannerPreset] {
         let octets = try InputFile.read(file, limit: sizeLimit)
         let (scanners, faults) = ScannerFile.decode(octets)

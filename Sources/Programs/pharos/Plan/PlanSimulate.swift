@@ -16,7 +16,7 @@ struct PlanSimulate: ParsableCommand {
         subcommands: [SimulateCollisions.self, SimulateLatency.self, SimulateMerge.self])
 }
 
-/// Options of all simulations.
+/// The options that all simulations have.
 struct SimulationOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -49,7 +49,7 @@ struct SimulationOptions: ParsableArguments {
         transform: PlanValue.batches)
     var batches: Int?
 
-    /// Options that may differ between parts.
+    /// The options that may differ between the parts of a simulation, and so do not belong to the question.
     private static let own = ["--shard", "--batches", "--jobs", "--html"]
 
     func validate(with output: PlanOutput) throws {
@@ -59,7 +59,8 @@ struct SimulationOptions: ParsableArguments {
         }
     }
 
-    /// Simulates until the precision is reached or Ctrl-C is pressed, and prints the answer, or the counts of a part.
+    /// Simulates until the precision is reached or Ctrl-C is pressed, and prints the answer. With --shard, simulates
+    /// one part and prints its counts.
     func run(_ question: some SimulationQuestion, named name: String, _ output: PlanOutput) throws {
         let runner = SimulationRunner(question, threads: jobs ?? Processors.count)
         let watch = try PlanWatch()
@@ -77,7 +78,7 @@ struct SimulationOptions: ParsableArguments {
         if !isWhole { throw Failure(.failure, "stopped before this part was complete; its counts are incomplete") }
     }
 
-    /// The arguments that state the question.
+    /// Returns the arguments that determine the question.
     private static func asked(after name: String) -> [String] {
         var words: [String] = []
         var isValue = false

@@ -117,6 +117,7 @@ struct PlanSite: ParsableCommand {
         }
     }
 
-    /// Enough for the largest site. The tree of a larger file would take gigabytes of memory.
+    /// The largest size of a site file, in bytes: 32 MiB, which is enough for the largest site. Reading a larger file
+    /// would take gigabytes of memory.
     static let sizeLimit = 1 << 25
 }

@@ -4,7 +4,8 @@ internal import CommandSupport
 internal import Configuration
 internal import Planner
 
-/// Reads option values of the planner. The argument parser prints a thrown message after the option's name.
+/// Parses the option values of the planner. The argument parser prints a thrown ``Mistake`` after the name of the
+/// option.
 enum PlanValue {
     /// The largest number of beacons in range of one receiver.
     static let countLimit = LargestFleet.countLimit
@@ -30,8 +31,9 @@ enum PlanValue {
         try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
 
-    /// Reads a share such as `0.95`, or percent such as `95%` and `95`. A number without a sign is a share up to 1, and
-    /// percent from 10 on; numbers between are refused, because 2 may mean 2 % or a mistake.
+    /// Parses a share such as `0.95`, or a percentage such as `95%` or `95`. Without a percent sign, a number up to 1
+    /// is a share, and a number from 10 to 100 is a percentage. Numbers between 1 and 10 are refused, because they are
+    /// often a mistake.
     static func share(_ text: String) throws -> Double {
         let hasSign = text.hasSuffix("%")
         var digits = hasSign ? text.dropLast() : text[...]
@@ -50,7 +52,7 @@ enum PlanValue {
         return share
     }
 
-    /// The share of cases of a target: above 0 and below 1.
+    /// Parses the share of cases of a target, which must be above 0 and below 1.
     static func probability(_ text: String) throws -> Double {
         let share = try share(text)
         guard share > 0, share < 1 else {
@@ -62,7 +64,7 @@ enum PlanValue {
         return share
     }
 
-    /// The share of the channel that other devices occupy, below 1.
+    /// Parses the share of the channel that other devices occupy, which must be below 1.
     static func load(_ text: String) throws -> Double {
         let share = try share(text)
         guard share < 1 else {
@@ -71,7 +73,7 @@ enum PlanValue {
         return share
     }
 
-    /// The loads of the channels, such as `wifi-1-6-11:0.3` or `37:0,38:0.1`.
+    /// Parses the loads of the channels, such as `wifi-1-6-11:0.3` or `37:0,38:0.1`.
     static func channelLoads(_ text: String) throws -> ChannelLoads {
         do {
             if let loads = try ChannelLoads(text, share: load) { return loads }
@@ -87,7 +89,7 @@ enum PlanValue {
         return value
     }
 
-    /// A time such as `15`, `15s` or `1.5 min`, at most a day; in seconds.
+    /// Parses a time such as `15`, `15s` or `1.5 min`, at most a day; returns seconds.
     static func seconds(_ text: String) throws -> Double {
         let (digits, unit) = OptionValue.timeSpan(text)
         let value = try positive(digits) * Double(unit) / 1000
@@ -104,7 +106,7 @@ enum PlanValue {
         return value
     }
 
-    /// A number in a unit, in the range that the models accept.
+    /// Parses a number in a range. The unit is used only in the error message.
     static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
         let value = try number(text)
         guard range.contains(value) else {
@@ -116,7 +118,7 @@ enum PlanValue {
         return value
     }
 
-    /// A scan window or interval in µs: the controllers' range, up to 40.96 s.
+    /// Parses a scan window or a scan interval in milliseconds, from 2.5 ms to 40.96 s; returns microseconds.
     static func scanTime(_ text: String) throws -> Int {
         guard let thousandths = DecimalText.thousandths(text) else { throw Mistake("write milliseconds, such as 512") }
         guard thousandths >= 2500, thousandths <= LatencyModel.longestScanInterval else {
@@ -125,7 +127,7 @@ enum PlanValue {
         return thousandths
     }
 
-    /// `0.45..6`: two numbers of milliseconds, or one.
+    /// Parses the spacing of copies: one number of milliseconds, or two such as `0.45..6`.
     static func copySpacing(_ text: String) throws -> CopySpacing {
         let ends = text.replacing("...", with: "..").split(separator: "..", omittingEmptySubsequences: false)
         guard ends.count <= 2, let low = ends.first.flatMap({ Double($0) }),

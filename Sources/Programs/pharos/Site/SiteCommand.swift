@@ -62,7 +62,7 @@ struct SiteCheck: ParsableCommand {
         let file: String
         let isGood: Bool
         private var problems: [FileProblem]
-        /// Problems of the files that it names.
+        /// The problems of the files that the site file names.
         private var companions: [String] = []
 
         init(of file: String) throws {

@@ -8,10 +8,10 @@ internal import Sites
 
 /// Reads the files that a site file names: its fleet and its picture.
 enum SiteCompanions {
-    /// Sets the beacons of a site whose file refers to a fleet.
+    /// If a site refers to a fleet, sets the site's beacons to those of the fleet.
     ///
-    /// - Parameter file: The site file; `-` for standard input.
-    /// - Returns: the fleet, nil for a site without one, and warnings at their places in the site file.
+    /// - Parameter file: The path of the site file; `-` for standard input.
+    /// - Returns: The fleet, which is `nil` if the site has none, and warnings with their places in the site file.
     static func fillFleet(
         of site: inout Site, _ file: String
     ) throws -> (fleet: SiteFleet?, warnings: [FileProblem]) {
@@ -27,9 +27,9 @@ enum SiteCompanions {
         }
     }
 
-    /// Reads the picture of a site, if it has one.
+    /// Reads the picture of a site, if the site has one.
     ///
-    /// - Parameter file: The site file; `-` for standard input.
+    /// - Parameter file: The path of the site file; `-` for standard input.
     static func readPicture(of site: inout Site, _ file: String) throws {
         do throws(FloorPictureError) {
             try site.readPicture(ofSite: file)

@@ -53,7 +53,7 @@ struct SiteEdit: ParsableCommand {
         let signals = try SignalDescriptor()
         SignalDescriptor.ignoreBrokenPipes()
         let session = SiteEditSession(file)
-        // A file that the editor cannot open ends the command before the browser opens.
+        // If the editor cannot open the file, end the command with an error before the browser opens.
         _ = try session.page()
         let server: LoopbackServer
         do throws(SystemError) {
@@ -76,12 +76,12 @@ struct SiteEdit: ParsableCommand {
         Terminal.writeLine("page written: \(TerminalText.line(path))")
     }
 
-    /// Opens an address in the user's browser if there is a display. The address is printed in any case, so a failure
-    /// changes nothing.
+    /// Opens an address in the user's browser if there is a display. Failures are ignored, because the address was
+    /// printed too.
     private static func openBrowser(_ address: String) {
         let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap(Terminal.environment)
         guard displays.contains(where: { !$0.isEmpty }) else { return }
-        // The browser gets a session of its own, so that it stays open when this program ends.
+        // Start the browser in its own session, so that it stays open when this program ends.
         let script = "setsid --fork xdg-open \"$1\" >/dev/null 2>&1 </dev/null"
         guard let shell = try? ChildProcess(["sh", "-c", script, "sh", address]) else { return }
         _ = shell.wait(until: MonotonicClock.nanoseconds() + 1_000_000_000)
@@ -96,7 +96,7 @@ final class SiteEditSession {
 
     /// The contents of the file with their fingerprint.
     private struct Contents {
-        /// Nil if there is no such file.
+        /// The bytes of the file; `nil` if there is no such file.
         let octets: [UInt8]?
 
         var fingerprint: String { octets.map(Fingerprint.text(of:)) ?? "new" }
@@ -110,9 +110,9 @@ final class SiteEditSession {
         }
     }
 
-    /// The page with the present file.
+    /// Returns the page of the editor with the present contents of the file.
     ///
-    /// Throws for a file that cannot be read, and for one that is not a site file.
+    /// Throws an error if the file cannot be read, or is not a site file.
     func page(saving: SiteEditorPage.Saving = .program) throws -> SiteEditorPage {
         let contents = try read()
         var page = SiteEditorPage(saving: saving, fileName: path)
@@ -128,7 +128,7 @@ final class SiteEditSession {
         guard var site = decoded else { throw Failure(problems, of: path) }
         page.text = String(decoding: octets, as: UTF8.self)
         page.problems = problems
-        // A picture or a fleet that is missing is a problem to show, and no reason to refuse the drawing.
+        // If the picture or the fleet is missing, the page shows a problem, but the drawing can still be edited.
         do throws(FloorPictureError) {
             try site.readPicture(ofSite: path)
         } catch {
@@ -150,7 +150,7 @@ final class SiteEditSession {
         return page
     }
 
-    /// The name of a new site: that of its file, as far as a name may have its characters.
+    /// The name of a new site: the name of its file, with hyphens for the characters that a name must not have.
     private var newName: String {
         let stem = InputFile.stem(of: path)
         let name = stem.map { $0.isASCII && ($0.isLetter || $0.isNumber) || "._-".contains($0) ? String($0) : "-" }
@@ -158,7 +158,7 @@ final class SiteEditSession {
         return start.isEmpty ? "floor" : String(start.prefix(64))
     }
 
-    /// The reply to a request of the page.
+    /// Returns the reply to a request of the page.
     func reply(to request: HTTPRequest) -> LoopbackServer.Reply {
         switch (request.method, request.target) {
         case ("GET", "/"): .answer(pageAnswer)
@@ -177,7 +177,8 @@ final class SiteEditSession {
         }
     }
 
-    /// Writes the file if it is still the one that the page has read, and if it is a good site file.
+    /// Writes the file. Refuses if the file has changed since the page read it, or if the new text is not a good site
+    /// file.
     private func saveAnswer(_ request: HTTPRequest) -> HTTPAnswer {
         guard let expected = request[field: "if-match"] else {
             return Self.json(428, [("message", .string("the request does not say which file it replaces"))])

@@ -6,7 +6,7 @@ internal import Configuration
 internal import LinuxHost
 internal import Sites
 
-/// `site init`: writes a first site file, from a picture, from a drawing or from a size.
+/// `site init`: writes a new site file, from a picture, from a drawing or from a size.
 struct SiteInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a site file to start from.",
@@ -82,12 +82,12 @@ struct SiteInit: ParsableCommand {
 
     @OptionGroup var replacing: ReplaceOption
 
-    /// Two numbers with a comma between them.
+    /// The value of an option that is two numbers, separated by a comma.
     struct Pair: Equatable {
         let first: Double
         let second: Double
 
-        /// Nil if the text is not two numbers.
+        /// Parses two numbers; `nil` if the text is something else.
         init?(_ text: String) {
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
                 Double(part.filter { $0 != " " }).flatMap { $0.isFinite ? $0 : nil }
@@ -97,7 +97,7 @@ struct SiteInit: ParsableCommand {
         }
     }
 
-    /// A unit of drawings.
+    /// A unit of length in drawings.
     enum LengthUnit: String, CaseIterable {
         case mm, cm, m
         case inch = "in"
@@ -192,7 +192,7 @@ struct SiteInit: ParsableCommand {
                 + TerminalText.line("Next: pharos plan site \(path) --html \(path.dropLast(5)).html") + "\n")
     }
 
-    /// The name of the site in a file.
+    /// Returns the name of a new site, which is the name of its file without `.json`.
     private static func siteName(of path: String) throws -> String {
         let stem = InputFile.stem(of: path)
         var decoder = ConfigurationDecoder()
@@ -210,7 +210,7 @@ struct SiteInit: ParsableCommand {
         }
     }
 
-    /// Adds the parts of a drawing.
+    /// Returns a draft with the parts of a drawing added.
     private func drawing(_ path: String, into draft: SiteDraft) throws -> SiteDraft {
         let octets = try InputFile.read(path, limit: PlanSite.sizeLimit)
         var options = FloorImport.Options()
@@ -225,7 +225,7 @@ struct SiteInit: ParsableCommand {
         return drawn
     }
 
-    /// The numbers of the parts of a drawing: ` with 3 walls and 1 room`.
+    /// Returns the numbers of the parts of a drawing, such as ` with 3 walls and 1 room`.
     private static func counts(_ draft: SiteDraft) -> String {
         let all = [
             (draft.walls.count, "wall"), (draft.rooms.count, "room"), (draft.beacons.count, "beacon"),
@@ -237,9 +237,9 @@ struct SiteInit: ParsableCommand {
         return " with " + (others.isEmpty ? last : "\(others) and \(last)")
     }
 
-    /// Writes the draft if `pharos site check` would find no error in it.
+    /// Writes the draft. Throws an error if it has errors that `pharos site check` would report.
     ///
-    /// - Returns: the site in it.
+    /// - Returns: The site of the draft.
     private func write(_ draft: SiteDraft, to path: String) throws -> Site {
         let text = draft.text
         let (site, problems) = Site.decode(Array(text.utf8))
@@ -252,11 +252,11 @@ struct SiteInit: ParsableCommand {
     }
 }
 
-/// Paths of files that other files name.
+/// Converts paths of files that other files name.
 enum SitePath {
-    /// Converts a path that is relative to the working directory into one that is relative to the directory of `file`.
+    /// Returns a path that is relative to the working directory as a path that is relative to the directory of `file`.
     ///
-    /// The result is absolute if the relative path cannot be derived from the two texts.
+    /// If the relative path cannot be derived from the texts of both paths, the result is absolute.
     static func relative(_ path: String, toFile file: String) -> String {
         let directory = Files.directory(of: file)
         if path.hasPrefix("/") || directory.isEmpty { return path }

@@ -2,7 +2,7 @@
 package struct CSVCell: Hashable, Sendable {
     package var start: Int
     package var end: Int
-    /// True if the contents have doubled quotes.
+    /// True if the contents contain doubled double quotes.
     package var hasEscapes = false
 
     package var isEmpty: Bool { start == end }
@@ -37,7 +37,7 @@ package struct CSVRow: Hashable, Sendable {
     package var start = 0
     /// The line on which the row begins, from 1.
     package var line = 1
-    /// The first mistake in the quotes of the row.
+    /// The first mistake in the quotes of the row; `nil` if there is none.
     package var fault: CSVFault?
 
     package init() {}

@@ -26,7 +26,7 @@ package final class CSVTable: Sendable {
         self.rowsLine = rowsLine
     }
 
-    /// Reads the header.
+    /// Reads the header row of a table.
     ///
     /// - Returns: The table, `nil` if the text cannot be read as a table; and the problems of the encoding and of the
     ///   header row.
@@ -86,7 +86,8 @@ package final class CSVTable: Sendable {
     /// The first bytes of a ZIP file. The workbooks of Excel and LibreOffice are ZIP files.
     private static let zipStart: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
 
-    /// Returns whether a text begins like a table: with a header, and a row with as many cells. JSON texts do not.
+    /// Returns true if a text begins like a table: with a header and a row that have the same number of cells. JSON
+    /// texts do not begin like this.
     package static func isTable(_ octets: [UInt8]) -> Bool {
         let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
         let stated = statedSeparator(octets, from: mark)
@@ -114,7 +115,7 @@ package final class CSVTable: Sendable {
         return parts.joined(separator: ".")
     }
 
-    /// Advice for a text that is not a number, as the end of a sentence; empty if there is none.
+    /// Returns advice for a text that is not a number, as the end of a sentence; empty if there is none.
     package func numberHint(_ text: String) -> String {
         let commas = text.count { $0 == "," }
         if commas > 0, separator == UInt8(ascii: ",") { return "; a decimal number has a point" }
@@ -158,8 +159,8 @@ package final class CSVTable: Sendable {
         return position
     }
 
-    /// Returns the separator that a first line `sep=;` states, as spreadsheets write and read it, and the offset of the
-    /// next line; `nil` if the first line is another one.
+    /// If the first line states the separator, such as `sep=;`, returns the separator and the offset of the next line;
+    /// otherwise returns `nil`. Spreadsheets write and read such lines.
     private static func statedSeparator(_ octets: [UInt8], from start: Int) -> (separator: UInt8, end: Int)? {
         let line = octets[start...].prefix { $0 != 0x0A && $0 != 0x0D }
         let text = String(decoding: line, as: UTF8.self).lowercased()
@@ -191,7 +192,8 @@ package enum TextEncoding {
     /// The byte order mark U+FEFF in UTF-8, which some spreadsheets write at the start of a file.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Returns `UTF-16` or `UTF-32` if the byte order mark or the zero bytes of the text show one of these encodings.
+    /// Returns `UTF-16` or `UTF-32` if the byte order mark or the zero bytes of the text indicate one of these
+    /// encodings; otherwise `nil`.
     package static func wideUnits(_ octets: [UInt8]) -> String? {
         let start = Array(octets.prefix(4))
         if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
@@ -212,7 +214,7 @@ package enum TextEncoding {
         return found
     }
 
-    /// Returns the number of bytes of the character at `index`; 0 if no character begins there.
+    /// Returns the number of bytes of the character at `index`; 0 if no valid UTF-8 character begins there.
     private static func sequenceLength(_ octets: [UInt8], at index: Int) -> Int {
         func isIn(_ place: Int, _ range: ClosedRange<UInt8>) -> Bool {
             index + place < octets.count && range.contains(octets[index + place])

@@ -1,4 +1,4 @@
-/// A key of a ``Section``, without the type of its value.
+/// A key of a ``Section``, with any type of value.
 package protocol DeclaredKey: Sendable {
     var name: String { get }
     /// The meaning of the value: one or two sentences for the schema, the manual page and the message about a missing
@@ -13,7 +13,7 @@ package protocol DeclaredKey: Sendable {
     var definitions: [JSONValue.Member] { get }
 }
 
-/// A key of a ``Section`` with the type and the default of its value.
+/// A key of a ``Section``, with the type of its value and its default.
 package struct Key<Value: Sendable>: DeclaredKey {
     package let name: String
     package let type: ValueType<Value>
@@ -21,9 +21,12 @@ package struct Key<Value: Sendable>: DeclaredKey {
     package let isRequired: Bool
     package let preset: Value?
 
+    /// Declares a key.
+    ///
     /// - Parameters:
-    ///   - meaning: Ends with a period. The range and the default are appended to it.
-    ///   - preset: The value if the file does not have the key.
+    ///   - meaning: The meaning of the value in sentences, the last one with a period. The schema appends the range and
+    ///     the default.
+    ///   - preset: The default, which is used if the file does not have the key; `nil` for no default.
     package init(
         _ name: String, _ type: ValueType<Value>, _ meaning: String, isRequired: Bool = false,
         default preset: Value? = nil
@@ -60,7 +63,8 @@ package struct Section: Sendable {
     package let description: String
     package let keys: [any DeclaredKey]
     package let rules: [Rule]
-    /// Returns the advice for an unknown key that users often expect; `nil` suggests the nearest key.
+    /// Returns advice for an unknown key that users often expect; if it returns `nil`, the message suggests the most
+    /// similar key.
     let hint: @Sendable (String) -> String?
 
     package init(
@@ -88,10 +92,10 @@ package struct Section: Sendable {
 
     package var definitions: [JSONValue.Member] { keys.flatMap(\.definitions) }
 
-    /// The text of the schema file (JSON Schema, draft 2020-12) of a file that consists of this section.
+    /// Returns the text of the JSON Schema (draft 2020-12) for a file whose root object is this section.
     package func schemaFile(title: String) -> String { schemaDocument(title: title).pretty }
 
-    /// The contents of the schema file.
+    /// Returns the JSON Schema (draft 2020-12) for a file whose root object is this section.
     package func schemaDocument(title: String) -> JSONValue {
         guard case .object(let members) = schema else { return .null }
         var names: Set<String> = []
@@ -109,7 +113,7 @@ package enum FileHeader {
     package static let version = Key("version", .version, "Version of the format, which is 1.", isRequired: true)
 }
 
-/// A rule between the keys of an object, for the schema and for the decoder.
+/// A rule about the keys of an object, both for the schema and for the decoder.
 package struct Rule: Sendable {
     /// The JSON Schema that objects must pass.
     let schema: JSONValue
@@ -148,7 +152,8 @@ package struct Rule: Sendable {
 extension ConfigurationDecoder {
     /// Reads a whole file.
     ///
-    /// - Returns: the result of `read`, `nil` if the file has an error, and every problem in the order of the file.
+    /// - Returns: The result of `read`, which is `nil` if the file has an error, and every problem in the order of the
+    ///   file.
     package static func decode<File>(
         _ octets: [UInt8], _ read: (inout ConfigurationDecoder, JSONNode) -> File?
     ) -> (file: File?, problems: [FileProblem]) {
@@ -161,7 +166,7 @@ extension ConfigurationDecoder {
     }
 
     /// Checks the keys of an object against its declaration: unknown keys, missing keys, and the rules between keys.
-    /// The values are checked when they are read.
+    /// Returns the node if it is an object. The values are only checked when they are read.
     package mutating func open(_ section: Section, _ node: JSONNode?) -> JSONNode? {
         guard let object = object(node, keys: section.keys.map(\.name), hint: section.hint) else { return nil }
         for key in section.keys where key.isRequired && object[key.name] == nil { reportMissing(key, in: object) }
@@ -169,20 +174,21 @@ extension ConfigurationDecoder {
         return object
     }
 
-    /// Reports that an object does not have a key that it needs.
+    /// Reports that an object does not have a required key.
     package mutating func reportMissing(_ key: some DeclaredKey, in object: JSONNode) {
         let range = key.range.map { ", \($0)" } ?? ""
         error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)", at: object)
     }
 
-    /// The value of a key; its default if the object does not have the key, `nil` if there is no default either, or if
-    /// the value has a problem.
+    /// Returns the value of a key. If the object does not have the key, returns the default of the key. Returns `nil`
+    /// if there is no default either, or if the value has a problem.
     package mutating func read<Value>(_ key: Key<Value>, in object: JSONNode) -> Value? {
         guard let node = object[key.name] else { return key.preset }
         return key.type.read(&self, node)
     }
 
-    /// The first sentence of a meaning as a clause.
+    /// Returns the first sentence of a meaning as part of another sentence: without its period, and with a lower-case
+    /// first letter unless it begins with an abbreviation.
     private static func clause(_ meaning: String) -> String {
         var text = Substring(meaning)
         if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

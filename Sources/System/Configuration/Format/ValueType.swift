@@ -6,16 +6,16 @@ package struct ValueType<Value: Sendable>: Sendable {
     package let definitions: [JSONValue.Member]
     /// The range with its unit for the description, such as `20...10240 ms`; `nil` for types without a range.
     let range: String?
-    /// Turns a default into JSON; `nil` if the type has no defaults.
+    /// Returns a default as JSON; `nil` if the type has no defaults.
     let json: @Sendable (Value) -> JSONValue?
-    /// Reads the value; `nil` after reporting a problem.
+    /// Reads a value; returns `nil` after it has reported a problem.
     package let read: @Sendable (inout ConfigurationDecoder, JSONNode) -> Value?
 
-    /// A type with a schema and a reader of its own.
+    /// A type with its own schema and its own reader.
     ///
     /// - Parameters:
     ///   - schema: An object; its members are keywords of JSON Schema.
-    ///   - definitions: Types that `schema` refers to.
+    ///   - definitions: The definitions of the types to which `schema` refers.
     package init(
         schema: JSONValue, definitions: [JSONValue.Member] = [], range: String? = nil,
         json: @escaping @Sendable (Value) -> JSONValue? = { _ in nil },
@@ -28,7 +28,8 @@ package struct ValueType<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// The same type under a name in the `$defs` of the schema, for types that several keys have.
+    /// Returns this type with its schema in `$defs`, under a name to which the keys refer. Use it for a type that
+    /// several keys have.
     package func defined(as name: String, _ description: String? = nil) -> ValueType {
         let description = description.map { [JSONValue.Member("description", .string($0))] } ?? []
         return ValueType(
@@ -37,10 +38,10 @@ package struct ValueType<Value: Sendable>: Sendable {
             read: read)
     }
 
-    /// The type of the values that `convert` makes from those of this type; `convert` returns `nil` after reporting a
-    /// problem.
+    /// Returns the type of the values that `convert` makes from values of this type. `convert` returns `nil` after it
+    /// has reported a problem.
     ///
-    /// - Parameter json: Turns a default into JSON; omitted for types without defaults.
+    /// - Parameter json: Returns a default as JSON; omitted for types without defaults.
     package func map<Converted>(
         json: @escaping @Sendable (Converted) -> JSONValue? = { _ in nil },
         _ convert: @escaping @Sendable (inout ConfigurationDecoder, JSONNode, Value) -> Converted?
@@ -52,7 +53,7 @@ package struct ValueType<Value: Sendable>: Sendable {
         }
     }
 
-    /// The schema with a description.
+    /// Returns the schema with a description.
     func schema(_ description: String) -> JSONValue {
         .object([.init("description", .string(description))] + schema.filter { $0.key != "description" })
     }
@@ -71,9 +72,9 @@ extension ValueType<Int> {
         ) { $0.integer($1, in: range, unit: unit) }
     }
 
-    /// A number with up to three decimals, read in thousandths.
+    /// A number with up to three decimals. The value is in thousandths.
     ///
-    /// - Parameter range: In thousandths.
+    /// - Parameter range: The range in thousandths.
     package static func thousandths(_ range: ClosedRange<Int>, unit: String) -> ValueType {
         let (low, high) = (JSONNumber(thousandths: range.lowerBound), JSONNumber(thousandths: range.upperBound))
         return ValueType(
@@ -112,7 +113,7 @@ extension ValueType<Double> {
         ) { $0.real($1, in: range, unit: unit) }
     }
 
-    /// A share of one, such as 0.95, or percent from 10 on, such as 95.
+    /// A share as a fraction of one, such as 0.95, or in percent from 10 on, such as 95. The value is the fraction.
     package static func share(_ range: ClosedRange<Double>) -> ValueType {
         let (low, high) = (JSONValue.real(range.lowerBound), JSONValue.real(range.upperBound))
         let (least, most) = (ConfigurationDecoder.leastPercent, 100 * range.upperBound)
@@ -136,7 +137,7 @@ extension ValueType {
 }
 
 extension JSONValue {
-    /// The number as JSON. A whole number is written without a fraction: `3`, not `3.0`.
+    /// Returns the number as JSON. A whole number is written without a fraction: `3`, not `3.0`.
     static func real(_ value: Double) -> JSONValue {
         Int(exactly: value).map { .integer($0) } ?? .decimal("\(value)")
     }
@@ -155,7 +156,7 @@ extension ValueType<String> {
     /// Any string.
     package static var text: ValueType { ValueType(schema: ["type": "string"]) { $0.text($1) } }
 
-    /// A name for files and units.
+    /// A name that can be used for files and systemd units.
     package static var name: ValueType {
         ValueType(
             schema: [
@@ -166,9 +167,9 @@ extension ValueType<String> {
         .defined(as: "name", "Letters, digits, \".\", \"_\" and \"-\", starting with a letter or a digit.")
     }
 
-    /// A text for people.
+    /// A text that is shown to people, such as a title.
     ///
-    /// - Parameter limit: In characters.
+    /// - Parameter limit: The largest number of characters.
     package static func label(
         _ limit: Int = ConfigurationDecoder.labelLimit, isEmptyGood: Bool = false
     ) -> ValueType {
@@ -180,12 +181,13 @@ extension ValueType<String> {
 
     /// The path of a file or directory, which is not opened.
     ///
-    /// - Parameter what: For the message, such as `a file`.
+    /// - Parameter what: The kind of file for the error message, such as `a file`.
     package static func path(of what: String = "a file") -> ValueType {
         ValueType(schema: ["type": "string", "pattern": "^[^\\u0000]+$"]) { $0.filePath($1, of: what) }
     }
 
-    /// The path of a file that holds a key of 16 bytes. The key itself is refused, because others may read this file.
+    /// The path of a file that contains a key of 16 bytes. The key itself is refused, because other users may read this
+    /// configuration file.
     package static var keyFile: ValueType {
         ValueType(
             schema: [
@@ -228,19 +230,19 @@ extension ValueType<[UInt8]> {
 // MARK: Objects and lists
 
 extension ValueType<JSONNode> {
-    /// An object with the keys of `section`. The caller reads them from the node.
+    /// An object with the keys of `section`. The value is the node, from which the caller reads the keys.
     package static func section(_ section: Section) -> ValueType {
         ValueType(schema: section.schema, definitions: section.definitions) { $0.open(section, $1) }
     }
 }
 
 extension ValueType {
-    /// A list.
+    /// A list of values of one type.
     ///
     /// - Parameters:
-    ///   - what: The elements, for messages: `walls`.
+    ///   - what: The elements in plural, for messages: `walls`.
     ///   - count: The smallest and the largest number of elements.
-    ///   - isWhole: Whether the list has no value if an element has a problem. Otherwise only that element is left out.
+    ///   - isWhole: True to return no list if one of its elements has a problem; false to omit only this element.
     package static func list<Element>(
         _ what: String, _ count: ClosedRange<Int>, of element: ValueType<Element>, isUnique: Bool = false,
         isWhole: Bool = false
@@ -270,7 +272,7 @@ extension ValueType {
                 return nil
             }
             let numbers = parts.compactMap { element.read(&decoder, $0) }
-            // A height, as GeoJSON has it, is checked and not used.
+            // A third number, a height as in GeoJSON, is checked but not used.
             return numbers.count == parts.count ? Array(numbers.prefix(2)) : nil
         }.defined(
             as: "position",

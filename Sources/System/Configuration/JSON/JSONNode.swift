@@ -2,7 +2,7 @@ internal import BluetoothTypes
 
 /// A value of a JSON text with the position at which it begins.
 public struct JSONNode: Sendable {
-    /// The kinds of values. Lists and objects contain nodes with positions of their own.
+    /// The kinds of values. The nodes in lists and objects have their own positions.
     public enum Value: Sendable {
         case null
         case boolean(Bool)
@@ -40,12 +40,14 @@ public struct JSONNode: Sendable {
     }
 }
 
-/// A key of an object with its value.
+/// A member of an object: a key with its value.
 public struct JSONMember: Sendable {
     public let key: String
     public let keyPosition: JSONPosition
     public let value: JSONNode
 
+    /// Creates a member.
+    ///
     /// - Parameter keyPosition: The position of the key's opening quote.
     public init(key: String, keyPosition: JSONPosition, value: JSONNode) {
         self.key = key
@@ -61,7 +63,7 @@ extension JSONNode {
         return members.first { $0.key == key }?.value
     }
 
-    /// The element of a list; `nil` if there is no such element or this is not a list.
+    /// The element of a list at `index`; `nil` if there is no such element or this is not a list.
     public subscript(index: Int) -> JSONNode? {
         guard case .array(let elements) = value, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -104,7 +106,7 @@ extension JSONNode {
     }
 }
 
-/// A position in a text as editors show it: the line and the column, both from 1.
+/// A position in a text as editors show it: a line and a column, both counted from 1.
 ///
 /// Columns are counted in Unicode scalars. Lines end with LF, CR LF or CR.
 public struct JSONPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -138,6 +140,8 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
 
     public static let root = JSONPath([])
 
+    /// Creates a path.
+    ///
     /// - Parameter components: The steps from the root to the value; empty for the root.
     public init(_ components: [Component]) {
         self.components = components

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 
-/// A JSON number with the digits that it was written with. It is converted on demand, and never through binary floating
-/// point.
+/// A JSON number that keeps the digits with which it was written. It is only converted when a value is requested, and
+/// never through binary floating point.
 public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     /// The text of the number, such as `152.5` or `1e3`.
     public let text: String
@@ -42,7 +42,8 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// RFC 8259, 6: `-`, digits without a leading zero, a fraction, an exponent.
+    /// Returns true if the text follows RFC 8259, section 6: an optional `-`, digits without a leading zero, an
+    /// optional fraction and an optional exponent.
     private static func isGrammatical(_ text: [UInt8]) -> Bool {
         var rest = text[...]
         func digits() -> Int {
@@ -72,13 +73,14 @@ private struct DecimalDigits {
     private let isNegative: Bool
     /// The significant digits, 0...9, without leading and trailing zeros; empty for zero.
     private let digits: [UInt8]
-    /// The number is its digits times ten to this power.
+    /// The power of ten by which the digits, read as a whole number, are multiplied.
     let exponent: Int
 
-    /// Larger than the number of digits of any text, and small enough that sums do not overflow.
+    /// The largest exponent that is kept. It is larger than the number of digits of any text, and small enough that
+    /// sums do not overflow.
     private static let exponentLimit = 1_000_000_000_000_000
 
-    /// Takes a text apart that follows the grammar of JSON numbers.
+    /// Splits a text, which must follow the grammar of JSON numbers, into digits and exponent.
     init(_ text: String) {
         var digits: [UInt8] = []
         var exponent = 0
@@ -116,19 +118,21 @@ private struct DecimalDigits {
         magnitude(shifted: places).map { isNegative ? -$0 : $0 }
     }
 
-    /// Returns a negative number if the value is less than `bound` thousandths, and a positive one if it is greater.
+    /// Returns a negative number if the value is less than `bound` thousandths, a positive number if it is greater, and
+    /// 0 if both are equal.
     func compare(thousandths bound: Int) -> Int {
         guard let value = value(shifted: 3) else { return isNegative ? -1 : 1 }
         if value != bound { return value < bound ? -1 : 1 }
-        // The value was rounded to the bound, so the digits after the thousandths decide. If they start with 5...9, it
-        // was rounded away from zero.
+        // The rounded value equals the bound, so the digits after the thousandths decide. If they start with 5...9, the
+        // value was rounded away from zero.
         guard exponent < -3, !digits.isEmpty else { return 0 }
         let kept = digits.count + exponent + 3
         let roundedUp = kept >= 0 && kept < digits.count && digits[kept] >= 5
         return roundedUp == isNegative ? 1 : -1
     }
 
-    /// Returns the whole part of the value times ten to the power of `places`, without the sign, rounded half up.
+    /// Returns the value times ten to the power of `places`, without the sign and rounded half up; `nil` if it has more
+    /// than 18 digits.
     private func magnitude(shifted places: Int) -> Int? {
         let power = exponent + places
         let wholeDigits = digits.count + power

@@ -2,20 +2,21 @@ internal import BluetoothTypes
 
 /// A parser of JSON texts (RFC 8259) that keeps the position of every value.
 ///
-/// It is strict: everything that the grammar forbids is a problem, and so are duplicate keys, a byte order mark and nesting
-/// deeper than ``depthLimit``. If the meaning is clear in spite of a mistake (a trailing comma, a comment, a key without
-/// quotes), the parser reports the mistake and continues, so that one run finds as many mistakes as possible.
+/// It is strict: everything that the grammar forbids is a problem, and so are duplicate keys, a byte order mark and
+/// nesting deeper than ``depthLimit``. If the meaning is clear in spite of a mistake (a trailing comma, a comment, a
+/// key without quotes), the parser reports the mistake and continues, so that one run finds as many mistakes as
+/// possible.
 public enum JSONDocument {
-    /// The largest number of lists and objects inside each other.
+    /// The largest depth of lists and objects that are nested inside each other.
     public static let depthLimit = 64
     /// The number of problems after which the parser stops.
     public static let problemLimit = 100
 
     /// Parses a whole text.
     ///
-    /// - Parameter file: The name of the file for the problems.
-    /// - Returns: The root, `nil` if the parser could not read to the end; and every problem in the order of the text. The
-    ///   text is valid only if there are no problems.
+    /// - Parameter file: The name of the file that the problems contain; `nil` if it is unknown.
+    /// - Returns: The root, `nil` if the parser could not read to the end; and every problem in the order of the text.
+    ///   The text is valid only if there are no problems.
     public static func parse(_ octets: [UInt8], file: String? = nil) -> (root: JSONNode?, problems: [FileProblem]) {
         var parser = JSONParser(octets, file: file)
         let root = parser.parseDocument()
@@ -27,7 +28,8 @@ public enum JSONDocument {
 struct JSONParser {
     var scanner: JSONScanner
     private(set) var problems: [FileProblem] = []
-    /// True if a mistake makes the rest of the text unreadable.
+    /// True if parsing has stopped, because a mistake makes the rest of the text unreadable or there are too many
+    /// problems.
     private(set) var isStopped = false
     private let file: String?
 
@@ -166,7 +168,7 @@ struct JSONParser {
         }
     }
 
-    /// Returns a scalar as a part of a sentence.
+    /// Returns a description of a scalar as part of a sentence.
     static func show(_ scalar: Unicode.Scalar) -> String {
         if scalar == "'" { return "a single quote; put strings in double quotes" }
         let isVisible = scalar.value > 0x20 && scalar.value != 0x7F && scalar.properties.generalCategory != .control
@@ -262,7 +264,8 @@ extension JSONParser {
         return JSONMember(key: key, keyPosition: position, value: value)
     }
 
-    /// Takes the comma after a member or an element; there is none before the closing bracket.
+    /// Takes the comma after a member or an element; before the closing bracket there is none. Returns `false` if
+    /// parsing must stop.
     private mutating func finishItem(
         before closing: Unicode.Scalar, of kind: String, _ opening: JSONPosition, path: JSONPath
     ) -> Bool {
@@ -300,7 +303,8 @@ extension JSONParser {
 // MARK: Strings
 
 extension JSONParser {
-    /// Parses a string from its opening to its closing quote. A mistake inside is reported and replaced by U+FFFD.
+    /// Parses a string from its opening to its closing quote. Mistakes inside are reported; a wrong escape becomes
+    /// U+FFFD.
     mutating func parseString(path: JSONPath) -> String {
         let opening = scanner.position
         scanner.take()
@@ -331,7 +335,7 @@ extension JSONParser {
         return String(text)
     }
 
-    /// Parses a backslash and the characters that belong to it.
+    /// Parses a backslash and the characters that belong to the escape.
     private mutating func parseEscape(path: JSONPath) -> Unicode.Scalar {
         let position = scanner.position
         scanner.take()
@@ -368,7 +372,7 @@ extension JSONParser {
         "\"": "\"", "\\": "\\", "/": "/", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t",
     ]
 
-    /// Parses the four digits of `\uXXXX`.
+    /// Parses the four digits of `\uXXXX`; returns `nil` after it has reported a mistake.
     private mutating func parseHexadecimal(path: JSONPath, escape: JSONPosition) -> UInt16? {
         var value: UInt16 = 0
         for _ in 0..<4 {
@@ -383,12 +387,12 @@ extension JSONParser {
     }
 }
 
-/// The Unicode scalars of a JSON text and the position of the next one.
+/// The Unicode scalars of a JSON text, with the position of the next scalar to read.
 struct JSONScanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private(set) var position = JSONPosition(line: 1, column: 1)
-    /// The positions of bytes that are not UTF-8. Each is read as U+FFFD.
+    /// The positions of bytes that are not UTF-8. Each of them is read as U+FFFD.
     let illFormed: [JSONPosition]
 
     init(_ octets: [UInt8]) {
@@ -415,12 +419,12 @@ struct JSONScanner {
     /// The next scalar, or `nil` at the end.
     var next: Unicode.Scalar? { peek(0) }
 
-    /// Returns the scalar `distance` places after the next one.
+    /// Returns the scalar `distance` places after the next one; `nil` beyond the end.
     func peek(_ distance: Int) -> Unicode.Scalar? {
         index + distance < scalars.count ? scalars[index + distance] : nil
     }
 
-    /// Takes the next scalar.
+    /// Takes and returns the next scalar; `nil` at the end.
     @discardableResult
     mutating func take() -> Unicode.Scalar? {
         guard index < scalars.count else { return nil }
@@ -430,14 +434,14 @@ struct JSONScanner {
         return scalar
     }
 
-    /// Takes the next scalar if it is `scalar`; returns whether it is.
+    /// Takes the next scalar if it equals `scalar`; returns true if it did.
     mutating func take(_ scalar: Unicode.Scalar) -> Bool {
         guard next == scalar else { return false }
         take()
         return true
     }
 
-    /// Takes and returns the scalars up to the first that does not satisfy `condition`.
+    /// Takes and returns the scalars before the first scalar that does not satisfy `condition`.
     mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
         var text = String.UnicodeScalarView()
         while let scalar = next, condition(scalar) {

@@ -24,15 +24,15 @@ public enum JSONValue: Hashable, Sendable {
     /// Returns a whole number.
     public static func integer(_ value: some BinaryInteger) -> Self { .number(JSONNumber(value)) }
 
-    /// The text in one line without spaces, for JSON Lines.
+    /// The JSON text in one line without spaces, for JSON Lines.
     public var line: String {
         var writer = JSONWriter()
         writer.write(self)
         return writer.text
     }
 
-    /// The text with two spaces of indentation for each level, ending with a line feed. A list that contains neither
-    /// lists nor objects is written in one line.
+    /// The JSON text with two spaces of indentation for each level, ending with a line feed. A list that contains
+    /// neither lists nor objects is written in one line.
     public var pretty: String {
         var writer = JSONWriter(isPretty: true)
         writer.write(self)
@@ -89,12 +89,12 @@ extension JSONValue {
         return .thousandths(Int(min(1e15, max(-1e15, value * 1000)).rounded()))
     }
 
-    /// Returns the number of so many thousandths, such as `22.5` for 22500; `null` for `nil`.
+    /// Returns the number of `value` thousandths, such as `22.5` for 22500; `null` for `nil`.
     public static func thousandths(_ value: Int?) -> JSONValue {
         .optional(value) { .number(JSONNumber(thousandths: $0)) }
     }
 
-    /// Returns a time in seconds, rounded to thousandths; `null` for `nil`.
+    /// Returns a time in microseconds as a number of seconds, rounded to thousandths; `null` for `nil`.
     public static func seconds(_ microseconds: Int?) -> JSONValue {
         .thousandths(microseconds.map { ($0 + 500) / 1000 })
     }
@@ -113,16 +113,16 @@ extension JSONValue {
     }
 }
 
-/// A JSON value to be written in which some values are inserted later.
+/// A JSON value with gaps, into which values are inserted later.
 package enum JSONTemplate: Sendable {
     case value(JSONValue)
-    /// The place of a value that is inserted later.
+    /// The position at which a value is inserted later.
     case gap
     case array([JSONTemplate])
     case object([(key: String, value: JSONTemplate)])
 
-    /// The text as ``JSONValue/pretty`` has it, cut at the gaps: one piece more than there are gaps. A gap counts as a
-    /// plain value, which is written in the line of its list.
+    /// The text in the form of ``JSONValue/pretty``, split at the gaps, so that there is one more piece than gaps. A
+    /// gap is treated like a plain value: a list of gaps is written in one line.
     package var prettyPieces: [String] {
         var writer = JSONWriter(isPretty: true)
         var pieces: [String] = []

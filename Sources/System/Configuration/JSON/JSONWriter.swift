@@ -2,8 +2,8 @@ internal import BluetoothTypes
 
 /// Writes JSON as UTF-8.
 ///
-/// ``JSONValue`` uses it for its text. For objects that are written thousands of times a second, call it directly, which
-/// needs no tree of values:
+/// ``JSONValue`` uses it to write its text. For objects that are written thousands of times a second, use the writer
+/// directly, which needs no tree of values:
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -12,7 +12,8 @@ internal import BluetoothTypes
 /// writer.endObject()
 /// ```
 ///
-/// Members are written in the order of the calls. Keys must need no escapes; keys and nesting are not checked.
+/// Members are written in the order of the calls. Keys must not contain characters that need escapes; neither keys nor
+/// nesting are checked.
 public struct JSONWriter: Sendable {
     /// The text so far, in UTF-8.
     public private(set) var octets: [UInt8] = []
@@ -23,17 +24,19 @@ public struct JSONWriter: Sendable {
     /// Creates a writer without text.
     public init() { self.init(isPretty: false) }
 
-    /// - Parameter isPretty: Whether values are written as ``JSONValue/pretty`` has them.
+    /// Creates a writer without text.
+    ///
+    /// - Parameter isPretty: True to write values in the form of ``JSONValue/pretty``.
     init(isPretty: Bool) {
         self.isPretty = isPretty
     }
 
     var text: String { String(decoding: octets, as: UTF8.self) }
 
-    /// Removes the text, and keeps the storage.
+    /// Removes the text, and keeps its memory for the next text.
     public mutating func removeAll() { octets.removeAll(keepingCapacity: true) }
 
-    // MARK: Calls for one part after another
+    // MARK: Writing an object part by part
 
     /// Begins an object: the whole text, or an element of a list.
     public mutating func beginObject() {
@@ -86,7 +89,7 @@ public struct JSONWriter: Sendable {
         write(value)
     }
 
-    /// Adds an element to a list.
+    /// Adds an element to the innermost list.
     public mutating func add(_ value: JSONValue) {
         separate()
         write(value)
@@ -109,7 +112,7 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    // MARK: Whole values
+    // MARK: Writing whole values
 
     mutating func write(_ value: JSONValue) {
         switch value {
@@ -123,7 +126,9 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// - Parameter isBroken: Whether pretty text has one line for each element.
+    /// Writes a list.
+    ///
+    /// - Parameter isBroken: True to write each element on its own line, if the text is pretty.
     mutating func write<Element>(
         list elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
     ) {

@@ -2,8 +2,9 @@ internal import BluetoothTypes
 
 /// Escapes text for HTML and XML, including SVG.
 public enum MarkupText {
-    /// Returns the text for the content of an element or for an attribute in single or double quotes. Characters that HTML and
-    /// XML do not allow, and controls of the writing direction, become U+FFFD. Tabs and line feeds stay.
+    /// Returns the text for the content of an element, or for an attribute in single or double quotes. Characters that
+    /// HTML and XML do not allow, and controls of the writing direction, become U+FFFD. Tabs and line feeds are not
+    /// changed.
     public static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
@@ -34,7 +35,7 @@ public enum MarkupText {
 /// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, even in quotes, and some split lines at
 /// semicolons within quotes.
 public enum SpreadsheetText {
-    /// Removes the apostrophe that ``text(_:)`` inserts at the start.
+    /// Returns the text of a cell without the apostrophe that ``text(_:)`` inserts at its start.
     public static func raw(_ text: String) -> String {
         guard text.first == "'", let next = text.dropFirst().first,
             "=+-@|%\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".contains(next)
@@ -42,8 +43,8 @@ public enum SpreadsheetText {
         return String(text.dropFirst())
     }
 
-    /// Returns a text in quotes. An apostrophe is inserted before each character that could begin a formula, at the start and
-    /// after each character that a spreadsheet may take for the end of a cell.
+    /// Returns a text as a cell in double quotes. An apostrophe is inserted before each character that could begin a
+    /// formula: at the start of the cell, and after each character at which a spreadsheet may end the cell.
     public static func text(_ raw: String) -> String {
         var result = "\""
         var mayBegin = true
@@ -53,7 +54,7 @@ public enum SpreadsheetText {
                 result += "\"\""
                 mayBegin = true
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", " ", "\u{A0}":
-                // Line feeds and tabs would end a cell. A formula may begin after blanks.
+                // Line feeds and tabs would end a cell in some spreadsheets. A formula may also begin after blanks.
                 result += " "
             case "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}", "|", "%":
                 if mayBegin { result += "'" }
@@ -67,8 +68,8 @@ public enum SpreadsheetText {
         return result + "\""
     }
 
-    /// Returns hexadecimal digits with the prefix `0x`. Without it, spreadsheets would remove leading zeros or read a power of
-    /// ten. Anything else is returned as ``text(_:)``.
+    /// Returns hexadecimal digits as a cell with the prefix `0x`. Without the prefix, spreadsheets would remove leading
+    /// zeros or read digits such as `12e3` as a power of ten. Any other text is returned as ``text(_:)`` does.
     public static func hexadecimal(_ digits: some CustomStringConvertible) -> String {
         let digits = "\(digits)"
         return digits.utf8.allSatisfy { $0.hexadecimalValue != nil } ? "0x\(digits)" : text(digits)

@@ -1,7 +1,7 @@
 /// Writes words of other Latin alphabets with the letters a to z.
 package enum PlainLetters {
-    /// Returns `text` with plain letters for letters with marks: `ae` for `ä`, `ss` for `ß`, `e` for `é`. Characters that
-    /// are no Latin letters stay as they are.
+    /// Returns `text` with plain letters instead of letters with marks: `ae` for `ä`, `ss` for `ß`, `e` for `é`.
+    /// Characters that are not Latin letters are not changed.
     package static func text(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -11,7 +11,7 @@ package enum PlainLetters {
             case "Ä", "Ö", "Ü": result += plain(scalar) + "e"
             case "ß": result += "ss"
             case "ẞ": result += "SS"
-            // A mark that follows its letter.
+            // A combining diaeresis, which follows its letter as a separate scalar.
             case "\u{308}": result += result.last.map { "aouAOU".contains($0) } == true ? "e" : ""
             case _ where scalar.properties.generalCategory == .nonspacingMark: break
             default: result += plain(scalar)
@@ -20,7 +20,8 @@ package enum PlainLetters {
         return result
     }
 
-    /// The letter in the Unicode name, such as `LATIN SMALL LETTER E WITH ACUTE`.
+    /// Returns the plain letter that the Unicode name of a scalar contains, such as `e` for `LATIN SMALL LETTER E WITH
+    /// ACUTE`; other scalars are returned unchanged.
     private static func plain(_ scalar: Unicode.Scalar) -> String {
         let words = (scalar.properties.name ?? "").split(separator: " ")
         guard words.count > 3, words[0] == "LATIN", words[2] == "LETTER", words[3].count <= 2 else {

@@ -2,8 +2,9 @@ internal import BluetoothTypes
 
 /// Writes strings of JSON (RFC 8259, section 7).
 public enum JSONText {
-    /// Returns the text in double quotes, with quotes, backslashes and all invisible characters escaped. JSON requires it
-    /// for controls below U+0020 only, but terminals obey the others too, and some reverse the text around them.
+    /// Returns the text in double quotes, with quotes, backslashes and all invisible characters escaped. JSON requires
+    /// this only for control characters below U+0020. But terminals also execute other control characters, and some
+    /// characters reverse the text around them.
     public static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: mayNeedEscaping) else { return "\"\(text)\"" }
         var result = "\""
@@ -23,8 +24,9 @@ public enum JSONText {
         result.append(UInt8(ascii: "\""))
     }
 
-    /// Returns the text in double quotes for a script element of a page. `<`, `>`, `&` and `'` are escaped, so that no end tag
-    /// or comment can begin in it, and so are characters that HTML does not allow. Noncharacters above U+FFFF become U+FFFD.
+    /// Returns the text in double quotes for a script element of an HTML page. `<`, `>`, `&` and `'` are escaped, so
+    /// that the text can begin neither an end tag nor a comment. Characters that HTML does not allow are escaped as
+    /// well; noncharacters above U+FFFF become U+FFFD.
     public static func quotedForScript(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -38,13 +40,13 @@ public enum JSONText {
         return result + "\""
     }
 
-    /// Returns true if the byte is a character that is escaped, or part of one that is not ASCII.
+    /// Returns true if the byte is a character that must be escaped, or part of a character that is not ASCII.
     private static func mayNeedEscaping(_ octet: UInt8) -> Bool {
         octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet >= 0x7F
     }
 
-    /// Appends the text with a backslash before quotes and backslashes, short forms for line feeds, carriage returns and tabs,
-    /// and `\u` for all other `forbidden` scalars.
+    /// Appends the text with a backslash before quotes and backslashes, short forms for line feeds, carriage returns
+    /// and tabs, and `\u` for all other `forbidden` scalars.
     static func appendEscaped(_ text: String, to result: inout String, forbidden: (Unicode.Scalar) -> Bool) {
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -67,8 +69,8 @@ public enum JSONText {
 
 /// Writes strings of YAML.
 public enum YAMLText {
-    /// Returns the text in double quotes, which no reader takes for a tag, a comment, a number or a key. Characters that YAML
-    /// does not allow or would fold are escaped as in JSON (YAML 1.2, section 7.3.1).
+    /// Returns the text in double quotes, so that no reader interprets it as a tag, a comment, a number or a key.
+    /// Characters that YAML does not allow or would fold are escaped as in JSON (YAML 1.2, section 7.3.1).
     public static func quoted(_ text: String) -> String {
         var result = "\""
         JSONText.appendEscaped(text, to: &result) { scalar in
@@ -81,7 +83,7 @@ public enum YAMLText {
     }
 }
 
-/// Writes texts of the Prometheus text format (version 0.0.4).
+/// Writes label values of the Prometheus text format (version 0.0.4).
 public enum PrometheusText {
     /// Returns the value of a label in double quotes, with quotes, backslashes and line feeds escaped.
     public static func label(_ value: String) -> String {
@@ -103,9 +105,10 @@ public enum PrometheusText {
     }
 }
 
-/// Writes words of a POSIX shell.
+/// Writes command lines for a POSIX shell.
 public enum ShellText {
-    /// Returns a command line. Words with characters other than letters, digits and `-_./:=,+%@` are put in single quotes.
+    /// Returns a command line. Words with characters other than letters, digits and `-_./:=,+%@` are put in single
+    /// quotes.
     public static func line(_ words: [String]) -> String { words.map(word).joined(separator: " ") }
 
     private static func word(_ word: String) -> String {

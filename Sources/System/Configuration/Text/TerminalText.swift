@@ -1,10 +1,10 @@
-/// Escapes text from files, other machines and received frames for a line on a terminal, in a message or in a journal.
+/// Escapes text from files, other machines and received frames, for a line on a terminal, in a message or in a journal.
 ///
-/// Unescaped, control characters command the terminal, line ends break tables and fake lines, controls of the writing
-/// direction reverse the text around them, and one character can have any number of combining marks.
+/// Without escapes, such text could control the terminal, break tables and imitate other lines with line ends, reverse
+/// the text around it with controls of the writing direction, and have any number of combining marks on a character.
 public enum TerminalText {
-    /// Returns the text in one line without quotes. Invisible and control characters become `\u` and four hexadecimal digits
-    /// for each UTF-16 unit: `\u001b` is ESC.
+    /// Returns the text in one line without quotes. Invisible and control characters become `\u` and four hexadecimal
+    /// digits for each UTF-16 unit: `\u001b` is ESC.
     public static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: ScalarKind.isInvisible) else { return text }
         var result = ""
@@ -29,7 +29,7 @@ public enum TerminalText {
     ///
     /// - Parameter limit: The width in columns, at least 1; see ``columns(of:)``.
     public static func shortened(_ text: String, to limit: Int) -> String {
-        // Each byte of UTF-8 is at most one column wide.
+        // A text has at most one column for each byte of its UTF-8.
         guard text.utf8.count > limit else { return text }
         var counter = ColumnCounter()
         var end = text.unicodeScalars.startIndex
@@ -41,25 +41,27 @@ public enum TerminalText {
         return text
     }
 
-    /// Returns the number of terminal columns of the text: 2 for a wide character (East Asian, emoji), 0 for each of the first
-    /// four combining marks on a character, and 1 for every other scalar. So a text has at most five scalars per column.
+    /// Returns the number of terminal columns of the text: 2 for a wide character (East Asian, emoji), 0 for each of
+    /// the first four combining marks on a character, and 1 for every other scalar. So a text has at most five scalars
+    /// per column.
     public static func columns(of text: String) -> Int {
         var counter = ColumnCounter()
         for scalar in text.unicodeScalars { counter.add(scalar) }
         return counter.columns
     }
 
-    /// Returns the text with long lines broken between words. The next line begins below the last column of the broken one,
-    /// if it is a row of a table with enough room there. Words between backticks, such as commands, stay together.
+    /// Returns the text with long lines broken between words. If a broken line is a row of a table, the next line
+    /// begins at the column of the row's last cell, if there is enough room. Words between backticks, such as commands,
+    /// stay together.
     ///
-    /// - Parameter limit: The width in columns. A word that is wider is not broken.
+    /// - Parameter limit: The largest width of a line in columns. A wider word is not broken.
     public static func wrapped(_ text: String, to limit: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { wrappedLine($0, limit) }.joined(separator: "\n")
     }
 
     private static func wrappedLine(_ line: Substring, _ limit: Int) -> String {
-        // Each byte of UTF-8 is at most one column wide.
+        // A text has at most one column for each byte of its UTF-8.
         guard line.utf8.count > limit, visibleColumns(of: line) > limit else { return String(line) }
         let indent = indent(of: line, limit)
         var (result, column, isFirst) = ("", 0, true)
@@ -69,7 +71,7 @@ public enum TerminalText {
                 result += String(repeating: " ", count: word.spaces) + word.text
                 column += word.spaces + width
             } else {
-                // A wide word gets as much of the room in front of it as it needs.
+                // A word that is too wide for the indented line begins further to the left.
                 let start = max(0, min(indent, limit - width))
                 result += "\n" + String(repeating: " ", count: start) + word.text
                 column = start + width
@@ -79,7 +81,7 @@ public enum TerminalText {
         return result
     }
 
-    /// The words of a line, each with the number of spaces in front of it. A text between backticks is one word.
+    /// Returns the words of a line, each with the number of spaces before it. A text between backticks is one word.
     private static func words(of line: Substring) -> [(spaces: Int, text: String)] {
         var words: [(spaces: Int, text: String)] = []
         var (spaces, word, isCode) = (0, "", false)
@@ -98,7 +100,8 @@ public enum TerminalText {
         return word.isEmpty ? words : words + [(spaces, word)]
     }
 
-    /// The column of a table's last cell, or of the text after a sign such as `-`; 0 for other lines.
+    /// Returns the column at which a broken line continues: that of a table's last cell, or of the text after a sign
+    /// such as `-`; 0 for other lines.
     private static func indent(of line: Substring, _ limit: Int) -> Int {
         var (column, last, isStart) = (0, 0, true)
         for word in words(of: line) {
@@ -111,10 +114,10 @@ public enum TerminalText {
         return last
     }
 
-    /// The smallest width of a last cell that is worth a column of its own.
+    /// The smallest width of a table's last cell, in columns, at which a broken line continues in this cell.
     private static let leastCell = 24
 
-    /// The columns of a text without its escape sequences, which set colours.
+    /// Returns the number of columns of a text without its escape sequences, which set colours.
     private static func visibleColumns(of text: some StringProtocol) -> Int {
         var counter = ColumnCounter()
         var isEscape = false
@@ -132,7 +135,8 @@ public enum TerminalText {
 
     private struct ColumnCounter {
         private(set) var columns = 0
-        /// The number of marks on the last character; 4 at the start, where there is no character.
+        /// The number of combining marks on the last character. It is 4 at the start, so that a mark without a
+        /// character takes a column.
         private var marks = 4
 
         mutating func add(_ scalar: Unicode.Scalar) {
