@@ -75,7 +75,7 @@ public struct LevelJumps: Hashable, Sendable {
 /// program that listens for months counts them over a limited number of reports, so that rare chance events, such as
 /// deep fades, do not add up.
 public struct CloneWatch: Hashable, Sendable {
-    /// The number of signs in ``senderReports`` or ``levelReports`` reports that cannot be chance.
+    /// The number of signs in `senderReports` or `levelReports` reports that cannot be chance.
     public static let signs = 5
     /// The number of reports in which the returns of senders are counted.
     static let senderReports = 1000
