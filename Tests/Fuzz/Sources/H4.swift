@@ -33,7 +33,7 @@ private struct Framed: Equatable {
         repeat {
             let piece = rest.prefix(pieceLength())
             rest = rest.dropFirst(piece.count)
-            framer.push(piece)
+            framer.push(Array(piece))
             do throws(H4Error) {
                 while let packet = try framer.next() { packets.append(packet) }
             } catch {
