@@ -82,7 +82,9 @@
     const given = new URLSearchParams(location.hash.slice(1));
     for (const name of names) {
       const field = byId(name);
-      field.value = given.get(name) ?? original(field);
+      const text = given.get(name) ?? original(field);
+      // Browsers warn of other text in a field for numbers.
+      field.value = field.type === "number" && !Number.isFinite(Number(text)) ? original(field) : text;
       // The value of the address is invalid for this list or field, so the original value is restored.
       if (field.value === "" && given.get(name) !== "") field.value = original(field);
     }
