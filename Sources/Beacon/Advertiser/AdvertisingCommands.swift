@@ -254,8 +254,8 @@ extension AdvertisingPDU {
     }
 }
 
-/// The extended commands for one set. It sends legacy PDUs, so that every phone receives them, unless the advertisement
-/// has a PHY.
+/// The extended commands for one advertising set. The set sends legacy PDUs, which every phone receives, unless the
+/// advertisement has a PHY.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 struct ExtendedAdvertising: AdvertisingCommands {

@@ -284,8 +284,8 @@ extension FleetGeneration {
             .invalid, "\(files.file): \(fault); nothing was changed; to retire them all, add `--empty`")
     }
 
-    /// Throws an error if more than one beacon, or a beacon that seems to be renamed, would get another identity.
-    /// Receivers recognize beacons by their identities.
+    /// Throws an error if more than one beacon, or a beacon that seems to be renamed, would get another identity:
+    /// receivers would no longer recognize these beacons.
     private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
         let count = allocation.renumbered.count
         guard allocation.needsRequest, !options.renumbers, !options.isDryRun else { return }

@@ -67,8 +67,8 @@ public struct Raddec: Hashable, Sendable {
         ])
     }
 
-    /// Returns the raddec of a device as a message to the topic `raddec/RECEIVER`. The device is named in the payload,
-    /// not in the topic.
+    /// Returns the raddec (radio decoding) of a device as a message to the topic `raddec/RECEIVER`. The payload names the
+    /// device.
     public func device(_ reading: BeaconReading, unixMilliseconds: Int) -> Publication? {
         json(reading, unixMilliseconds: unixMilliseconds).map { Publication(topic, $0, isAssured: false) }
     }

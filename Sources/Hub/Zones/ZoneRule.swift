@@ -11,7 +11,7 @@ public struct ZoneRule: Hashable, Sendable {
         case beacons([String])
     }
 
-    /// The unit that enters and leaves: each beacon on its own, or the zone as a whole.
+    /// The scope of the enter and exit events: each beacon, or the zone as a whole.
     public enum Per: String, Hashable, Sendable, CaseIterable {
         /// Each beacon enters and leaves on its own, for example if each of several desks has a beacon.
         case beacon

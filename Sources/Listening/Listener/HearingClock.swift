@@ -40,7 +40,7 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// A change of the offset by less than this, in microseconds, is an error of reading two clocks one after the
+    /// A smaller change of the offset is ignored, in microseconds. It comes from reading the two clocks one after the
     /// other.
     private static let tolerance: Int64 = 1000
 

@@ -161,7 +161,7 @@ public struct BoxSurroundings: Hashable, Sendable {
 
     /// Boxes that send the target advertisement, with T and tau in µs, and nothing else.
     ///
-    /// Throws the errors of ``AdvertiserGroup``.
+    /// - Throws: An ``AirtimeError`` if the interval or the airtime is out of range.
     init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)

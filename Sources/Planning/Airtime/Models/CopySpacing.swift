@@ -1,6 +1,6 @@
 /// The time c between the starts of the copies that one box sends on channels 37 and 38, and on 38 and 39.
 ///
-/// Within an event both times are equal. From one box to the next, c is uniform over a range.
+/// Both times of an event are equal. Each box has its own c, which is drawn uniformly from a range.
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
