@@ -58,6 +58,12 @@ private struct Monitored {
         return activity.expire(at: now)
     }
 
+    /// This program adds an instance, or removes it.
+    mutating func own(_ packet: ManagementPacket) {
+        activity.sent(packet)
+        tell(.managementCommand(cookie: 3, packet))
+    }
+
     mutating func opensRawSocket(_ program: String) {
         tell(.socketOpened(cookie: 9, kind: .raw, program: program))
     }
@@ -197,8 +203,7 @@ private struct Monitored {
         var monitored = Monitored(.managed(instances: [5]))
         let ours = try AddExtendedAdvertisingData(instance: 5, data: [3, 0x16, 1, 2], scanResponse: [2, 0x0A, 4])
             .packet(0)
-        monitored.activity.sent(ours)
-        monitored.tell(.managementCommand(cookie: 3, ours))
+        monitored.own(ours)
         let added = try LESetAdvertisingData([2, 1, 6, 3, 0x16, 1, 2])
         let other = try LESetAdvertisingData([2, 1, 6])
         #expect(monitored.foreign(added) == nil)
@@ -246,6 +251,9 @@ private struct Monitored {
 
     @Test func anInstanceOfOursThatSomebodyRemovesIsTold() throws {
         var monitored = Monitored(.managed(instances: [4, 5]))
+        for instance in 4...5 as ClosedRange<UInt8> {
+            monitored.own(try AddAdvertising(instance: instance, data: [2, 1, 6]).packet(0))
+        }
         let all = ManagementPacket(code: RemoveAdvertising.opcode, index: 0, parameters: [0])
         #expect(monitored.tell(.managementCommand(cookie: 1, all)) == nil)
         func removed(_ instance: UInt8, cookie: UInt32) -> ForeignActivity.Cause? {
@@ -261,15 +269,32 @@ private struct Monitored {
         #expect(removed(4, cookie: 4)?.kind == .advertisementRemoved)
     }
 
-    @Test func removingOurOwnInstanceIsNoCause() throws {
+    /// The session removes its instance and adds one with the same number. The kernel's events of the removal arrive
+    /// late.
+    @Test func removalsByThisProgramAreNoCause() throws {
         var monitored = Monitored(.managed(instances: [5]))
-        let removal = try RemoveAdvertising(instance: 5).packet(0)
-        monitored.activity.sent(removal)
-        monitored.tell(.managementCommand(cookie: 3, removal))
+        let addition = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
         let event = ManagementEvent(index: 0, .advertisingRemoved(instance: 5)).packet
-        #expect(monitored.tell(.managementEvent(cookie: 1, event)) == nil)
+        #expect(monitored.tell(.managementEvent(cookie: 1, event)) == nil, "it was not added yet")
+        monitored.own(addition)
+        monitored.own(try RemoveAdvertising(instance: 5).packet(0))
         monitored.activity.watch(.managed(instances: [5]))
+        #expect(monitored.tell(.managementEvent(cookie: 1, event)) == nil)
+        monitored.own(addition)
         #expect(monitored.tell(.managementEvent(cookie: 1, event)) == Cause(.advertisementRemoved, programs: []))
+    }
+
+    /// After a removal, the same number is watched again without a new call of `watch`.
+    @Test func changedDataOfAnInstanceThatWasAddedAgainAreReported() throws {
+        var monitored = Monitored(.managed(instances: [5]))
+        let addition = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
+        monitored.own(addition)
+        let event = ManagementEvent(index: 0, .advertisingRemoved(instance: 5)).packet
+        #expect(monitored.tell(.managementEvent(cookie: 1, event))?.kind == .advertisementRemoved)
+        monitored.own(addition)
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [2, 1, 6])) == nil)
+        #expect(monitored.wait(milliseconds: 250) == Cause(.dataChanged, programs: ["hcitool"]))
     }
 
     /// Programs open their sockets before it is known which adapter is ours, and they are told once.

@@ -247,6 +247,13 @@ import Testing
         try session.rearm()
         #expect(channel.steps == ["54:5", "55:5", "04", "54:5", "55:5", "55:5"])
         #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
+
+        // The same after a pause, in which the session counts as off the air.
+        channel.forget()
+        session.silence(since: channel.now)
+        try session.rearm()
+        #expect(channel.steps == ["04", "3f:5", "04", "02", "3d", "54:5", "55:5", "55:5", "55:5"])
+        #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
     }
 
     /// Where the controller has sets the data is sent again, which does no harm and turns on what is off.

@@ -90,6 +90,9 @@ public struct ForeignActivity: Sendable {
     /// The current pause of managed advertising, with the programs that may have caused it; `nil` while there is no
     /// pause.
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
+    /// The instances of the kernel's manager that this program has added and that are not removed, as far as the monitor
+    /// channel has shown it. Only the removal of such an instance is a disturbance.
+    private var ownInstances: Set<UInt8> = []
     /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
     private var instanceValues: [UInt8: [[UInt8]]] = [:]
     /// A change of managed data that no management command explains.
@@ -112,6 +115,7 @@ public struct ForeignActivity: Sendable {
 
     /// Watches these sets or instances from now on, instead of the previous ones.
     public mutating func watch(_ watched: Watched) {
+        guard watched != self.watched else { return }
         self.watched = watched
         pause = nil
         unexplained = nil
@@ -129,6 +133,7 @@ public struct ForeignActivity: Sendable {
         underWay = []
         ownValues = [:]
         instanceValues = [:]
+        ownInstances = []
         lastAsked = nil
     }
 
@@ -141,7 +146,6 @@ public struct ForeignActivity: Sendable {
 
     /// Announces a management command of this program, before it is sent.
     public mutating func sent(_ packet: ManagementPacket) {
-        if packet.code == RemoveAdvertising.opcode, let instance = packet.parameters.first { release(instance) }
         if expectedManagement.count >= Self.expectationLimit { expectedManagement.removeFirst() }
         expectedManagement.append(packet)
     }
@@ -164,6 +168,7 @@ public struct ForeignActivity: Sendable {
             return .disturbance(Cause(.unplugged, programs: []))
         case .closeIndex:
             underWay = []
+            ownInstances = []
             resetController()
             return .disturbance(Cause(.poweredDown, programs: suspects(now, includingIoctl: true)))
         case .socketOpened(_, .user, let program) where program != ownProgram:
@@ -212,12 +217,6 @@ public struct ForeignActivity: Sendable {
 }
 
 extension ForeignActivity {
-    private mutating func release(_ instance: UInt8) {
-        guard case .managed(var instances) = watched else { return }
-        instances.remove(instance)
-        watched = .managed(instances: instances)
-    }
-
     private mutating func noteCommand(_ command: ManagementPacket, from program: String, at now: HCIInstant) {
         let parameters = command.parameters
         if command.code == AddAdvertising.opcode, let added = AddAdvertising(parameters: parameters.span) {
@@ -229,6 +228,7 @@ extension ForeignActivity {
         }
         if let place = expectedManagement.firstIndex(of: command) {
             expectedManagement.remove(at: place)
+            noteOwnInstance(command)
         } else if !program.isEmpty, program != ownProgram {
             lastAsked = (program, now)
             if Self.discoveryCodes.contains(command.code) { scanningProgram = program }
@@ -236,13 +236,22 @@ extension ForeignActivity {
         }
     }
 
+    /// - Parameter command: A command of this program.
+    private mutating func noteOwnInstance(_ command: ManagementPacket) {
+        guard let instance = command.parameters.first else { return }
+        switch command.code {
+        case AddAdvertising.opcode, AddExtendedAdvertisingParameters.opcode: ownInstances.insert(instance)
+        case RemoveAdvertising.opcode: ownInstances.remove(instance)
+        default: break
+        }
+    }
+
     private mutating func removed(_ event: ManagementEvent, at now: HCIInstant) -> Cause? {
-        guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
-            instances.contains(instance)
-        else { return nil }
         // The kernel sends the event to every management socket, and the monitor shows each of them: only the first
         // counts.
-        release(instance)
+        guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
+            ownInstances.remove(instance) != nil, instances.contains(instance)
+        else { return nil }
         return Cause(.advertisementRemoved, programs: suspects(now))
     }
 

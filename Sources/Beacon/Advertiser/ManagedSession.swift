@@ -93,12 +93,14 @@ public final class ManagedSession {
             try host.execute(ReadControllerInformation(), index: layout.index).current
         }
         if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
-        guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
+        let mustRestart = live.stoppedAt != nil || added != layout.instances
+        if mustRestart { try restart() }
         for position in onAir.indices {
             let instance = layout.instances[position]
-            onAir[position].grant = try prepare(instance)
-            // The kernel does not send data that it believes to be on the controller. So the instance first gets other
-            // data for a moment: an AD structure of length 0, which ends the data.
+            if !mustRestart { onAir[position].grant = try prepare(instance) }
+            // The kernel does not send data that it believes to be on the controller, not even for an instance that was
+            // removed and added again. So the instance first gets other data for a moment: an AD structure of length 0,
+            // which ends the data.
             try send(layout.data(instance, AdvertisingData(octets: [0])))
             try send(layout.data(instance, onAir[position].payload))
         }

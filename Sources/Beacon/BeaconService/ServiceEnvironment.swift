@@ -276,7 +276,9 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     /// Checks that advertising is on, because the kernel answers with success even if it does not turn advertising on.
     func confirmOnAir() throws(SessionError) {
-        guard let foreign, advertising?.controller.family == .managed else { return }
+        guard let foreign, let advertising, advertising.controller.family == .managed else { return }
+        // A session that has started again may have instances with other numbers.
+        foreign.watch(advertising.watched)
         let deadline = now.advanced(byMicroseconds: Self.confirmationMicroseconds)
         if let obstacle = foreign.obstacle(until: deadline) { throw .ended(.foreignDisabled, obstacle) }
     }
