@@ -224,7 +224,7 @@ import Testing
         ("bthome --value temperature=99999", "temperature takes a number in °C, -3276.8...3276.7"),
         ("bthome --value temp=21.5", "did you mean temperature?"),
         ("url --url https://example.org --measured-power-dbm \u{2212}59", "after 0x); did you mean -59?"),
-        ("bthome --value temperature=1 --encryption-key 0011", "the key has 32 hexadecimal digits, these are 4"),
+        ("bthome --value temperature=1 --encryption-key 0011", "the key has 32 hexadecimal digits, not 4"),
     ])
     func theNumberThatWasMeantIsNamed(_ words: String, _ advice: String) throws {
         let result = try Program.run(["encode"] + words.split(separator: " ").map(String.init))

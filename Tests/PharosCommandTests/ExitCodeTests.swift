@@ -45,7 +45,7 @@ import Testing
         Mistake("encode tlm --speed 1", 64, "Unknown option '--speed'"),
         Mistake(
             "encode ibeacon --uuid 12 --major 1 --minor 1 --measured-power-dbm -59", 64,
-            value("12", "--uuid <uuid>", "a UUID has 32 hexadecimal digits, these are 2")),
+            value("12", "--uuid <uuid>", "a UUID has 32 hexadecimal digits, not 2")),
         Mistake(
             "encode ibeacon --uuid \(uuid) --major 65536 --minor 1 --measured-power-dbm -59", 64,
             value("65536", "--major <number>", "65536 is out of range 0...65535")),

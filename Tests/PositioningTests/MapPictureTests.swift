@@ -37,7 +37,7 @@ import Testing
         #expect(picture.cells.count <= 260 && picture.cells.count > 60)
         #expect(picture.expectedErrors.count == picture.cells.count)
         #expect(picture.expectedErrors.allSatisfy { $0 > 0 && $0 < 20 })
-        // As leaving visits out has told.
+        // The errors that were measured by leaving visits out.
         let honest = try #require(map.evaluation)
         for (place, error) in zip(map.places, picture.placeErrors) {
             #expect(error == honest.byPlace.first { $0.place == place.name }?.meanError)

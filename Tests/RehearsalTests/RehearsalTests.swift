@@ -91,7 +91,7 @@ struct RehearsalTests {
         #expect(Set(reasons).count == reasons.count)
     }
 
-    @Test("the part to play contains events, phones and changes")
+    @Test("the period for the player contains events, phones and changes")
     func plays() throws {
         let world = try RehearsedWorld()
         var options = Rehearsal.Options()

@@ -304,7 +304,7 @@ private struct InstanceDraft {
         guard capabilities.hasExtendedAdvertising else {
             throw .impossible(
                 "\(capabilities.name): this controller has no extended advertising, so it cannot send \(name): leave the "
-                    + "PHY out, which sends legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it)")
+                    + "PHY out to send legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it)")
         }
         guard let flag = phy.secondaryChannel else {
             throw .impossible(

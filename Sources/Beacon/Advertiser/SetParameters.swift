@@ -91,7 +91,7 @@ public struct SetParameters: Hashable, Sendable {
         let name = "an extended advertisement (\"phy\": \"\(phy.rawValue)\")"
         guard capabilities.hasExtendedAdvertising else {
             throw .impossible(
-                "this controller has no extended advertising, so it cannot send \(name): leave the PHY out, which sends "
+                "this controller has no extended advertising, so it cannot send \(name): leave the PHY out to send "
                     + "legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it; Intel AX2xx and Zephyr "
                     + "boards do)")
         }

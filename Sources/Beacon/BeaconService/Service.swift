@@ -233,7 +233,7 @@ struct ServiceSignals {
         self.reload = reload.isEmpty ? nil : try SignalDescriptor(reload)
     }
 
-    /// The descriptors to wait for. The first one is that of the stop signals.
+    /// The descriptors to wait for: first the descriptor of the stop signals, then that of the reload signals, if any.
     var descriptors: [Descriptor] { [stop.descriptor] + [reload?.descriptor].compactMap(\.self) }
 
     /// Returns whether a reload was requested.

@@ -267,8 +267,8 @@ struct BeaconTrail: Sendable {
 
     private func keepsRestoredState(_ now: ReceiverStates) -> Bool { restoredUntil.map { now.end < $0 } ?? false }
 
-    /// Ends a second without a report of the beacon. The second counts as silence only if all receivers worked that
-    /// could have received the beacon.
+    /// Ends a second without a report of the beacon. Such a second counts as silence only if every receiver that could
+    /// have received the beacon was working.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
         // If the beacon was not received since the start, it is not known which receivers cover it, so all of them must

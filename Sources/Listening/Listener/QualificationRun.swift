@@ -16,7 +16,8 @@ internal import VirtualController
 public final class QualificationRun {
     /// The radios and the duration.
     public struct Options {
-        /// The radio that sends first; `nil` for the first hciN with LE.
+        /// The radio that sends until the roles change. If `nil`: the first hciN with LE that is not the receiver, or a
+        /// virtual radio if the receiver is virtual. It is not used with ``heard``.
         public var sender: AdapterName?
         /// The radio that receives first; `nil` for the first other hciN with LE, or for a second virtual one.
         public var receiver: AdapterName?

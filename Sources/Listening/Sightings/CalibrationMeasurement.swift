@@ -117,7 +117,7 @@ public struct CalibrationMeasurement: Sendable {
         return isLong ? tally.trimmedMean(0.2).map { ($0, 0.2) } : (tenth, 0.1)
     }
 
-    /// The level of a heading or channel.
+    /// The received level at one heading (a direction in degrees) or on one channel.
     public struct Level: Hashable, Sendable {
         /// The heading in degrees, or the number of the channel.
         public let number: Int

@@ -198,7 +198,8 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// Surveys the proposal on a finer grid.
+    /// Computes at the places of a finer grid whether the proposal reaches the target. Returns `nil` if the grid would
+    /// not be finer, or if the computation was stopped.
     private func check(
         _ proposed: ProposedSite, of placement: SitePlacement, _ bounds: FloorBounds, _ isStopped: inout Bool,
         _ observe: PlanObserver

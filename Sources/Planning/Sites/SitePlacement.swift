@@ -132,7 +132,7 @@ public struct SitePlacementSearch: Sendable {
         var survey: SiteSurvey
         /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
         var heard: [[(mount: Int32, audible: Double)]] = []
-        /// By place, for a target of several beacons: the existing beacons that may count.
+        /// By place, if the target needs several beacons: the existing beacons that may reach its probability there.
         var standing: [[BeaconRanking.Entry]] = []
         /// By place: the strongest existing beacon.
         var best: [SiteReception.Best?] = []
@@ -199,8 +199,8 @@ public struct SitePlacementSearch: Sendable {
         return CoverTable(places: covered, placeCount: places.count, needs: needs)
     }
 
-    /// Stores the existing beacons that may count at a place. New beacons cause more collisions, so the share of clear
-    /// packets is at most that of the best existing beacon.
+    /// Stores the existing beacons that may reach the target's probability at a place. New beacons cause more
+    /// collisions, so the share of clear packets is at most that of the best existing beacon.
     private func addStanding(
         _ model: SiteModel, _ place: FloorPosition, _ alone: Double, _ state: inout State
     ) throws(AirtimeError) {

@@ -11,7 +11,7 @@ package struct FindOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: .timeLimitInSeconds, transform: OptionValue.duration)
     package var durationS: Int?
 
-    @Flag(help: "Print one JSON object a line, each 500 ms.")
+    @Flag(help: "Print a line with one JSON object every 500 ms.")
     package var json = false
 
     package init() {}

@@ -277,7 +277,7 @@ package enum OptionValue {
             throw Mistake("\(what) has \(2 * count) hexadecimal digits: \(error)")
         }
         guard let value = FixedOctets<count>(octets) else {
-            throw Mistake("\(what) has \(2 * count) hexadecimal digits, these are \(2 * octets.count)")
+            throw Mistake("\(what) has \(2 * count) hexadecimal digits, not \(2 * octets.count)")
         }
         return value
     }

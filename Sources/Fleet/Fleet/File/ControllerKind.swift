@@ -70,7 +70,7 @@ extension ControllerKind {
                 faults.append(
                     .init(
                         message:
-                            "\(description) has no extended advertising: remove \"phy\", which sends legacy PDUs, or use "
+                            "\(description) has no extended advertising: remove \"phy\" to send legacy PDUs, or use "
                             + "a controller with extended advertising",
                         path: FleetTemplate.path(index, "phy")))
             }

@@ -1,7 +1,7 @@
 public import Airtime
 internal import Sites
 
-/// Fits a map: tries several algorithms by leaving visits out, chooses the best, and fits its temper.
+/// Fits a map: tries several algorithms by leaving parts of the survey out, chooses the best, and fits its temper.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {

@@ -23,12 +23,12 @@ extension PlaceRule {
     }
 }
 
-/// Readings of a survey at one place, with which a sample is compared.
+/// A fingerprint: readings of a survey at one place, with which a sample is compared.
 struct PlacePrint: Sendable {
     let place: Int
     let readings: [SignalVector.Reading]
 
-    /// One print for each vector of a map.
+    /// One fingerprint for each vector of a map.
     static func vectors(of map: SignalMap) -> [PlacePrint] {
         map.prints.map { PlacePrint(place: $0.place, readings: $0.vector.readings) }
     }
@@ -77,7 +77,8 @@ struct PlacePrint: Sendable {
 }
 
 extension Array where Element == PlacePrint {
-    /// The smallest distance of each place's prints to a sample. `nil` for places without a print.
+    /// For each place, the smallest distance between a sample and the fingerprints of the place; `nil` for a place
+    /// without a fingerprint.
     func leastDistances(to sample: [SignalVector.Reading], placeCount: Int) -> [Double?] {
         var best = [Double](repeating: .infinity, count: placeCount)
         for print in self { best[print.place] = Swift.min(best[print.place], print.squaredDistance(to: sample)) }

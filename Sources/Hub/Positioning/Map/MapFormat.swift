@@ -33,7 +33,8 @@ enum MapFormat {
         "Data from which the levels are computed, if the map was made from a site file; null for a map of a survey.")
     static let evaluation = Key(
         "evaluation", ValueType<JSONNode>.evaluation.orNull,
-        "The errors by leaving visits out, as pharos map evaluate --json prints them; null if they are unknown.")
+        "The errors measured by leaving parts of the survey out, as pharos map evaluate --json prints them. "
+            + "\"protocol\" names the parts: visits, stays or halves of stays. null if the errors are unknown.")
 
     static let section = Section(
         "The levels received at each place, as pharos map fit writes them.",

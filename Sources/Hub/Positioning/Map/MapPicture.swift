@@ -5,7 +5,8 @@ internal import Sites
 /// and the places that are mistaken for each other.
 ///
 /// Everything is computed from the map's field, which also covers the ground between the surveyed places. If errors
-/// were measured by leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
+/// were measured by leaving parts of the survey out, the expected errors are scaled to have the same mean at the
+/// surveyed places.
 public struct MapPicture: Sendable {
     /// The map.
     public let map: SignalMap
@@ -17,8 +18,8 @@ public struct MapPicture: Sendable {
     public private(set) var expectedErrors: [Double] = []
     /// The number of beacons that are usually received at each cell.
     public let heard: [Int]
-    /// The error at each place, in metres: the error measured by leaving visits out, or the expected error if none was
-    /// measured. `nil` if the place has no position.
+    /// The error at each place, in metres: the error measured by leaving parts of the survey out, or the expected error
+    /// if none was measured. `nil` if the place has no position.
     public private(set) var placeErrors: [Double?] = []
     /// For each place, up to five other places for which it is mistaken, with the probabilities, most likely first.
     public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
@@ -140,7 +141,7 @@ public struct MapPicture: Sendable {
     }
 
     /// Sets the error of each place. Scales the expected errors so that their mean agrees with the mean of the errors
-    /// measured by leaving visits out.
+    /// measured by leaving parts of the survey out.
     private mutating func setPlaceErrors(isPlaced: Bool) {
         var known: [String: Double] = [:]
         for result in map.evaluation?.byPlace ?? [] { if let error = result.meanError { known[result.place] = error } }

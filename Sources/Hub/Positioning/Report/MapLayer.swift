@@ -34,7 +34,8 @@ public struct MapLayer: Sendable {
             caption =
                 picture.map.evaluation?.mean == nil
                 ? "The expected error, computed from the field of the map."
-                : "The expected error, computed from the field of the map and scaled to the errors by leaving visits out."
+                : "The expected error, computed from the field of the map and scaled to the errors measured by leaving "
+                    + "parts of the survey out."
             values = picture.expectedErrors
             shades = FloorShades(of: values, isHigherBetter: false)
         case .heard:

@@ -29,10 +29,10 @@ public struct MapSummary {
             guard let mean = meanError else { return "\(parts). Without positions the error is unknown." }
             return
                 "\(parts): the expected mean error is \(metres(mean)), computed from the map itself. It was not measured "
-                + "by leaving visits out."
+                + "by leaving parts of the survey out."
         }
         return "\(parts): mean error \(metres(mean)), 95th percentile \(metres(evaluation.percentile95)), measured by "
-            + "leaving visits out."
+            + "leaving parts of the survey out."
     }
 
     private var meanError: Double? {
@@ -89,7 +89,7 @@ public struct MapSummary {
         ]
         if let evaluation = map.evaluation {
             rows += [
-                ["mean error, by leaving visits out", metres(evaluation.mean)],
+                ["mean error, by leaving parts of the survey out", metres(evaluation.mean)],
                 ["75th percentile of the error", metres(evaluation.percentile75)],
                 ["95th percentile of the error", metres(evaluation.percentile95)],
                 ["right place", NumberFormat.percent(evaluation.exact)],

@@ -51,7 +51,7 @@ struct RehearsalStage {
     private var recordings: [ReceiverRecording] = []
     private var rooms: RehearsedRooms?
 
-    // The part to play.
+    // The period that is stored for the player.
     /// The beginning of the part that is stored for the player, in µs.
     private let playFrom: Int
     /// The end of the part that is stored for the player, in µs.
@@ -506,7 +506,7 @@ struct RehearsalStage {
         return tallies
     }
 
-    // MARK: The part to play
+    // MARK: The period for the player
 
     private mutating func notePlay(_ packet: AirPacket) {
         let emitter = Int(packet.emitter)

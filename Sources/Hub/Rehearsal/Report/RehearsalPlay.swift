@@ -60,7 +60,7 @@ public struct RehearsalPlay: Hashable, Sendable {
         }
     }
 
-    /// A change during the part to play, such as a planted fault.
+    /// A change during the period for the player, such as a planted fault.
     public struct Change: Hashable, Sendable {
         /// The time in s from the beginning of the rehearsal.
         public var atS: Double

@@ -25,7 +25,7 @@ struct RehearsalPlayer {
         self.play = play
     }
 
-    /// The drawing and, if there is a part to play, the controls. The controls are hidden until a script shows them.
+    /// The drawing and, if a period is stored, the controls. The controls are hidden until a script shows them.
     ///
     /// - Parameter markup: The table with the same data as the drawing.
     func figure(table markup: String) -> String {
@@ -48,11 +48,11 @@ struct RehearsalPlayer {
             caption: caption, table: markup + changes)
     }
 
-    /// The table of the changes in the part to play.
+    /// The table of the changes in the period for the player.
     private var changes: String {
         guard let play, !play.changes.isEmpty else { return "" }
         return HTML.table(
-            caption: "Changes in the part to play", header: ["time", "change"],
+            caption: "Changes in the period of the player", header: ["time", "change"],
             rows: play.changes.prefix(200).map { [RehearsalClock.text($0.atS), $0.text] })
     }
 

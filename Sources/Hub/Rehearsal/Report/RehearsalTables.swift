@@ -118,8 +118,8 @@ struct RehearsalTables {
             }, marks: shown.map { verdicts[$0].map(Self.mark) })
     }
 
-    /// For each beacon, the numbers of advertising events in the part to play: all events, those that a phone or
-    /// receiver received, and those with a collision at a phone or receiver.
+    /// For each beacon, the numbers of advertising events in the period for the player: all events, those that a phone
+    /// or receiver received, and those with a collision at a phone or receiver. An event can be in both.
     private var sends: [(all: Int, received: Int, collided: Int)] {
         var counts = report.beacons.map { _ in (all: 0, received: 0, collided: 0) }
         guard let sends = report.play?.sends else { return counts }

@@ -379,9 +379,9 @@ struct RehearsalJudge {
         }
     }
 
-    /// Finds the receivers that stopped receiving a beacon, although the beacon still sent and the receivers still
-    /// received other beacons. Returns the receivers and the part of the time in which the first of them stopped; `nil`
-    /// if there are none.
+    /// Finds the receivers that received nothing more of a beacon, or never received it, although the beacon still sent
+    /// and the receivers still received other beacons. Returns their names, and the index of the first part of the
+    /// rehearsal (see `RehearsalTallies.parts`) in which one of them received nothing; `nil` without such receivers.
     private func loss(of index: Int) -> (receivers: [String], part: Int)? {
         let sent = (0..<RehearsalTallies.parts).map { part in
             tallies.beacons[index].advertisements.reduce(0) { $0 + $1.events[part] }

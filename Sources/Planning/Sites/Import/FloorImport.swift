@@ -371,7 +371,7 @@ public struct FloorImport: Sendable {
         FloorBounds(positions).map { FloorPosition(x: ($0.low.x + $0.high.x) / 2, y: ($0.low.y + $0.high.y) / 2) }
     }
 
-    // MARK: - Checks of the whole
+    // MARK: - Checks of the whole file
 
     /// Rooms must lie inside the outline, which may come after them in the file.
     private mutating func checkRooms() {

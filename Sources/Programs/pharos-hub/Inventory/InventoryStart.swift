@@ -86,7 +86,9 @@ struct InventoryStart: ParsableCommand {
             throw ValidationError("Standard input can be read only once.")
         }
         if let count, !Self.isName(count) {
-            throw ValidationError("--count: use letters, digits, \".\", \"_\" and \"-\".")
+            throw ValidationError(
+                "--count: the name of a count has 1 to 64 letters (A-Z, a-z), digits, \".\", \"_\" and \"-\", and "
+                    + "begins with a letter, a digit or \"_\".")
         }
         if let by,
             by.isEmpty || by.unicodeScalars.count > 100
