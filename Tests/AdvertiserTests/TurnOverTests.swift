@@ -228,6 +228,23 @@ import VirtualController
         #expect((4...7).contains(after.count))
     }
 
+    /// A reload whose profile has a later epoch sets the clock back, which makes all ids due. If the controller then
+    /// refuses the profile, the ids of the old profile are not due any more.
+    @Test func aRestoredScheduleIsNotDue() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(
+            [try source(10)],
+            clock: EIDClock(epochUnixSeconds: 1_700_000_000, saved: 65280 + 400 * 86_400, at: bench.host.now))
+        try session.start()
+        let due = try #require(session.nextWakeUp)
+        let schedule = session.live.schedule
+        session.live.changeEpoch(to: 1_700_000_000 + 399 * 86_400)
+        session.synchronize(unixMicroseconds: (1_700_000_000 + 400 * 86_400) * 1_000_000, isTrusted: true)
+        #expect(try #require(session.nextWakeUp) <= bench.host.now)
+        session.live.restore(schedule)
+        #expect(session.nextWakeUp == due)
+    }
+
     /// The id of a window is seen from one address only, also where the box was restarted in it.
     @Test func memorySurvivesARestart() throws {
         var heard: [[UInt8]: Set<DeviceAddress>] = [:]

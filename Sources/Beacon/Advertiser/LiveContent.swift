@@ -88,8 +88,17 @@ public final class LiveContent {
     /// Replaces the epoch by that of another profile. The caller must compare the clock with the wall clock afterwards.
     package func changeEpoch(to epochUnixSeconds: Int?) { clock.change(epochUnixSeconds: epochUnixSeconds) }
 
-    /// Restores a clock, after a failed change of the advertisements.
-    package func restore(_ clock: EIDClock) { self.clock = clock }
+    /// The clock of the beacon and the schedules of its ephemeral ids.
+    package struct Schedule {
+        fileprivate let clock: EIDClock
+        fileprivate let turns: [EphemeralTurn]
+    }
+
+    package var schedule: Schedule { Schedule(clock: clock, turns: turns) }
+
+    /// Restores a schedule, after a failed change of the advertisements. Ids that the new epoch made due are not due
+    /// any more.
+    package func restore(_ schedule: Schedule) { (clock, turns) = (schedule.clock, schedule.turns) }
 
     /// Compares the beacon's clock with the wall clock. If the clock was set back, all ids are due at once.
     func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
