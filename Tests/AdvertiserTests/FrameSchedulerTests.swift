@@ -25,12 +25,12 @@ import Testing
         }
 
         mutating func turn() throws {
-            let next = try #require(scheduler.nextTurn)
+            let next = try #require(scheduler.nextChange)
             airtime[scheduler.current] += next.microseconds(since: now)
             now = next
             let before = scheduler.current
-            let isAnother = scheduler.turn(at: now)
-            if isAnother != (before != scheduler.current) { Issue.record("a turn that is none at \(now)") }
+            let hasChanged = scheduler.advance(to: now)
+            if hasChanged != (before != scheduler.current) { Issue.record("a turn that is none at \(now)") }
         }
 
         /// The most that somebody is off what it is owed, in slots.
@@ -90,9 +90,9 @@ import Testing
         var scheduler = try #require(FrameScheduler([AdvertisingInterval(rawValue: 160)]))
         #expect(scheduler.setInterval.rawValue == 160 && scheduler.current == 0)
         scheduler.start(at: HCIInstant(nanoseconds: 0))
-        #expect(scheduler.nextTurn == nil)
-        let isAnother = scheduler.turn(at: .distantFuture)
-        #expect(!isAnother)
+        #expect(scheduler.nextChange == nil)
+        let hasChanged = scheduler.advance(to: .distantFuture)
+        #expect(!hasChanged)
         #expect(FrameScheduler([]) == nil)
     }
 
@@ -115,11 +115,11 @@ import Testing
         var random = SplitMix64(seed: 9)
         var run = try Run([320, 560, 1120, 8000])
         for _ in 0..<20_000 {
-            let next = try #require(run.scheduler.nextTurn)
+            let next = try #require(run.scheduler.nextChange)
             let late = next.advanced(byMicroseconds: random.next(upTo: 400_000))
             run.airtime[run.scheduler.current] += late.microseconds(since: run.now)
             run.now = late
-            _ = run.scheduler.turn(at: late)
+            _ = run.scheduler.advance(to: late)
         }
         let total = Double(run.airtime.reduce(0, +))
         for (member, units) in [320, 560, 1120, 8000].enumerated() {
@@ -133,14 +133,14 @@ import Testing
         var run = try Run([320, 560, 1120, 8000])
         for _ in 0..<100 { try run.turn() }
         let morning = run.now.advanced(byMicroseconds: 86_400_000_000)
-        _ = run.scheduler.turn(at: morning)
-        let next = try #require(run.scheduler.nextTurn)
+        _ = run.scheduler.advance(to: morning)
+        let next = try #require(run.scheduler.nextChange)
         #expect(next > morning && next.microseconds(since: morning) < 10_000_000)
         var seen: Set<Int> = []
         for _ in 0..<100 {
             seen.insert(run.scheduler.current)
-            run.now = try #require(run.scheduler.nextTurn)
-            _ = run.scheduler.turn(at: run.now)
+            run.now = try #require(run.scheduler.nextChange)
+            _ = run.scheduler.advance(to: run.now)
         }
         #expect(seen == [0, 1, 2, 3])
     }
@@ -152,14 +152,14 @@ import Testing
         let later = run.now.advanced(byMicroseconds: 3_600_000_000)
         resumed.start(at: later)
         #expect(resumed.current == run.scheduler.current)
-        #expect(resumed.nextTurn == later.advanced(byMicroseconds: resumed.slotMicroseconds / 2))
+        #expect(resumed.nextChange == later.advanced(byMicroseconds: resumed.slotMicroseconds / 2))
         run.scheduler = resumed
         run.now = later
         for _ in 0..<50 {
             let (one, other) = (run.scheduler.current, resumed.current)
             #expect(one == other)
             try run.turn()
-            _ = resumed.turn(at: run.now)
+            _ = resumed.advance(to: run.now)
         }
     }
 }

@@ -174,7 +174,7 @@ import Testing
         try first.start()
         try first.run(until: instant(5000))
         let (memory, data) = (first.memory, channel.kernel.instances[5]?.data)
-        #expect(memory.eidCounter == 70_280 && memory.turns.count == 1)
+        #expect(memory.eidCounter == 70_280 && memory.ephemeralIDs.count == 1)
         try first.stop()
         let later = KernelChannel(FakeKernel())
         let second = try session(later, source, memory: memory, seed: 4)

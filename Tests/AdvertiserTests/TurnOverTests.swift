@@ -272,7 +272,7 @@ import VirtualController
         let rotating = try #require(Sample.ephemeral(exponent: 3).content.rotatingKey)
         let old = try #require(DeviceAddress("C1:02:03:04:05:06"))
         let memory = BeaconMemory(
-            eidCounter: 65280, turns: [.init(key: rotating, window: window, address: old)])
+            eidCounter: 65280, ephemeralIDs: [.init(key: rotating, window: window, address: old)])
         let session = try bench.session([try source(3)], memory: memory)
         try session.start()
         #expect(session.address != old)

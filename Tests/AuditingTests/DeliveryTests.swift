@@ -29,9 +29,9 @@ import Testing
             }
             let isHidden = holes.contains { $0.contains(at / 1_000_000) } || (isFiltered && known.contains(hasChanged))
             if chance.share() >= loss, !isHidden {
-                delivery.hear(at: instant(at), rssi: Int8((-60 + chance.normal() * 3).rounded()))
+                delivery.receive(at: instant(at), rssi: Int8((-60 + chance.normal() * 3).rounded()))
                 // The same event on another channel.
-                delivery.hear(at: instant(at + 1_000), rssi: -60)
+                delivery.receive(at: instant(at + 1_000), rssi: -60)
                 known.insert(hasChanged)
             }
             at += 100_000 + chance.share() * delay
@@ -47,7 +47,7 @@ import Testing
     @Test func whatLosesNothingIsGood() throws {
         let delivery = Self.delivery()
         #expect(delivery.listenedMicroseconds == 60_000_000)
-        #expect(abs(delivery.owed - 571) <= 3 && abs(delivery.heard - delivery.owed) <= 1)
+        #expect(abs(delivery.dueEvents - 571) <= 3 && abs(delivery.heard - delivery.dueEvents) <= 1)
         #expect(delivery.longestSilenceMicroseconds <= 110_000)
         #expect(delivery.gaps.map(\.missed) == [0] && delivery.gaps.map(\.count) == [delivery.heard - 1])
         #expect(delivery.grade == .good)
@@ -59,7 +59,7 @@ import Testing
     /// A controller without the random delay sends more often, and its losses count.
     @Test func theRhythmTellsWhatWasOwed() throws {
         let delivery = Self.delivery(loss: 0.1, delay: 0)
-        #expect(abs(delivery.owed - 600) <= 1)
+        #expect(abs(delivery.dueEvents - 600) <= 1)
         #expect(abs(try #require(delivery.share) - 0.9) < 0.04)
     }
 
@@ -67,7 +67,7 @@ import Testing
     func lossesAreCountedAsTheyAre(_ seed: UInt64) throws {
         let delivery = Self.delivery(loss: 0.4, seed: seed)
         #expect(abs(try #require(delivery.share) - 0.6) < 0.08)
-        #expect(abs(delivery.owed - 571) <= 4)
+        #expect(abs(delivery.dueEvents - 571) <= 4)
         #expect(delivery.gaps.map(\.missed).starts(with: [0, 1, 2]))
         #expect(delivery.gaps.reduce(0) { $0 + $1.count } == delivery.heard - 1)
         #expect(delivery.grade == .usable)
@@ -87,7 +87,7 @@ import Testing
     @Test func whatCannotBeSaidIsNotSaid() {
         var delivery = Delivery(.legacy, from: "A", to: "B", intervalMicroseconds: 100_000)
         // The receiver does not listen yet.
-        delivery.hear(at: Self.instant(5), rssi: -60)
+        delivery.receive(at: Self.instant(5), rssi: -60)
         #expect(delivery.heard == 0 && delivery.share == nil && delivery.grade == nil)
         delivery.refusal = "no"
         #expect(delivery.grade == .unfit && delivery.reason.hasSuffix(": no"))
@@ -118,7 +118,7 @@ import Testing
         var delivery = Delivery(phase, from: sender, to: receiver, intervalMicroseconds: 100_000)
         delivery.begin(at: instant(0))
         for number in 0..<from.heard {
-            delivery.hear(at: instant(Double(number) * 60_000_000 / Double(from.heard)), rssi: -60)
+            delivery.receive(at: instant(Double(number) * 60_000_000 / Double(from.heard)), rssi: -60)
         }
         delivery.end(at: instant(60_000_000))
         return delivery

@@ -17,7 +17,7 @@ import Testing
         auditor.begin(0, at: HeardInstant(nanoseconds: 0))
         for number in 0..<200 {
             let at = HeardInstant(nanoseconds: UInt64(number) * 105_000_000)
-            auditor.hear(
+            auditor.receive(
                 Sighting(at: at, from: sender, rssi: -60, phy: heard[number % heard.count]), octets.span,
                 octets.indices, by: 0)
         }

@@ -56,7 +56,7 @@ import Testing
         mutating func share() -> Double { Double(chance.next() >> 11) / Double(1 << 53) }
 
         mutating func hear(_ octets: [UInt8], at microseconds: Double) {
-            auditor.hear(
+            auditor.receive(
                 Sighting(at: HeardInstant(nanoseconds: UInt64(microseconds * 1000)), from: sender, rssi: -60),
                 octets.span, octets.indices, by: 0)
         }
@@ -191,7 +191,7 @@ import Testing
                     namespace: Self.namespace, instance: FixedOctets(repeating: number),
                     measuredPower: MeasuredPowerAtZeroMeters(octet: 0xE7)
                 ).adStructures)
-            auditor.hear(
+            auditor.receive(
                 Sighting(at: HeardInstant(nanoseconds: 1_000_000), from: Self.sender, rssi: -60), octets.span,
                 octets.indices, by: 0)
         }
@@ -212,15 +212,15 @@ import Testing
         for receiver in 0...1 { auditor.begin(receiver, at: instant(0)) }
         for event in 0..<196 {
             let sighting = Sighting(at: instant(1 + UInt64(event) * 305), from: Self.sender, rssi: -60)
-            auditor.hear(sighting, Self.uid.span, Self.uid.indices, by: 0)
-            if event < far { auditor.hear(sighting, Self.uid.span, Self.uid.indices, by: 1) }
+            auditor.receive(sighting, Self.uid.span, Self.uid.indices, by: 0)
+            if event < far { auditor.receive(sighting, Self.uid.span, Self.uid.indices, by: 1) }
         }
         auditor.end(0, at: instant(60_000))
         auditor.end(1, at: instant(600_000))
         var model = SilenceModel()
         let audit = try #require(auditor.report(&model).advertisements.first)
         #expect(audit.verdicts == [.ok], "\(audit.reasons)")
-        #expect(audit.owed == 197)
+        #expect(audit.dueEvents == 197)
     }
 
     @Test func aLowBatteryIsAVerdict() throws {
@@ -260,7 +260,7 @@ import Testing
                     namespace: Self.namespace, instance: FixedOctets(repeating: 9),
                     measuredPower: MeasuredPowerAtZeroMeters(octet: 0xE7)
                 ).adStructures)
-            auditor.hear(
+            auditor.receive(
                 Sighting(at: HeardInstant(nanoseconds: 0), from: Self.sender, rssi: -60), octets.span, octets.indices,
                 by: 0)
             var model = SilenceModel()

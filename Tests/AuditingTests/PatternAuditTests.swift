@@ -46,7 +46,7 @@ import Testing
                 begin += Double(part.seconds) * 1_000_000
                 while at < begin {
                     if at >= 0, at < end, share() >= loss {
-                        auditor.hear(
+                        auditor.receive(
                             Sighting(at: HeardInstant(nanoseconds: UInt64(at * 1000)), from: sender, rssi: -60),
                             octets.span, octets.indices, by: 0)
                     }

@@ -47,7 +47,7 @@ import Testing
             for number in sent {
                 for (place, octets) in [url, uid(number)].enumerated() where place == 0 || hasUID && number < 9 {
                     let time = event * 505_000_000 + UInt64(number) * 20_000_000 + UInt64(place) * 250_000_000
-                    auditor.hear(
+                    auditor.receive(
                         Sighting(at: HeardInstant(nanoseconds: time), from: sender(number), rssi: -60), octets.span,
                         octets.indices, by: 0)
                 }

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func theListHasAVersion() {
-        #expect(BoxStatus().json.line == #"{"version":1,"instances":[],"listeners":[]}"#)
+        #expect(MachineStatus().json.line == #"{"version":1,"instances":[],"listeners":[]}"#)
     }
 
     @Test func aFileIsReadAsItWasWritten() throws {

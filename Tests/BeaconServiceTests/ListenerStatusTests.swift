@@ -8,7 +8,7 @@ import Testing
     private static func status() -> ListenerStatus {
         var status = ListenerStatus(name: "hall", adapter: "hci0", state: .listening)
         status.since = RFC3339Time(secondsSince1970: 60)
-        status.reportsPerSecond = 97_500
+        status.reportsPerThousandSeconds = 97_500
         status.known = 40
         status.heardNow = 12
         status.strangers = 31
@@ -23,7 +23,7 @@ import Testing
         let folder = try TemporaryFolder()
         try StatusFile.write(Self.status(), in: folder.path)
         let read = try StatusFile.all(in: folder.path)
-        #expect(read.status == BoxStatus(listeners: [Self.status()]) && read.problems.isEmpty)
+        #expect(read.status == MachineStatus(listeners: [Self.status()]) && read.problems.isEmpty)
         #expect(read.status.isGood)
         #expect(StatusFile.listener("hall", in: folder.path) == Self.status())
         #expect(StatusFile.listener("wall", in: folder.path) == nil)

@@ -76,19 +76,19 @@ final class TestService {
         try write(profile)
         // Only this thread gets the signal, and reads it.
         raise(SIGUSR2)
-        try service?.turn()
+        try service?.runOnce()
     }
 
     /// Lets the service compare its clocks, as after a clock change or after a minute.
     func lookAtTheClock() throws { environment?.compareClocks() }
 
     /// Executes the next action that is due.
-    func turn() throws { try service?.turn() }
+    func runOnce() throws { try service?.runOnce() }
 
     /// Stops the service as the operator does.
     func stop() throws {
         if service?.isOver == false { raise(SIGUSR1) }
-        while let service, !service.isOver { try service.turn() }
+        while let service, !service.isOver { try service.runOnce() }
         try service?.finish()
     }
 

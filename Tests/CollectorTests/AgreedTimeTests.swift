@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [-1_700_000_000, 1_000_000_000])
     func aFirstLineWithAWrongClockChangesNothing(second: Int) throws {
         var collector = try PresenceTests.collector()
-        _ = collector.take(line(second), from: nil, arrival: 0)
+        _ = collector.process(line(second), from: nil, arrival: 0)
         let events = PresenceTests.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         #expect(kinds(events) == [.enter, .room, .known])
         #expect(collector.counts.wrongClocks == 1 && collector.counts.late == 0)
@@ -35,7 +35,7 @@ import Testing
         var events: [SightingCollector.Event] = []
         for second in 0..<30 {
             for time in [second, -1_000_000_000, 1_000_000_000] {
-                events += collector.take(line(time), from: nil, arrival: 0)
+                events += collector.process(line(time), from: nil, arrival: 0)
             }
         }
         events += collector.finish()
@@ -59,13 +59,13 @@ import Testing
         let levels = Dictionary(uniqueKeysWithValues: names.map { ($0, Double?.some($0 == "hall" ? -60 : -70)) })
         _ = PresenceTests.run(&collector, 0..<60, levels)
         for number in 0..<2 {
-            let none = collector.take(line(79_200 + number * 20, names.last ?? ""), from: nil, arrival: 0)
+            let none = collector.process(line(79_200 + number * 20, names.last ?? ""), from: nil, arrival: 0)
             #expect(none.isEmpty)
         }
         let events = PresenceTests.run(&collector, 60..<120, levels)
         #expect(kinds(events).isEmpty && collector.counts.wrongClocks == 2 && collector.counts.late == 0)
         // These may be the last lines.
-        for number in 0..<2 { _ = collector.take(line(79_300 + number), from: nil, arrival: 0) }
+        for number in 0..<2 { _ = collector.process(line(79_300 + number), from: nil, arrival: 0) }
         let last = collector.finish()
         #expect(kinds(last).isEmpty && collector.counts.wrongClocks == 4)
         #expect(collector.stays.first?.isKnown == true)
@@ -73,7 +73,7 @@ import Testing
 
     @Test func linesThatAreFarApartAreAllTaken() throws {
         var collector = try PresenceTests.collector(["hall"])
-        for number in 0..<40 { _ = collector.take(line(number * 300), from: nil, arrival: 0) }
+        for number in 0..<40 { _ = collector.process(line(number * 300), from: nil, arrival: 0) }
         _ = collector.finish()
         #expect(collector.counts.wrongClocks == 0 && collector.counts.late == 0 && collector.counts.reports == 40)
     }
@@ -82,12 +82,12 @@ import Testing
         var collector = try PresenceTests.collector()
         for second in 0..<60 {
             let now = Self.begin + second * 1000 + 500
-            _ = collector.take(line(second + 50, "desk"), from: nil, arrival: now, isLive: true)
-            _ = collector.take(line(second), from: nil, arrival: now, isLive: true)
+            _ = collector.process(line(second + 50, "desk"), from: nil, arrival: now, isLive: true)
+            _ = collector.process(line(second), from: nil, arrival: now, isLive: true)
         }
         #expect(collector.counts.late == 0 && collector.counts.wrongClocks == 0 && collector.counts.reports == 120)
         // After a weekend without a line, this machine's clock agrees at once.
-        _ = collector.take(
+        _ = collector.process(
             line(2 * Self.day), from: nil, arrival: Self.begin + 2 * Self.day * 1000 + 700, isLive: true)
         #expect(collector.time == Self.begin + 2 * Self.day * 1000 + 500)
     }
@@ -103,8 +103,8 @@ import Testing
         var events: [SightingCollector.Event] = []
         for second in seconds {
             let now = Self.begin + second * 1000 + step
-            if let line = forged[second] { events += collector.take(line, from: nil, arrival: now, isLive: true) }
-            events += collector.take(
+            if let line = forged[second] { events += collector.process(line, from: nil, arrival: now, isLive: true) }
+            events += collector.process(
                 batch(second + 1, uptime: 5000 + second * 1000), from: nil, arrival: now + 20, isLive: true)
             events += collector.advance(to: now + 500)
         }
@@ -144,7 +144,7 @@ import Testing
             let step = second < 60 ? 0 : step
             #expect(service.follow(reading(second, step)) == (second == 60))
             let now = Self.begin + second * 1000 + step
-            events += service.take(
+            events += service.process(
                 batch(second + 1, uptime: 5000 + second * 1000), from: nil, arrival: now + 20, isLive: true)
             events += service.advance(to: now + 500)
         }

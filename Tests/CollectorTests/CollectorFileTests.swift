@@ -180,7 +180,7 @@ import Testing
             ))
         #expect(round.beacons[0].batteryMillivolts == 2900 && round.beacons[0].temperature == 21_500)
         var collector = try PresenceTests.collector(["hall"])
-        _ = collector.take(round, from: "hall", arrival: PresenceTests.begin)
+        _ = collector.process(round, from: "hall", arrival: PresenceTests.begin)
         _ = collector.finish()
         let text = try #require(collector.beaconsJSON.first?.line)
         #expect(

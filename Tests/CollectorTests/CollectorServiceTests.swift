@@ -25,7 +25,7 @@ import Testing
     private func run(_ service: CollectorService, _ seconds: Range<Int>) -> [SightingCollector.Event] {
         seconds.flatMap { second in
             ["hall", "desk"].flatMap { receiver in
-                service.take(
+                service.process(
                     ReceiverLine(
                         receiver: receiver, unixMilliseconds: PresenceTests.begin + second * 1000 + 500,
                         beacons: receiver == "hall" ? [.init(name: "key", level: -60)] : []),
@@ -56,7 +56,7 @@ import Testing
         let next = try service()
         #expect(next.takeUnprinted() == events.map(\.json.line))
         #expect(run(next, 40..<60).filter { $0.beacon != nil }.isEmpty)
-        next.settlePrinted()
+        next.markPrinted()
         next.close(isHurried: false)
         #expect(try service().takeUnprinted().isEmpty)
     }
@@ -82,7 +82,7 @@ import Testing
     @Test func aStateFileThatCannotBeWrittenIsReportedOnce() throws {
         let service = try service(state: "missing/state.json")
         _ = run(service, 0..<5)
-        service.rest()
+        service.writePending()
         service.close(isHurried: false)
         let notices = service.takeNotices()
         #expect(notices.count == 1)

@@ -104,8 +104,8 @@ private struct Seen {
             for (second, place) in track.enumerated() {
                 let time = 1_000_000_000_000 + second * 1000
                 for (number, level) in FourReceivers.levels(at: place, &random).enumerated() {
-                    let heard = ReceiverLine.Heard(name: "tag", level: level)
-                    _ = collector.take(
+                    let heard = ReceiverLine.Beacon(name: "tag", level: level)
+                    _ = collector.process(
                         ReceiverLine(receiver: "r\(number)", unixMilliseconds: time + 10, beacons: [heard]),
                         from: nil, arrival: time)
                 }
@@ -141,8 +141,8 @@ private struct Seen {
             let time = 1_000_000_000_000 + second * 1000
             for (number, level) in FourReceivers.levels(at: place, &random).enumerated()
             where number != dead || second < 60 {
-                let heard = ReceiverLine.Heard(name: "tag", level: level)
-                events += collector.take(
+                let heard = ReceiverLine.Beacon(name: "tag", level: level)
+                events += collector.process(
                     ReceiverLine(receiver: "r\(number)", unixMilliseconds: time + 10, beacons: [heard]), from: nil,
                     arrival: time)
             }

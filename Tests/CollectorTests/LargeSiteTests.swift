@@ -63,7 +63,7 @@ import Testing
         let truth = (0..<Self.beacons).map { _ in
             (floor: Int(random.share() * 4), at: FloorPosition(x: 20 * random.share(), y: 10 * random.share()))
         }
-        var heard = [[ReceiverLine.Heard]](repeating: [], count: Self.floors * Self.columns * Self.rows)
+        var heard = [[ReceiverLine.Beacon]](repeating: [], count: Self.floors * Self.columns * Self.rows)
         for (number, beacon) in truth.enumerated() {
             for receiver in heard.indices {
                 let level = Self.level(receiver, beacon.floor, beacon.at)
@@ -75,7 +75,7 @@ import Testing
         for second in 0..<5 {
             let time = 1_000_000_000_000 + second * 1000
             for receiver in heard.indices {
-                _ = collector.take(
+                _ = collector.process(
                     ReceiverLine(receiver: "r\(receiver)", unixMilliseconds: time + 10, beacons: heard[receiver]),
                     from: nil, arrival: time)
             }
@@ -106,11 +106,11 @@ import Testing
         for receiver in 0..<Self.floors * Self.columns * Self.rows {
             let level = Self.level(receiver, 2, at)
             // One receiver reports the beacon without a level.
-            let heard = (Self.beacons..<Self.beacons + 100).compactMap { number -> ReceiverLine.Heard? in
+            let heard = (Self.beacons..<Self.beacons + 100).compactMap { number -> ReceiverLine.Beacon? in
                 guard level > -75 else { return nil }
                 return .init(name: "b\(number)", level: receiver == Self.columns * Self.rows * 2 ? nil : level)
             }
-            _ = collector.take(
+            _ = collector.process(
                 ReceiverLine(receiver: "r\(receiver)", unixMilliseconds: time + 10, beacons: heard), from: nil,
                 arrival: time)
         }

@@ -20,7 +20,7 @@ import Testing
         var collector = try PresenceTests.collector(["hall"])
         collector.keepsSightings = true
         for second in 1...60 {
-            _ = collector.take(batch("8f", second, second * 1000), from: nil, arrival: begin + second * 1000 + 20)
+            _ = collector.process(batch("8f", second, second * 1000), from: nil, arrival: begin + second * 1000 + 20)
         }
         _ = collector.advance(to: begin + 3_660_000)
         _ = collector.takeSightings()
@@ -31,10 +31,10 @@ import Testing
         var collector = try Self.returned()
         // The newest batch comes first, then those of the hour, faster than they were received.
         var now = Self.begin + 3_661_000
-        _ = collector.take(Self.batch("8f", 3661, 3_661_000), from: nil, arrival: now + 20)
+        _ = collector.process(Self.batch("8f", 3661, 3_661_000), from: nil, arrival: now + 20)
         for second in stride(from: 61, through: 3600, by: 40) {
             now += 10
-            _ = collector.take(Self.batch("8f", second, second * 1000), from: nil, arrival: now)
+            _ = collector.process(Self.batch("8f", second, second * 1000), from: nil, arrival: now)
         }
         let sightings = collector.takeSightings()
         #expect(sightings.count { $0.isLate } == 89 && sightings.count { !$0.isLate } == 1)
@@ -43,7 +43,7 @@ import Testing
         }
         #expect(collector.counts.late == 89 && collector.counts.duplicates == 0)
         let count = collector.counts.reports
-        _ = collector.take(Self.batch("8f", 3600 - 3600 % 40 - 19, 61_000), from: nil, arrival: now)
+        _ = collector.process(Self.batch("8f", 3600 - 3600 % 40 - 19, 61_000), from: nil, arrival: now)
         #expect(collector.counts.reports == count)
     }
 
@@ -52,7 +52,7 @@ import Testing
         // The kept batches arrive an hour late, before any new one.
         let now = Self.begin + 3_661_000
         for second in 61...400 {
-            _ = collector.take(Self.batch("8f", second, second * 1000), from: nil, arrival: now + second * 100)
+            _ = collector.process(Self.batch("8f", second, second * 1000), from: nil, arrival: now + second * 100)
         }
         #expect(collector.counts.late == 340)
         #expect(collector.takeSightings().allSatisfy { $0.isLate && $0.milliseconds < Self.begin + 401_000 })
@@ -62,12 +62,12 @@ import Testing
         var collector = try PresenceTests.collector(["hall"])
         collector.keepsSightings = true
         for second in 100...110 {
-            _ = collector.take(
+            _ = collector.process(
                 Self.batch("90", second, second * 1000), from: nil, arrival: Self.begin + second * 1000)
             // Batches of two earlier starts of the machine.
-            _ = collector.take(
+            _ = collector.process(
                 Self.batch("8f", second - 50, second * 1000 - 80_000), from: nil, arrival: Self.begin + second * 1000)
-            _ = collector.take(
+            _ = collector.process(
                 Self.batch("07", second, 9_000_000 + second), from: nil, arrival: Self.begin + second * 1000)
         }
         let sightings = collector.takeSightings()
@@ -79,8 +79,8 @@ import Testing
 
     @Test func aRunThatBeginsAnewIsBelievedAtOnce() throws {
         var collector = try PresenceTests.collector(["hall"])
-        _ = collector.take(Self.batch("8f", 9, 9000), from: nil, arrival: Self.begin)
-        _ = collector.take(Self.batch("90", 1, 10_500), from: nil, arrival: Self.begin + 1500)
+        _ = collector.process(Self.batch("8f", 9, 9000), from: nil, arrival: Self.begin)
+        _ = collector.process(Self.batch("90", 1, 10_500), from: nil, arrival: Self.begin + 1500)
         #expect(collector.counts.late == 0 && collector.counts.reports == 10)
     }
 

@@ -15,7 +15,7 @@ import Testing
     ) -> [SightingCollector.Event] {
         seconds.flatMap { second in
             receivers.enumerated().flatMap { number, receiver in
-                collector.take(
+                collector.process(
                     ReceiverLine(
                         receiver: receiver, unixMilliseconds: Self.begin + second * 1000,
                         beacons: [.init(name: "key", reports: 3, level: level(number))]),

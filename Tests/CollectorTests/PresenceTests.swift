@@ -27,11 +27,11 @@ import Testing
         var events: [SightingCollector.Event] = []
         for second in seconds {
             for (receiver, level) in levels.sorted(by: { $0.key < $1.key }) {
-                let heard = level.map { [ReceiverLine.Heard(name: "key", level: $0)] } ?? []
+                let heard = level.map { [ReceiverLine.Beacon(name: "key", level: $0)] } ?? []
                 var line = ReceiverLine(
                     receiver: receiver, unixMilliseconds: begin + second * 1000 + 500, beacons: heard)
                 line.hasOthers = hasOthers
-                events += collector.take(line, from: nil, arrival: 0)
+                events += collector.process(line, from: nil, arrival: 0)
             }
         }
         return events
@@ -153,7 +153,7 @@ import Testing
         _ = Self.run(&collector, 0..<60, ["hall": -60])
         var line = ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + 60_500)
         line.isListening = false
-        var events = collector.take(line, from: nil, arrival: 0)
+        var events = collector.process(line, from: nil, arrival: 0)
         events += collector.advance(to: Self.begin + 1_000_000)
         #expect(events.contains { $0.kind == .receiverDead && $0.unixMilliseconds < Self.begin + 63_000 })
         #expect(!events.contains { $0.kind == .exit })
@@ -174,10 +174,10 @@ import Testing
         var line = ReceiverLine(
             receiver: "hall", unixMilliseconds: nil, beacons: [.init(name: "key", reports: 5, level: -60)])
         line.number = .init(boot: "8f", sequence: 1, bootMilliseconds: 1000)
-        for _ in 0..<3 { _ = collector.take(line, from: nil, arrival: Self.begin) }
+        for _ in 0..<3 { _ = collector.process(line, from: nil, arrival: Self.begin) }
         #expect(collector.counts.reports == 5 && collector.counts.duplicates == 2)
         line.number = .init(boot: "90", sequence: 1, bootMilliseconds: 500)
-        _ = collector.take(line, from: nil, arrival: Self.begin + 5000)
+        _ = collector.process(line, from: nil, arrival: Self.begin + 5000)
         #expect(collector.counts.reports == 10)
     }
 
@@ -186,19 +186,19 @@ import Testing
         _ = Self.run(&collector, 0..<60, ["hall": Double?.none])
         let late = ReceiverLine(
             receiver: "hall", unixMilliseconds: Self.begin + 10_000, beacons: [.init(name: "key", level: -60)])
-        #expect(collector.take(late, from: nil, arrival: 0).isEmpty)
+        #expect(collector.process(late, from: nil, arrival: 0).isEmpty)
         #expect(collector.counts.late == 1 && collector.beaconsJSON.isEmpty)
     }
 
     @Test func strangersAreCountedAndClocksDoNotRunAway() throws {
         var collector = try Self.collector(["hall"])
         for (number, jump) in [0, 1, 2, 100_000_000].enumerated() {
-            let heard = ReceiverLine.Heard(name: nil, identity: "address:C0:01:02:03:04:0\(number)", level: -60)
-            _ = collector.take(
+            let heard = ReceiverLine.Beacon(name: nil, identity: "address:C0:01:02:03:04:0\(number)", level: -60)
+            _ = collector.process(
                 ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + jump * 1000, beacons: [heard]),
                 from: nil, arrival: 0)
         }
-        _ = collector.take(ReceiverLine(receiver: "nobody", unixMilliseconds: Self.begin), from: nil, arrival: 0)
+        _ = collector.process(ReceiverLine(receiver: "nobody", unixMilliseconds: Self.begin), from: nil, arrival: 0)
         _ = collector.finish()
         #expect(collector.counts.strangers == 3 && collector.beaconsJSON.isEmpty)
         #expect(collector.counts.wrongClocks == 1 && collector.counts.unknownReceivers == 1)
@@ -255,12 +255,12 @@ import Testing
     @Test func describedBeaconsHaveRoomBeforeStrangers() throws {
         var collector = try Self.collector(
             ["hall"], more: ",\"beacons\":[{\"name\":\"key\",\"identity\":\"address:C0:01:02:03:04:05\"}]")
-        let strangers = (0...SightingCollector.limit).map { ReceiverLine.Heard(name: "n\($0)", level: -60) }
-        _ = collector.take(
+        let strangers = (0...SightingCollector.limit).map { ReceiverLine.Beacon(name: "n\($0)", level: -60) }
+        _ = collector.process(
             ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin, beacons: strangers), from: nil, arrival: 0)
         #expect(collector.counts.crowded == 1)
-        let own = ReceiverLine.Heard(name: nil, identity: "address:C0:01:02:03:04:05", level: -60)
-        _ = collector.take(
+        let own = ReceiverLine.Beacon(name: nil, identity: "address:C0:01:02:03:04:05", level: -60)
+        _ = collector.process(
             ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + 100, beacons: [own]), from: nil, arrival: 0)
         #expect(collector.beaconsJSON.contains { $0.line.contains("\"beacon\":\"key\"") })
         #expect(collector.counts.crowded == 1)
@@ -283,7 +283,7 @@ import Testing
                     let line = ReceiverLine(
                         topic: "pharos/m/sightings/3/\(receiver)", payload: Array(payload.utf8))
                 else { continue }
-                events += collector.take(line, from: nil, arrival: begin + second * 1000 + 500)
+                events += collector.process(line, from: nil, arrival: begin + second * 1000 + 500)
             }
         }
         return events

@@ -151,8 +151,8 @@ import Testing
             let time = Self.begin + second * 1000
             let dead = second < 20 ? nil : 6
             for (number, level) in heard.enumerated() where number != dead {
-                let beacons = level.map { [ReceiverLine.Heard(name: "tag", level: $0)] } ?? []
-                _ = collector.take(
+                let beacons = level.map { [ReceiverLine.Beacon(name: "tag", level: $0)] } ?? []
+                _ = collector.process(
                     ReceiverLine(receiver: "e\(number)", unixMilliseconds: time + 10, beacons: beacons), from: nil,
                     arrival: time)
             }
@@ -179,8 +179,8 @@ import Testing
             let time = Self.begin + second * 1000
             for number in Self.receivers.indices where number != 1 || second < 30 {
                 let heard = second < 60 && number < 4 ? Self.level(number, 0, .init(x: 2, y: 4)) : -100
-                let beacons = heard > -90 ? [ReceiverLine.Heard(name: "tag", level: heard)] : []
-                events += collector.take(
+                let beacons = heard > -90 ? [ReceiverLine.Beacon(name: "tag", level: heard)] : []
+                events += collector.process(
                     ReceiverLine(receiver: "e\(number)", unixMilliseconds: time + 10, beacons: beacons), from: nil,
                     arrival: time)
             }

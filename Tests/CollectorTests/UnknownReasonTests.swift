@@ -17,7 +17,7 @@ struct UnknownReasonTests {
                 let line = ReceiverLine(
                     receiver: "r\(receiver)", unixMilliseconds: 1_790_000_000_000 + second * 1000,
                     beacons: [.init(name: "tag", level: receiver < 2 ? -78 : -71)])
-                _ = collector.take(line, from: nil, arrival: 0)
+                _ = collector.process(line, from: nil, arrival: 0)
             }
             last = collector.beaconsJSON.first
         }
@@ -39,7 +39,7 @@ struct UnknownReasonTests {
                     let line = ReceiverLine(
                         receiver: "r\(receiver)", unixMilliseconds: 1_790_000_000_000 + second * 1000,
                         beacons: [.init(name: "tag", level: level(receiver))])
-                    _ = collector.take(line, from: nil, arrival: 0)
+                    _ = collector.process(line, from: nil, arrival: 0)
                 }
             }
         }

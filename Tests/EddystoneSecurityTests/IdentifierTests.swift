@@ -61,13 +61,13 @@ func anIDIsFoundWhereItIsSent(_ value: Int) throws {
         let start = exponent.quantized(seconds)
         let before = seconds < 70_000 ? 0 : seconds - 70_000
         let after = seconds > .max - 70_000 ? .max : seconds + 70_000
-        #expect(try key.turnOver(to: id, in: before...after, exponent: exponent) == start)
-        #expect(try key.turnOver(to: id, in: seconds...seconds, exponent: exponent) == start)
+        #expect(try key.startCounter(of: id, in: before...after, exponent: exponent) == start)
+        #expect(try key.startCounter(of: id, in: seconds...seconds, exponent: exponent) == start)
         let next = start.addingReportingOverflow(exponent.periodSeconds)
         if !next.overflow {
-            #expect(try key.turnOver(to: id, in: next.partialValue...after, exponent: exponent) == nil)
+            #expect(try key.startCounter(of: id, in: next.partialValue...after, exponent: exponent) == nil)
         }
-        #expect(try key.turnOver(to: .init(), in: seconds...seconds, exponent: exponent) == nil)
+        #expect(try key.startCounter(of: .init(), in: seconds...seconds, exponent: exponent) == nil)
     }
 }
 

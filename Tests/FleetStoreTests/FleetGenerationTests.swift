@@ -67,11 +67,11 @@ struct FleetGenerationTests {
     func namesTheHolder() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a"]))
-        let claim = folder.place(".f.lock")
-        let held = try FileLock(claim, purpose: "pharos fleet generate")
+        let path = folder.place(".f.lock")
+        let held = try FileLock(path, purpose: "pharos fleet generate")
         let error = #expect(throws: FleetStoreError.self) {
-            _ = try FleetClaim.take(
-                FleetFiles.claim(of: FleetFiles.lockFile(beside: file)), of: file, purpose: "x",
+            _ = try FleetFileLock.acquire(
+                FleetFiles.changeLock(of: FleetFiles.lockFile(of: file)), of: file, purpose: "x",
                 waiting: .milliseconds(50))
         }
         #expect(error?.kind == .busy)

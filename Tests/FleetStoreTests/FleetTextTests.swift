@@ -67,14 +67,14 @@ struct FleetTextTests {
         let keys = FleetKeys(of: NamedFleet(path: "f.json"), in: "k")
         var report = FleetKeys.Report()
         #expect(keys.text(of: report) == "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n")
-        #expect(keys.lack(in: report) == nil)
+        #expect(keys.missingPublicKeysError(in: report) == nil)
         (report.made, report.kept, report.missing) = (["a"], ["b", "c"], ["d", "e", "f", "g", "h", "i"])
         #expect(keys.text(of: report) == "Identity keys in k/: 1 made, 2 kept\n")
         #expect(
             keys.json(of: report).line
                 == "{\"directory\":\"k/\",\"made\":[\"a\"],\"replaced\":[],\"kept\":[\"b\",\"c\"]}")
         #expect(
-            keys.lack(in: report)
+            keys.missingPublicKeysError(in: report)
                 == FleetStoreError(.missing, "k/: the public keys of 6 beacons are missing: d, e, f, g, h, …"))
     }
 

@@ -81,7 +81,7 @@ import Testing
                         sent.append(each.sequence)
                     }
                 // An acknowledgement. If it does not come in time, the event is sent again.
-                default: if let number = sent.first { ledger.settle(number, for: EventLedger.broker) }
+                default: if let number = sent.first { ledger.markDelivered(number, for: EventLedger.broker) }
                 }
             }
             if run % 50 == 49 { ledger.prune(before: 2) }
@@ -93,7 +93,7 @@ import Testing
         let ledger = open(path)
         for each in ledger.waiting(for: EventLedger.broker, limit: .max) ?? [] {
             broker.take(each.event)
-            ledger.settle(each.sequence, for: EventLedger.broker)
+            ledger.markDelivered(each.sequence, for: EventLedger.broker)
         }
         #expect(happened.count > 1000 && broker.ids == happened)
         // Some events arrived more than once, with the same id.
@@ -129,7 +129,7 @@ import Testing
         while let some = ledger.waiting(for: EventLedger.broker, limit: 64), !some.isEmpty {
             for each in some { broker.take(each.event) }
             for each in some.prefix(chance.below(some.count + 1)) {
-                ledger.settle(each.sequence, for: EventLedger.broker)
+                ledger.markDelivered(each.sequence, for: EventLedger.broker)
             }
         }
         while case let some = spool.first(64), !some.isEmpty {

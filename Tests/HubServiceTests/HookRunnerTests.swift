@@ -23,15 +23,15 @@ import Testing
         #expect(runner.dropped == 196)
         #expect(
             results.filter { $0 != .warning("hooks: more than 1000 wait; the oldest are dropped") }
-                == (5...200).map { .settled($0) })
+                == (5...200).map { .completed($0) })
         results += runner.add([sleep, sleep], number: 1201)
         #expect(runner.started == 4)
         #expect(runner.waiting == 1000)
         #expect(results.count { if case .warning = $0 { true } else { false } } == 1)
     }
 
-    @Test("an event is settled when the last of its programs has ended, however it ended")
-    func settling() throws {
+    @Test("an event is completed when the last of its programs has ended, however it ended")
+    func completion() throws {
         let folder = try TemporaryFolder()
         let runner = HookRunner()
         defer { runner.end() }
@@ -46,7 +46,7 @@ import Testing
                 results += runner.work()
                 return runner.isIdle
             })
-        #expect(results.last == .settled(7))
+        #expect(results.last == .completed(7))
         #expect(results.count == 3)
         #expect(runner.failed == 2)
         #expect(runner.started == 2)

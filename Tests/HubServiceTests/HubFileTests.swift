@@ -118,7 +118,7 @@ import Zones
         {"id": "saw", "name": "Saw", "beacon": "address:C0:01:02:03:04:05"}]}
         """
 
-    @Test("the things of an inventory are known by their ids", arguments: ["tools", "shed"])
+    @Test("the items of an inventory are known by their ids", arguments: ["tools", "shed"])
     func inventory(tag: String) throws {
         let hub = try hub(of: Self.tools, tag: tag)
         #expect(hub.known.beacons.map(\.name) == ["drill-7", "saw"])

@@ -21,7 +21,7 @@ import Testing
             for beacon in near { world.hear(beacon, second: Double(second) + 0.3, rssi: -50) }
             for beacon in far { world.hear(beacon, second: Double(second) + 0.4, rssi: -80) }
         }
-        if deaf { world.session.becomeDeaf(at: World.instant(5.5)) }
+        if deaf { world.session.stopListening(at: World.instant(5.5)) }
         let findings = world.session.advance(to: World.instant(7)) + world.session.finish(at: World.instant(8))
         _ = findings
         let header = CountLog.Header(

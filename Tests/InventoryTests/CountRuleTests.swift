@@ -108,9 +108,9 @@ import Testing
         var count = World(items: 1)
         for second in 0..<3 { count.hear(0, second: Double(second) + 0.5, rssi: -55) }
         count.advance(second: 3)
-        count.session.becomeDeaf(at: World.instant(3.2))
+        count.session.stopListening(at: World.instant(3.2))
         count.advance(second: 60)
-        count.session.becomeHearing(at: World.instant(60.5))
+        count.session.startListening(at: World.instant(60.5))
         count.hear(0, second: 61.5, rssi: -55)
         count.finish(second: 62)
         #expect(count.session.findings[0] != nil)
@@ -270,7 +270,7 @@ struct World {
             from: FixedOctets<6>([0xC0, 0, 0, 0, 1, UInt8(number & 0xFF)]) ?? FixedOctets())
         let sighting = Sighting(
             at: Self.instant(second), from: sender ?? Sender(address, isRandom: true), rssi: rssi)
-        session.hear(sighting, octets.span, octets.indices)
+        session.receive(sighting, octets.span, octets.indices)
     }
 
     mutating func finish(second: Double) { _ = session.finish(at: Self.instant(second)) }

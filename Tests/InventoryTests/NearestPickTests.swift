@@ -44,7 +44,7 @@ import Testing
     @Test func silenceAndDeafnessPickNothing() {
         var pick = NearestPick()
         pick.advance(to: World.instant(100))
-        pick.change(isHearing: false)
+        pick.change(isListening: false)
         for second in 100..<110 { hear(&pick, 1, second: Double(second), rssi: -40) }
         pick.finish(at: World.instant(110))
         #expect(pick.answer == nil)
@@ -65,7 +65,7 @@ import Testing
         let octets = World.data(number)
         let address = DeviceAddress.staticRandom(
             from: FixedOctets<6>([0xC0, 0, 0, 0, UInt8(number >> 8), UInt8(number & 0xFF)]) ?? FixedOctets())
-        pick.hear(
+        pick.receive(
             Sighting(at: World.instant(second), from: Sender(address, isRandom: true), rssi: rssi), octets.span,
             octets.indices)
     }

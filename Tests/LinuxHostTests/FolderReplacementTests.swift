@@ -108,7 +108,7 @@ struct FolderReplacementTests {
         for change in [nil, 0, new / 2, new - 1] {
             var wanted = Array(octets.prefix(new))
             if let change, wanted.indices.contains(change) { wanted[change] ^= 1 }
-            let draft = try FileDraft(path)
+            let draft = try FileReplacement(path)
             for start in stride(from: 0, to: wanted.count, by: 70_001) {
                 try draft.append(Array(wanted[start..<min(start + 70_001, wanted.count)]))
             }

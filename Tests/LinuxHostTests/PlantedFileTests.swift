@@ -81,9 +81,9 @@ struct PlantedFileTests {
         let before = status(planted)
         let replacement = try FolderReplacement(folder.place("open/out"))
         try replacement.put("a", [2])
-        let draft = replacement.draft("b")
-        try draft.append([3])
-        try replacement.finish(draft, "b")
+        let file = replacement.file("b")
+        try file.append([3])
+        try replacement.finish(file, "b")
         _ = try replacement.commit()
         #expect(try Files.read(folder.place("open/out/a")) == [2])
         #expect(try Files.read(folder.place("open/out/b")) == [3])
@@ -111,7 +111,7 @@ struct PlantedFileTests {
         #expect(throws: error) { try Files.replaceSecret(path, with: secret) }
         #expect(throws: error) { _ = try OutputFile(replacing: path) }
         #expect(throws: error) { _ = try FolderReplacement(path) }
-        #expect(throws: error) { _ = try FileDraft(path) }
+        #expect(throws: error) { _ = try FileReplacement(path) }
         #expect(errorNumber { try Files.create(path, with: secret) } == EEXIST)
         #expect(error.description == "\(path): \(reason)")
         #expect(Files.names(in: folder.place("victim")) == ["file"])
@@ -248,10 +248,10 @@ struct PlantedFileTests {
         let link = try chain(folder, to: "real")
         if exists { _ = try folder.file("real", [1]) }
         try Files.replace(link, with: [2])
-        let draft = try FileDraft(link)
-        try draft.append([2, 3])
-        try draft.finish()
-        try draft.commit()
+        let file = try FileReplacement(link)
+        try file.append([2, 3])
+        try file.finish()
+        try file.commit()
         #expect(isLink(link) && isLink(folder.place("links/second")) && !isLink(folder.place("real")))
         #expect(try Files.read(folder.place("real")) == [2, 3])
         #expect(Files.names(in: folder.path) == ["first", "links", "real"])
@@ -294,13 +294,13 @@ struct PlantedFileTests {
         #expect(error?.description == "\(path): \(reason)")
         #expect(throws: SystemError.self) { _ = try Files.readSecret(path) }
         #expect(throws: SystemError.self) { _ = try Descriptor.openRegular(path) }
-        #expect(throws: SystemError.self) { _ = try FileDraft(path) }
+        #expect(throws: SystemError.self) { _ = try FileReplacement(path) }
         #expect(Files.firstLine(path) == nil)
         let replacement = try FolderReplacement(folder.path)
         try replacement.put("pipe", [1])
-        let draft = replacement.draft("pipe")
-        try draft.append([1])
-        #expect(draft.isChanged == false)
+        let file = replacement.file("pipe")
+        try file.append([1])
+        #expect(file.isChanged == false)
         replacement.discard()
     }
 

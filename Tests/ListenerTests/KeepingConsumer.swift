@@ -22,7 +22,7 @@ final class KeepingConsumer: SightingConsumer {
     func begin(at now: HeardInstant) { began += 1 }
     func advance(to now: HeardInstant) { instants.append(now) }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         reports.append(report)
         data.append(range.map { octets[$0] })
     }

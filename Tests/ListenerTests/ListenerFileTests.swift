@@ -158,7 +158,7 @@ import Testing
             let sighting = Sighting(
                 at: HeardInstant(nanoseconds: 0), from: Sender(address, isRandom: true), rssi: -60)
             let data: [UInt8] = [2, 1, 6]
-            return table.hear(sighting, data.span, data.indices)
+            return table.receive(sighting, data.span, data.indices)
         }
         #expect(try hear("70:81:94:0D:FB:AA") == 0)
         #expect(try hear("70:81:94:0D:FB:AB") == nil)

@@ -23,14 +23,14 @@ import Testing
             data: AdvertisingData(octets: data), setIdentifier: set)
     }
 
-    private func take(_ reader: inout ReportReader, _ hearing: inout Hearing, _ event: HCIEvent) -> [Int?] {
-        take(&reader, &hearing, event.packet.octets)
+    private func take(_ reader: inout ReportReader, _ processor: inout SightingProcessor, _ event: HCIEvent) -> [Int?] {
+        take(&reader, &processor, event.packet.octets)
     }
 
-    private func take(_ reader: inout ReportReader, _ hearing: inout Hearing, _ octets: [UInt8]) -> [Int?] {
+    private func take(_ reader: inout ReportReader, _ processor: inout SightingProcessor, _ octets: [UInt8]) -> [Int?] {
         var places: [Int?] = []
         reader.take(event: octets.span, in: octets.indices, at: HeardInstant(nanoseconds: 0)) { report, data, range in
-            places.append(hearing.hear(report.sighting, data, range))
+            places.append(processor.receive(report.sighting, data, range))
             heard = range.map { data[$0] }
         }
         return places
@@ -38,37 +38,37 @@ import Testing
 
     @Test func everyReportOfAnEventIsRead() throws {
         var reader = ReportReader()
-        var hearing = Hearing(table: SightingTable())
+        var processor = SightingProcessor(table: SightingTable())
         let data = try Self.beacon.advertisingData().octets
         let reports = [report(data), report([2, 1, 6], rssi: nil), report(data, rssi: -70)]
-        #expect(take(&reader, &hearing, .advertisingReports(reports)) == [0, 0, 0])
+        #expect(take(&reader, &processor, .advertisingReports(reports)) == [0, 0, 0])
         #expect(reader.counts.reports == 3)
-        #expect(hearing.table.tracks[0].round.mean == -65)
+        #expect(processor.table.tracks[0].round.mean == -65)
     }
 
     @Test func piecesArePutTogether() throws {
         var reader = ReportReader()
-        var hearing = Hearing(table: SightingTable())
+        var processor = SightingProcessor(table: SightingTable())
         let data = try Self.beacon.advertisingData().octets
         let pieces = [
             report(Array(data.prefix(5)), type: .extended(0x20), set: 1),
             report([2, 1, 6], type: .extended(0), addressType: .anonymous, set: 2),
             report(Array(data.dropFirst(5)), type: .extended(0), set: 1),
         ]
-        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[0]])).isEmpty)
-        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[1]])) == [nil])
+        #expect(take(&reader, &processor, .extendedAdvertisingReports([pieces[0]])).isEmpty)
+        #expect(take(&reader, &processor, .extendedAdvertisingReports([pieces[1]])) == [nil])
         #expect(heard == [2, 1, 6])
-        #expect(take(&reader, &hearing, .extendedAdvertisingReports([pieces[2]])) == [0])
+        #expect(take(&reader, &processor, .extendedAdvertisingReports([pieces[2]])) == [0])
         #expect(heard == data)
-        #expect(hearing.table.tracks[0].identity?.kind == "ibeacon")
-        #expect(hearing.table.counts.anonymous == 1)
+        #expect(processor.table.tracks[0].identity?.kind == "ibeacon")
+        #expect(processor.table.counts.anonymous == 1)
     }
 
     @Test func weakReportsAreLeftOutAndThoseWithoutALevelAreNot() {
         var reader = ReportReader(levels: -60...20)
-        var hearing = Hearing(table: SightingTable())
+        var processor = SightingProcessor(table: SightingTable())
         let reports = [-60, -61, nil].map { report([2, 1, 6], rssi: $0) }
-        #expect(take(&reader, &hearing, .advertisingReports(reports)).count == 2)
+        #expect(take(&reader, &processor, .advertisingReports(reports)).count == 2)
         #expect(reader.counts.leftOut == 1)
     }
 
@@ -88,10 +88,10 @@ import Testing
 
     @Test func whatIsBeforeAFaultIsTaken() {
         var reader = ReportReader()
-        var hearing = Hearing(table: SightingTable())
+        var processor = SightingProcessor(table: SightingTable())
         var octets = HCIEvent.advertisingReports([report([2, 1, 6])]).packet.octets
         octets[3] = 2
-        #expect(take(&reader, &hearing, octets) == [0])
+        #expect(take(&reader, &processor, octets) == [0])
         #expect(reader.counts.reports == 1)
         #expect(reader.counts.malformedEvents == 1)
     }
@@ -99,7 +99,7 @@ import Testing
     @Test func anyOctetsAreSurvived() {
         var random = SplitMix64(seed: 5)
         var reader = ReportReader()
-        var hearing = Hearing(table: SightingTable(strangers: .kept(8)))
+        var processor = SightingProcessor(table: SightingTable(strangers: .kept(8)))
         for round in 0..<50_000 {
             var octets = (0..<random.next(upTo: 80)).map { _ in UInt8(random.next(upTo: 255)) }
             if octets.count > 4, octets.count < 256 {
@@ -110,10 +110,10 @@ import Testing
             }
             let instant = HeardInstant(nanoseconds: UInt64(round) * 1_000_000)
             reader.take(event: octets.span, in: octets.indices, at: instant) { report, data, range in
-                hearing.hear(report.sighting, data, range)
+                processor.receive(report.sighting, data, range)
             }
         }
         #expect(reader.counts.malformedEvents > 10_000)
-        #expect(hearing.table.tracks.count <= 8)
+        #expect(processor.table.tracks.count <= 8)
     }
 }

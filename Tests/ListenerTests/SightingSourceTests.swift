@@ -246,7 +246,7 @@ import Testing
             var times: [HeardInstant] = []
             var advanced: [HeardInstant] = []
             var isSatisfied: Bool { times.count >= 8 }
-            func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+            func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
                 times.append(report.sighting.instant)
                 if times.count == 2 { usleep(700_000) }
             }

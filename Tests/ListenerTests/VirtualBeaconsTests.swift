@@ -95,7 +95,7 @@ import VirtualController
         var table = known.table(HearingClock(), strangers: .counted)
         let sighting = Sighting(at: HeardInstant(nanoseconds: 0), from: Sender(address, isRandom: true), rssi: -60)
         let data: [UInt8] = [2, 1, 6]
-        let place = table.hear(sighting, data.span, data.indices)
+        let place = table.receive(sighting, data.span, data.indices)
         let track = try #require(place)
         #expect(table.tracks[track].known?.name == "anna")
     }
@@ -119,7 +119,7 @@ import VirtualController
             let sighting = Sighting(
                 at: HeardInstant(nanoseconds: 0), from: Sender(pdu.address, isRandom: pdu.addressType == .random),
                 rssi: -60)
-            let place = table.hear(sighting, pdu.data.span, pdu.data.indices)
+            let place = table.receive(sighting, pdu.data.span, pdu.data.indices)
             names.formUnion([place.flatMap { table.tracks[$0].known?.name }].compactMap(\.self))
         }
         #expect(names == ["key-peter", "tag", "anna"])

@@ -31,7 +31,7 @@ struct BrokerConnectionTests {
         let once = Publication("pharos/b", [0, 255] as [UInt8], isAssured: false)
         _ = telling.publish(once)
         #expect(try hearing.wait { $0 == .message(once) } != nil)
-        #expect(telling.onTheWay == 0 || telling.close(waitingMilliseconds: 2000).isEmpty)
+        #expect(telling.pendingCount == 0 || telling.close(waitingMilliseconds: 2000).isEmpty)
     }
 
     @Test func theWillIsPublishedOnlyWhenWeGoWithoutAWord() throws {
@@ -69,7 +69,7 @@ struct BrokerConnectionTests {
         _ = connection.publish(message("a", "perhaps"))
         let lost = try connection.wait { if case .disconnected = $0 { true } else { false } }
         #expect(lost == .disconnected(.lost("mqtt://127.0.0.1:\(broker.port)")))
-        #expect(!connection.isConnected && connection.onTheWay == 0)
+        #expect(!connection.isConnected && connection.pendingCount == 0)
         try broker.start()
         #expect(try connection.isConnectedInTime(seconds: 20))
         let ticket = try #require(connection.publish(message("a", "again")))

@@ -44,7 +44,7 @@ private struct Stage {
         _ second: Int, level: Int8? = nil, hasOthers: Bool = false, senders: Int = 1
     ) -> ListenerPublisher.Output {
         if hasOthers {
-            table.hear(Sighting(at: Self.at(Double(second) + 0.05), from: nil, rssi: -70), [2, 1, 6].span, 0..<3)
+            table.receive(Sighting(at: Self.at(Double(second) + 0.05), from: nil, rssi: -70), [2, 1, 6].span, 0..<3)
         }
         if let level {
             let frame: [UInt8] =
@@ -52,7 +52,7 @@ private struct Stage {
                 + [UInt8](repeating: 2, count: 6) + [0, 0]
             for part in 0..<5 {
                 reports += 1
-                table.hear(
+                table.receive(
                     Sighting(
                         at: Self.at(Double(second) + 0.1 + Double(part) * 0.105),
                         from: Sender(
@@ -71,7 +71,7 @@ private struct Stage {
 
 extension ListenerPublisher.Output {
     func text(_ topic: String) -> String? {
-        (retained + assured + fleeting).last { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
+        (retained + sightings + readings).last { $0.topic == topic }.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 }
 
@@ -100,20 +100,20 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
             output.text("pharos/museum/sightings/\(shard)/hall")
                 == #"{"v":1,"boot":"8f","seq":1,"bootMs":1000,"windowMs":1000,"known":"\#(known)","b":"#
                 + #"[{"id":"key-peter","n":5,"rssi":-61,"min":-61,"max":-61,"agoMs":480}]}"#)
-        #expect(output.fleeting.contains { $0.topic.hasPrefix("espresense/devices/eddy:") })
+        #expect(output.readings.contains { $0.topic.hasPrefix("espresense/devices/eddy:") })
         #expect(output.text("espresense/rooms/hall/status") == "online")
         #expect(stage.publisher.discovery.count == 4)
     }
 
     /// A collector of the site publishes where beacons are; the receiver publishes sightings.
-    @Test func besideACollectorItTellsSightingsAlone() throws {
+    @Test func besideACollectorItPublishesOnlySightings() throws {
         var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
         stage.publisher.begin(at: Stage.at(0))
         let output = stage.round(0, level: -61)
         #expect(output.text("pharos/museum/sightings/\(TopicTree.shard(of: "key-peter"))/hall") != nil)
         #expect(output.text(statusTopic) == "online")
-        let told = output.retained + output.assured + output.fleeting + stage.publisher.finish()
-        #expect(!told.contains { $0.topic.contains("/beacons/") })
+        let messages = output.retained + output.sightings + output.readings + stage.publisher.finish()
+        #expect(!messages.contains { $0.topic.contains("/beacons/") })
     }
 
     @Test func attributesSayThatTwoDevicesSendTheIdentity() throws {
@@ -135,7 +135,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
                 #"{"url":"mqtt://a","espresense":true,"theengs":true,"raddec":true}"#, isGroup: isGroup)
             stage.publisher.begin(at: Stage.at(0))
             let output = stage.round(0, level: -61)
-            let texts = (output.retained + output.assured + output.fleeting).map {
+            let texts = (output.retained + output.sightings + output.readings).map {
                 ($0.topic + String(decoding: $0.payload, as: UTF8.self)).lowercased()
             }
             #expect(output.text(stateTopic)?.hasPrefix(#"{"present":"ON""#) == true)
@@ -148,9 +148,9 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         stage.publisher.begin(at: Stage.at(0))
         let outputs = (0..<11).map { stage.round($0, level: -61) }
         #expect(outputs.compactMap { $0.text(stateTopic) }.count == 3, "at 0, 5 and 10 s")
-        #expect(outputs.count { $0.fleeting.contains { $0.topic.hasPrefix("espresense/devices/") } } == 3)
+        #expect(outputs.count { $0.readings.contains { $0.topic.hasPrefix("espresense/devices/") } } == 3)
         let moved = stage.round(11, level: -45)
-        #expect(moved.text(stateTopic) != nil && moved.fleeting.count == 1)
+        #expect(moved.text(stateTopic) != nil && moved.readings.count == 1)
     }
 
     @Test func whoIsSilentLeavesAndWhoWasNeverHeardIsAbsentAfterThat() throws {

@@ -50,7 +50,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         #expect(
             ReceiverState(state: "listening", deafSince: nil, reportsPerSecond: 97, lost: 0).json.line
                 == #"{"state":"listening","deafSince":null,"reportsPerS":97,"lost":0}"#)
-        let heard = SightingBatch.Heard(
+        let heard = SightingBatch.Beacon(
             id: "hall-desk", reports: 9, mean: -61.44, minimum: -70, maximum: -58, agoMilliseconds: 40)
         let batch = SightingBatch(
             boot: "8f00", sequence: 1234, bootMilliseconds: 918_273_645, windowMilliseconds: 1000, beacons: [heard])

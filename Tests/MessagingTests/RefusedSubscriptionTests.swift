@@ -62,7 +62,7 @@ private final class RefusingBroker: Sendable {
         var answers: [Int] = births.isDue(at: second) ? [-1] : []
         // Five steps per second for a hundred seconds.
         for step in 0..<500 {
-            if step < 300 { births.ask() }
+            if step < 300 { births.receiveBirth() }
             if births.isDue(at: UInt64(step) * second / 5) { answers.append(step / 5) }
         }
         #expect(answers == [0, 30, 60])

@@ -432,7 +432,7 @@ def test_hooks_that_hang_or_do_not_exist_are_ended_and_counted(service):
                or "State:\tZ" in Path(f"/proc/{child.read_text().strip()}/status").read_text())
     eventually(lambda: service.metrics()[("pharos_hooks_failed_total",)] == 4)
     assert service.metrics()[("pharos_hooks_waiting",)] == 0
-    # They are settled: the next start does not start them again.
+    # They are completed: the next start does not start them again.
     assert service.peer.interrupt(signal.SIGTERM) == 0
     service.start()
     service.hears()

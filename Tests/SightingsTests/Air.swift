@@ -53,17 +53,17 @@ enum Air {
 
 extension SightingTable {
     @discardableResult
-    mutating func hear(
+    mutating func receive(
         _ octets: [UInt8], from sender: Sender?, atMilliseconds time: Int = 0, rssi: Int8? = -60,
         isScanResponse: Bool = false
     ) -> Int? {
-        hear(
+        receive(
             Sighting(at: Air.at(milliseconds: time), from: sender, rssi: rssi, isScanResponse: isScanResponse),
             octets.span, octets.indices)
     }
 }
 
-extension Hearing {
+extension SightingProcessor {
     /// Takes all events that are due, and then the sighting.
     mutating func take(
         _ octets: [UInt8], from sender: Sender?, atMilliseconds time: Int, rssi: Int8? = -60
@@ -71,7 +71,7 @@ extension Hearing {
         var events: [Event] = []
         let instant = Air.at(milliseconds: time)
         while let event = nextEvent(until: instant) { events.append(event) }
-        hear(Sighting(at: instant, from: sender, rssi: rssi), octets.span, octets.indices)
+        receive(Sighting(at: instant, from: sender, rssi: rssi), octets.span, octets.indices)
         return events
     }
 

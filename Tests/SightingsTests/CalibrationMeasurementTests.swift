@@ -24,7 +24,7 @@ struct CalibrationMeasurementTests {
         var chance = SplitMix64(seed: seed)
         for (index, leg) in legs.enumerated() {
             for packet in 0..<packets {
-                measurement.hear(
+                measurement.receive(
                     Sighting(
                         at: Air.at(milliseconds: packet * 100), from: Air.sender(sender(packet)),
                         rssi: level(mean(leg), &chance, shadowed: shadowed)), leg: index)
@@ -39,7 +39,7 @@ struct CalibrationMeasurementTests {
         var measurement = CalibrationMeasurement(legs: Self.around)
         for (leg, level) in [-50, -54, -58, -62].enumerated() {
             for _ in 0..<(leg == 0 ? 300 : 30) {
-                measurement.hear(
+                measurement.receive(
                     Sighting(at: Air.at(milliseconds: 0), from: Air.sender(1), rssi: Int8(level)), leg: leg)
             }
         }
@@ -85,7 +85,7 @@ struct CalibrationMeasurementTests {
         #expect(uneven.shortage == nil)
         var measurement = CalibrationMeasurement(legs: Self.around)
         for packet in 0..<150 {
-            measurement.hear(
+            measurement.receive(
                 Sighting(at: Air.at(milliseconds: packet), from: Air.sender(1), rssi: -60),
                 leg: packet < 19 ? 3 : packet % 3)
         }
@@ -153,7 +153,7 @@ struct CalibrationMeasurementTests {
         var loud = CalibrationMeasurement(legs: Self.around)
         loud.radioPower = -40
         for packet in 0..<400 {
-            loud.hear(
+            loud.receive(
                 Sighting(at: Air.at(milliseconds: packet), from: Air.sender(1), rssi: packet < 4 ? -30 : -60),
                 leg: packet % 4)
         }

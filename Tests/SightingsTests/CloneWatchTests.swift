@@ -61,7 +61,7 @@ import Testing
     ) -> [String] {
         var warnings = BeaconWarnings()
         return senders.enumerated().flatMap { step, sender in
-            let place = table.hear(
+            let place = table.receive(
                 Air.iBeacon(1, 7, power: power), from: Air.sender(sender), atMilliseconds: 100 * step)
             return warnings.take(place, in: table)
         }
@@ -99,7 +99,7 @@ import Testing
             known: [KnownBeacon(name: "ana", identity: nil)], addressResolver: { _, _ in 0 })
         for step in 0..<100 {
             let octets = FixedOctets<6>([0x41, 0, 0, 0, 0, UInt8(step % 2)]) ?? FixedOctets()
-            phone.hear([2, 1, 6], from: Sender(DeviceAddress(octets), isRandom: true), atMilliseconds: 100 * step)
+            phone.receive([2, 1, 6], from: Sender(DeviceAddress(octets), isRandom: true), atMilliseconds: 100 * step)
         }
         #expect(phone.tracks[0].reports == 100 && phone.tracks[0].clones.finding == nil)
     }

@@ -18,7 +18,7 @@ struct FindGuideTests {
                 guard let level else { continue }
                 let noise = (0..<12).reduce(-6.0) { sum, _ in sum + Double(chance.next(upTo: 1 << 20)) / Double(1 << 20)
                 }
-                guide.hear(
+                guide.receive(
                     Int8((level + spread * noise).rounded()),
                     at: Air.at(milliseconds: 10_000 + second * 1000 + event * 100))
             }
@@ -41,7 +41,7 @@ struct FindGuideTests {
         for second in 0..<90 {
             let isSent = second % 2 == 0 && !(20..<40).contains(second)
             let now = Air.at(milliseconds: 10_000 + second * 1000)
-            if isSent { guide.hear(second < 60 ? -80 : -60, at: now) }
+            if isSent { guide.receive(second < 60 ? -80 : -60, at: now) }
             advice.append(guide.state(at: now).advice)
         }
         #expect(advice[30] == .silent)
@@ -123,10 +123,10 @@ struct FindGuideTests {
     private static func walk(deaf: ClosedRange<Int>, silent: ClosedRange<Int>, seconds: Int) -> [FindGuide.State] {
         var guide = FindGuide()
         return (0..<seconds).map { second in
-            if second == deaf.lowerBound { guide.becomeDeaf(at: Air.at(milliseconds: second * 1000)) }
-            if second == deaf.upperBound + 1 { guide.becomeHearing(at: Air.at(milliseconds: second * 1000)) }
+            if second == deaf.lowerBound { guide.stopListening(at: Air.at(milliseconds: second * 1000)) }
+            if second == deaf.upperBound + 1 { guide.startListening(at: Air.at(milliseconds: second * 1000)) }
             if !deaf.contains(second), !silent.contains(second) {
-                for event in 0..<10 { guide.hear(-70, at: Air.at(milliseconds: second * 1000 + event * 100)) }
+                for event in 0..<10 { guide.receive(-70, at: Air.at(milliseconds: second * 1000 + event * 100)) }
             }
             return guide.state(at: Air.at(milliseconds: second * 1000 + 999))
         }
@@ -149,7 +149,7 @@ struct FindGuideTests {
         func turn(_ levels: [Double], packets: Int = 40) -> FindTurn {
             var turn = FindTurn()
             for (direction, level) in levels.enumerated() {
-                for packet in 0..<packets { turn.hear(Int8(level) + Int8(packet % 7) - 3, direction: direction) }
+                for packet in 0..<packets { turn.receive(Int8(level) + Int8(packet % 7) - 3, direction: direction) }
             }
             return turn
         }

@@ -18,9 +18,9 @@ import Testing
     @Test func aDeviceIsKnownByItsLocalName() {
         var table = Self.table(.localName("Peter's keys"))
         let name = Air.name(Array("Peter's keys".utf8))
-        #expect(table.hear(Self.flags + name, from: Air.sender(1)) == 0)
-        #expect(table.hear(Self.flags + Air.name(Array("Peter's key".utf8)), from: Air.sender(2)) == nil)
-        #expect(table.hear(Self.flags + Air.name(Array("peter's keys".utf8)), from: Air.sender(3)) == nil)
+        #expect(table.receive(Self.flags + name, from: Air.sender(1)) == 0)
+        #expect(table.receive(Self.flags + Air.name(Array("Peter's key".utf8)), from: Air.sender(2)) == nil)
+        #expect(table.receive(Self.flags + Air.name(Array("peter's keys".utf8)), from: Air.sender(3)) == nil)
         #expect(table.tracks[0].reports == 1 && table.counts.strangers == 2)
         #expect(!KnownBeacon(name: "b", .localName("x")).isGroup)
     }
@@ -28,23 +28,23 @@ import Testing
     /// A device sends its name in scan responses only. The advertisements between them are its events.
     @Test func advertisementsWithoutTheNameBelongToTheDeviceThatSentIt() {
         var table = Self.table(.localName("tag"))
-        #expect(table.hear(Self.flags, from: Air.sender(1)) == nil)
+        #expect(table.receive(Self.flags, from: Air.sender(1)) == nil)
         let name = Air.name(Array("tag".utf8))
-        #expect(table.hear(name, from: Air.sender(1), atMilliseconds: 1, isScanResponse: true) == 0)
+        #expect(table.receive(name, from: Air.sender(1), atMilliseconds: 1, isScanResponse: true) == 0)
         for second in 1...3 {
-            #expect(table.hear(Self.flags, from: Air.sender(1), atMilliseconds: 1000 * second) == 0)
+            #expect(table.receive(Self.flags, from: Air.sender(1), atMilliseconds: 1000 * second) == 0)
         }
         #expect(table.tracks[0].events == 3)
-        #expect(table.hear(Self.flags, from: Air.sender(2)) == nil)
+        #expect(table.receive(Self.flags, from: Air.sender(2)) == nil)
         // The device was given another name.
-        #expect(table.hear(Air.name(Array("other".utf8)), from: Air.sender(1), atMilliseconds: 4000) == nil)
-        #expect(table.hear(Self.flags, from: Air.sender(1), atMilliseconds: 5000) == nil)
+        #expect(table.receive(Air.name(Array("other".utf8)), from: Air.sender(1), atMilliseconds: 4000) == nil)
+        #expect(table.receive(Self.flags, from: Air.sender(1), atMilliseconds: 5000) == nil)
     }
 
     @Test func aNamedDeviceWithAFrameHasThePowerOfTheFrame() {
         var table = Self.table(.localName("tag"))
         let data = Air.iBeacon(4, 4, power: -70) + Air.name(Array("tag".utf8))
-        #expect(table.hear(data, from: Air.sender(1)) == 0)
+        #expect(table.receive(data, from: Air.sender(1)) == 0)
         #expect(table.tracks[0].powerAtOneMeter == -70)
     }
 
@@ -60,7 +60,7 @@ import Testing
         ] as [([UInt8], Bool)])
     func services(_ structure: [UInt8], isFound: Bool) {
         var table = Self.table(.service(BluetoothUUID.uuid16(0xFFF6).expanded))
-        #expect(table.hear(Self.flags + structure, from: Air.sender(1)) == nil)
+        #expect(table.receive(Self.flags + structure, from: Air.sender(1)) == nil)
         #expect(table.groupsOfReport == (isFound ? [0] : []))
         #expect(table.tracks[0].reports == (isFound ? 1 : 0))
         #expect(table.counts.strangers == (isFound ? 0 : 1))
@@ -69,10 +69,10 @@ import Testing
     @Test func aServiceOfSixteenBytesIsFoundInEitherForm() {
         let long = BluetoothUUID.uuid128(Air.uuid)
         var table = Self.table(.service(long.expanded), .service(BluetoothUUID.uuid16(0xFFF6).expanded))
-        table.hear([17, 0x07] + long.littleEndian, from: Air.sender(1))
+        table.receive([17, 0x07] + long.littleEndian, from: Air.sender(1))
         #expect(table.groupsOfReport == [0])
         let expanded = BluetoothUUID.uuid128(BluetoothUUID.uuid16(0xFFF6).expanded)
-        table.hear([17, 0x21] + expanded.littleEndian, from: Air.sender(2))
+        table.receive([17, 0x21] + expanded.littleEndian, from: Air.sender(2))
         #expect(table.groupsOfReport == [1])
     }
 
@@ -80,20 +80,20 @@ import Testing
         var table = Self.table(
             .one(Air.identity(1, 7)), .iBeacon(uuid: Air.uuid, major: nil, minor: nil),
             .iBeacon(uuid: Air.uuid, major: 2, minor: nil))
-        #expect(table.hear(Air.iBeacon(1, 7, power: -61), from: Air.sender(1)) == 0)
+        #expect(table.receive(Air.iBeacon(1, 7, power: -61), from: Air.sender(1)) == 0)
         #expect(table.groupsOfReport == [1])
-        #expect(table.hear(Air.iBeacon(2, 9, power: -50), from: Air.sender(2), atMilliseconds: 100) == nil)
+        #expect(table.receive(Air.iBeacon(2, 9, power: -50), from: Air.sender(2), atMilliseconds: 100) == nil)
         #expect(table.groupsOfReport == [1, 2])
         #expect(table.tracks[0].reports == 1 && table.tracks[1].reports == 2 && table.tracks[2].reports == 1)
         #expect(table.tracks[1].identity == Air.identity(2, 9) && table.tracks[1].powerAtOneMeter == -50)
         #expect(table.counts.strangers == 0)
-        table.hear(Self.flags, from: Air.sender(3), atMilliseconds: 200)
+        table.receive(Self.flags, from: Air.sender(3), atMilliseconds: 200)
         #expect(table.groupsOfReport.isEmpty)
     }
 
     @Test func aGroupHasNoIntervalBecauseItsDevicesHaveNone() {
         var table = Self.table(.iBeacon(uuid: Air.uuid, major: nil, minor: nil))
-        for step in 0..<60 { table.hear(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 100 * step) }
+        for step in 0..<60 { table.receive(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 100 * step) }
         #expect(table.tracks[0].events == 60 && table.tracks[0].periodMicroseconds == nil)
     }
 

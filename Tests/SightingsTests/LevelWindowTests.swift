@@ -65,7 +65,7 @@ import Testing
         func distance(_ count: Int) throws -> DistanceEstimate {
             var table = SightingTable()
             for number in 0..<count {
-                table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: 200 * number, rssi: -65)
+                table.receive(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: 200 * number, rssi: -65)
             }
             let estimate = table.tracks[0].distance(table.tracks[0].round, .init())
             return try #require(estimate)

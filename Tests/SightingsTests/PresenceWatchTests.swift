@@ -18,13 +18,13 @@ import Testing
     private mutating func hear(_ minor: UInt16, at seconds: Double) {
         let data = Air.iBeacon(1, minor)
         let sighting = Sighting(at: Self.at(seconds), from: Air.sender(UInt32(minor)), rssi: -60)
-        table.hear(sighting, data.span, data.indices)
+        table.receive(sighting, data.span, data.indices)
     }
 
     /// Devices that are not known send four times a second, until then.
     private mutating func hearOthers(from start: Double, to end: Double) {
         for time in stride(from: start, through: end, by: 0.25) {
-            table.hear(Sighting(at: Self.at(time), from: Air.sender(99), rssi: -70), [2, 1, 6].span, 0..<3)
+            table.receive(Sighting(at: Self.at(time), from: Air.sender(99), rssi: -70), [2, 1, 6].span, 0..<3)
         }
         endRound()
     }

@@ -41,11 +41,11 @@ import Testing
         #expect(try stored(for: "lines") == ["a"])
         #expect(try stored(for: "postgresql") == ["a"])
         // That "a" was printed is written together with the next event, which is not printed yet.
-        ledger.settleAll(for: "lines")
+        ledger.markAllDelivered(for: "lines")
         ledger.record([.init(event("b"), .none, for: ["lines", "postgresql"])], [])
         #expect(try stored(for: "lines") == ["b"])
         #expect(try stored(for: "postgresql") == ["a", "b"])
-        ledger.settleAll(for: "lines")
+        ledger.markAllDelivered(for: "lines")
         ledger.finish()
         #expect(try stored(for: "lines").isEmpty)
     }
@@ -82,9 +82,9 @@ import Testing
         let begun = MonotonicClock.nanoseconds()
         for number in 0..<200 {
             #expect(ledger.record(event("\(number)"), .none, for: ["mqtt", "hooks"]) == nil)
-            ledger.settle(id: "\(number)", for: "hooks")
+            ledger.markDelivered(id: "\(number)", for: "hooks")
         }
-        if let first { ledger.settle(first, for: "mqtt") }
+        if let first { ledger.markDelivered(first, for: "mqtt") }
         // One attempt per second, which takes 50 ms.
         #expect(MonotonicClock.nanoseconds() - begun < 1_500_000_000)
         #expect(ledger.backlogCount == 200)
@@ -114,7 +114,7 @@ import Testing
     @Test func batchesBetweenTwoOthersAndAfterAForgedOneAreKept() throws {
         func keep(_ sequences: [Int64]) throws -> Int {
             let store = try EventStore(path: path)
-            try store.keep(
+            try store.write(
                 [],
                 sequences.map {
                     SightingRow(

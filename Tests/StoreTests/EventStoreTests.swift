@@ -26,7 +26,7 @@ import Testing
         let store = try EventStore(path: path)
         #expect(try store.presences() == [presence])
         #expect(try store.waiting(for: "hooks", limit: 10).map(\.event) == [event("a-1")])
-        try store.settle(.number(1, channel: "hooks"))
+        try store.markDelivered(.number(1, channel: "hooks"))
         #expect(try store.waitingCount(for: "hooks") == 0 && store.waitingCount(for: "mqtt") == 1)
     }
 
@@ -79,8 +79,8 @@ import Testing
                 receiver: "west", beacon: "key", milliseconds: time, reports: 2, level: level,
                 batch: .init(boot: "8f", sequence: late ?? time), isLate: late != nil)
         }
-        try store.keep([.init(event("a"), .only(stay))], [row(60_000, -60), row(119_999, -63), row(120_000, nil)])
-        for _ in 0..<3 { try store.keep([.init(event("b"), .only(other))], [row(61_000, -66, late: 7)]) }
+        try store.write([.init(event("a"), .only(stay))], [row(60_000, -60), row(119_999, -63), row(120_000, nil)])
+        for _ in 0..<3 { try store.write([.init(event("b"), .only(other))], [row(61_000, -66, late: 7)]) }
         #expect(try store.presences() == [other])
         var minutes: [HeardMinute] = []
         try store.minutes(of: "key").forEach { minutes.append($0) }
@@ -92,7 +92,7 @@ import Testing
         minutes = []
         try store.minutes(of: "key", 125_000_000...130_000_000).forEach { minutes.append($0) }
         #expect(minutes.map(\.milliseconds) == [120_000])
-        try store.keep([.init(event("c"), .nowhere(beacon: "key"))])
+        try store.write([.init(event("c"), .nowhere(beacon: "key"))])
         #expect(try store.presences().isEmpty)
         try store.replacePresences(with: [stay])
         #expect(try store.presences() == [stay])
@@ -103,7 +103,7 @@ import Testing
                 receiver: "west", beacon: "lamp", milliseconds: time, reports: 1, level: nil,
                 batch: .init(boot: "8f", sequence: time))
         }
-        try store.keep([], lamp)
+        try store.write([], lamp)
         try store.prune(before: 200_000_000)
         minutes = []
         for name in ["key", "lamp"] { try store.minutes(of: name).forEach { minutes.append($0) } }
@@ -124,8 +124,8 @@ import Testing
             let store = try EventStore(path: path)
             // In two transactions, as a program that continues to read does.
             let half = rows.count / 4 * 2
-            try store.keep([], Array(rows[..<half]))
-            try store.keep([], Array(rows[half...]))
+            try store.write([], Array(rows[..<half]))
+            try store.write([], Array(rows[half...]))
             var reports: [Int] = []
             try store.minutes(of: "key").forEach { reports.append($0.reports) }
             return reports
@@ -265,12 +265,12 @@ import Testing
         let row = SightingRow(
             receiver: "hall", beacon: "key", milliseconds: 60_000, reports: 1, level: -60,
             batch: .init(boot: "a", sequence: 1))
-        try EventStore(path: path).keep([], [row])
+        try EventStore(path: path).write([], [row])
         let database = try Database(
             path: path, application: EventStore.application, version: EventStore.version, setUp: "")
         try database.execute("UPDATE heard SET minute = -9223372036854775808, level = 9223372036854775807, levels = 1")
         let store = try EventStore(path: path)
-        try store.keep([], [row])
+        try store.write([], [row])
         #expect(try store.minutes(of: "key").count == 1)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Zones") struct ZoneEngineTests {
     private static func zone(_ change: (inout ZoneRule) -> Void = { _ in }) -> ZoneRule {
-        var rule = ZoneRule(name: "desk", members: .beacons(["a"]), per: .beacon)
+        var rule = ZoneRule(name: "desk", members: .beacons(["a"]), scope: .beacon)
         change(&rule)
         return rule
     }
@@ -598,7 +598,7 @@ import Testing
                     $0.members = .tag("desk"); $0.exclusive = "x"; $0.dwellSeconds = [3]
                 },
                 Self.zone {
-                    $0.name = "room"; $0.members = .beacons(["a", "b", "c"]); $0.per = .zone
+                    $0.name = "room"; $0.members = .beacons(["a", "b", "c"]); $0.scope = .zone
                 },
             ])
             var randomness = SplitMix64(seed: 5)

@@ -20,11 +20,11 @@ import Testing
         let section = Self.read(#"[{"name": "desk", "tag": "desk"}, {"name": "all", "beacons": ["lamp"]}]"#)
         #expect(section.problems.isEmpty)
         let zone = try #require(section.rules.first)
-        #expect(zone.per == .beacon && zone.bound == .distance(within: 1000, leaveBeyond: 1500))
+        #expect(zone.scope == .beacon && zone.bound == .distance(within: 1000, leaveBeyond: 1500))
         #expect(zone.reports == 2 && zone.window == nil && zone.leaveAfter == 5_000_000 && zone.silentAfter == nil)
         #expect(zone.dwellSeconds.isEmpty && zone.exclusive == nil && zone.proof == .none && zone.onEnter == nil)
         #expect(zone.exclusiveDecibels == 3)
-        #expect(section.rules[1].per == .zone)
+        #expect(section.rules[1].scope == .zone)
     }
 
     @Test("everything has its place")
@@ -37,7 +37,7 @@ import Testing
             """)
         #expect(section.problems.isEmpty)
         let zone = try #require(section.rules.first)
-        #expect(zone.per == .beacon && zone.bound == .level(above: -65, leaveBelow: -72))
+        #expect(zone.scope == .beacon && zone.bound == .level(above: -65, leaveBelow: -72))
         #expect(zone.reports == 3 && zone.window == 2_500_000 && zone.leaveAfter == 8_000_000)
         #expect(zone.dwellSeconds == [60, 600] && zone.exclusive == "desks" && zone.proof == .eid)
         #expect(zone.exclusiveDecibels == 6)

@@ -121,7 +121,7 @@ struct ZoneStage {
         let sighting = Sighting(
             at: Self.at(seconds), from: Sender(DeviceAddress(FixedOctets(repeating: 0xC0 + number)), isRandom: true),
             rssi: level)
-        let track = table.hear(sighting, data.span, data.indices)
+        let track = table.receive(sighting, data.span, data.indices)
         return checked(engine.receive(track, in: table, sighting))
     }
 

@@ -43,18 +43,18 @@ struct ActiveSet {
     }
 
     /// The position of the current advertisement among the set's members.
-    var turn: Int { scheduler?.current ?? 0 }
+    var currentMember: Int { scheduler?.current ?? 0 }
 
     /// The position of the current advertisement among all advertisements.
-    var current: Int { place.members[turn] }
+    var current: Int { place.members[currentMember] }
 
     /// Advances the schedule to `now`.
     ///
     /// - Returns: The position of the current advertisement among all advertisements, and whether it has changed.
-    mutating func turn(at now: HCIInstant) -> (current: Int, isAnother: Bool) {
-        let isAnother = scheduler?.turn(at: now) ?? false
-        if isAnother { tally.begin(turn, at: now) }
-        return (current, isAnother)
+    mutating func advance(to now: HCIInstant) -> (current: Int, hasChanged: Bool) {
+        let hasChanged = scheduler?.advance(to: now) ?? false
+        if hasChanged { tally.begin(currentMember, at: now) }
+        return (current, hasChanged)
     }
 
     /// Returns whether only the data has to change to turn this set into `new`.
@@ -67,7 +67,7 @@ struct ActiveSet {
     mutating func begin(at now: HCIInstant) {
         isEnabled = true
         scheduler?.start(at: now)
-        tally.begin(turn, at: now, isEnabled: true)
+        tally.begin(currentMember, at: now, isEnabled: true)
     }
 
     /// Notes that the set has been off since `instant`.

@@ -47,8 +47,8 @@ public final class AdapterRunner {
         attempt { session, _ throws(SessionError) in try session.receive(until: deadline) }
     }
 
-    /// `true` if the session is on the air, or listens, as far as the supervisor knows.
-    public var isOnAir: Bool { supervisor.isOnAir }
+    /// `true` if the session sends or receives, as far as the supervisor knows.
+    public var isRunning: Bool { supervisor.isOnAir }
 
     /// Passes an input to the supervisor and carries out its decisions.
     public func handle(_ input: Supervisor.Input) {

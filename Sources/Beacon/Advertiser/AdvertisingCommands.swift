@@ -184,7 +184,9 @@ struct LegacyAdvertising: AdvertisingCommands {
     func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
         try setData(AdvertisingData(octets: []), host)
         try setScanResponse(AdvertisingData(octets: []), host)
-        if parameters.radioPower != nil { try advertising { try VendorPower(parameters.powerControl).giveBack(host) } }
+        if parameters.radioPower != nil {
+            try advertising { try VendorPower(parameters.powerControl).restoreDefault(host) }
+        }
     }
 
     /// The number of attempts to set an address. If an address is refused, `pharos listen` pauses its scan, so a later

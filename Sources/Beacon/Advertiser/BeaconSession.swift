@@ -49,7 +49,7 @@ public final class BeaconSession {
         eventsOfOthers = 0
         frames = allocation.sources.map { ActiveFrame($0) }
         sets = allocation.sets.map { ActiveSet($0, allocation.sources) }
-        keepTurns()
+        updateEphemeralIDs()
         try arm()
         live.onAirSince = host.now
     }
@@ -77,7 +77,7 @@ public final class BeaconSession {
         var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
         let sets = sets
         for index in sets.indices {
-            if let next = sets.span[index].scheduler?.nextTurn { earliest = min(earliest, next) }
+            if let next = sets.span[index].scheduler?.nextChange { earliest = min(earliest, next) }
             let current = sets.span[index].current
             if let renewal = frames[current].renewalDue { earliest = min(earliest, renewal) }
             if let end = frames[current].pattern?.end { earliest = min(earliest, end) }
@@ -99,7 +99,7 @@ public final class BeaconSession {
     public func wake(_ now: HCIInstant) throws(SessionError) {
         guard isOnAir else { return }
         for index in live.turns.indices {
-            if let turn = live.turnIfDue(index, at: now) { try turnOver(turn) }
+            if let schedule = live.turnIfDue(index, at: now) { try changeID(schedule) }
         }
         for index in sets.indices {
             try changeInterval(index, now)
@@ -143,7 +143,7 @@ extension BeaconSession {
     /// - Throws: The first error. If ``isOnAir`` is `true`, the old advertisements are on the air again.
     public func replace(with newAllocation: SetAllocation) throws(SessionError) {
         let old = (allocation, sets, frames, eventsOfOthers)
-        let turns = live.turns
+        let schedules = live.turns
         do throws(SessionError) {
             try takeOver(newAllocation)
         } catch {
@@ -154,7 +154,7 @@ extension BeaconSession {
                 throw error
             }
             (allocation, sets, frames, eventsOfOthers) = old
-            live.restore(turns)
+            live.restore(schedules)
             release(begun.filter { set in !sets.contains { $0.parameters.family == set.parameters.family } })
             try? rearm()
             throw error
@@ -191,7 +191,7 @@ extension BeaconSession {
         for member in sets[index].place.members { try make(member, sets[index], now) }
         try show(index, sets[index].current)
         sets[index].scheduler?.start(at: now)
-        sets[index].tally.begin(sets[index].turn, at: now)
+        sets[index].tally.begin(sets[index].currentMember, at: now)
     }
 
     /// Makes `newAllocation` the current one. Advertisements whose content stays the same keep their event counts.
@@ -210,7 +210,7 @@ extension BeaconSession {
         eventsOfOthers += old.reduce(0) { $0 + $1.eventsBefore }
         allocation = newAllocation
         sets = newAllocation.sets.map { ActiveSet($0, newAllocation.sources) }
-        keepTurns()
+        updateEphemeralIDs()
     }
 
     /// Adds the events of each set to its advertisements' counts, before the sets are replaced.
@@ -224,7 +224,7 @@ extension BeaconSession {
     }
 
     /// Passes the rotating keys of all sets to ``live``, which decides when their ids and addresses change.
-    private func keepTurns() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
+    private func updateEphemeralIDs() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
     /// Sets up and enables all sets. If that fails, turns everything off again.
     private func arm() throws(SessionError) {
@@ -264,7 +264,7 @@ extension BeaconSession {
     /// Sets up a set and enables it, regardless of its former state.
     private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
-        if let turn = live.turn(of: sets[index].place.rotatingKey) { sets[index].address = turn.address }
+        if let schedule = live.schedule(of: sets[index].place.rotatingKey) { sets[index].address = schedule.address }
         let commands = sets[index].commands
         frames[sets[index].current].pattern?.update(to: host.now)
         let parameters = currentParameters(index)
@@ -373,8 +373,8 @@ extension BeaconSession {
 extension BeaconSession {
     /// Sends the advertisement whose turn it is, with a payload that is not too old.
     private func renew(_ index: Int, _ now: HCIInstant) throws(SessionError) {
-        let (current, isAnother) = sets[index].turn(at: now)
-        if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: isAnother) {
+        let (current, hasChanged) = sets[index].advance(to: now)
+        if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: hasChanged) {
             try make(current, sets[index], now)
         }
         try show(index, current)
@@ -410,8 +410,8 @@ extension BeaconSession {
 
     /// Changes an id and its address together, in all sets that send the id. Each set is disabled for a moment, which
     /// costs one advertising event, because controllers refuse a new address for an enabled set in some states.
-    private func turnOver(_ turn: EphemeralTurn) throws(SessionError) {
-        let affected = sets.indices.filter { sets[$0].place.rotatingKey == turn.key }
+    private func changeID(_ schedule: EphemeralIDSchedule) throws(SessionError) {
+        let affected = sets.indices.filter { sets[$0].place.rotatingKey == schedule.key }
         // Turn off all sets first: the old address must not be received together with the new one.
         if affected.count > 1 {
             for index in affected { try disable(index) }

@@ -114,7 +114,7 @@ public final class CrowdSession {
     /// The time between two attempts to set an address that the controller refuses, in microseconds.
     private static let retryPause = 100_000
     /// The maximum time to wait for the end of a scan, in microseconds: 10 s. A longer scan is an error.
-    private static let patience = 10_000_000
+    private static let retryTimeout = 10_000_000
 
     /// - Parameter isExclusive: `true` if no other program uses the controller.
     /// - Throws: `impossible` without an identity, or if one of them cannot be sent.
@@ -218,7 +218,7 @@ public final class CrowdSession {
     private func wait(_ turn: CrowdRotation.Turn) throws(SessionError) {
         let since = waitingSince ?? host.now
         waitingSince = since
-        guard host.now.microseconds(since: since) < Self.patience else {
+        guard host.now.microseconds(since: since) < Self.retryTimeout else {
             throw .ended(.refused, "the adapter scans all the time, so it accepts no other address; end the scan")
         }
         rotation.postpone(turn, until: host.now.advanced(byMicroseconds: Self.retryPause))

@@ -56,7 +56,7 @@ public struct FrameScheduler: Hashable, Sendable {
     }
 
     /// The time at which ``current`` changes next; `nil` for never, and before the start.
-    public var nextTurn: HCIInstant? { boundary }
+    public var nextChange: HCIInstant? { boundary }
 
     /// Starts the schedule when the set is enabled with the data of ``current``. After a break it continues.
     ///
@@ -74,7 +74,7 @@ public struct FrameScheduler: Hashable, Sendable {
     ///
     /// If the host is late, the missed slots count as slots of the current advertisement, and the others get more of
     /// the following slots.
-    public mutating func turn(at now: HCIInstant) -> Bool {
+    public mutating func advance(to now: HCIInstant) -> Bool {
         guard let due = boundary, due <= now else { return false }
         let before = current
         let late = now.microseconds(since: due) / slotMicroseconds
@@ -83,7 +83,7 @@ public struct FrameScheduler: Hashable, Sendable {
             current = pick()
             lookAhead(from: now, first: slotMicroseconds)
         } else {
-            give(current, slots: late)
+            assign(current, slots: late)
             current = next
             lookAhead(from: due.advanced(byMicroseconds: late * slotMicroseconds), first: slotMicroseconds)
         }
@@ -117,11 +117,11 @@ public struct FrameScheduler: Hashable, Sendable {
             guard memberIsDue == isDue ? deadline < chosenDeadline : memberIsDue else { continue }
             (chosen, chosenDeadline, isDue) = (member, deadline, memberIsDue)
         }
-        give(chosen, slots: 1)
+        assign(chosen, slots: 1)
         return chosen
     }
 
-    private mutating func give(_ member: Int, slots: Int) {
+    private mutating func assign(_ member: Int, slots: Int) {
         guard releases.indices.contains(member), slots > 0 else { return }
         releases[member] += slots * periods[member]
         for index in releases.indices { releases[index] -= slots * pace }

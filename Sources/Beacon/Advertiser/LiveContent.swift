@@ -14,7 +14,7 @@ public final class LiveContent {
     /// The telemetry counters at ``onAirSince``.
     var countersAtStart: TelemetryCounters
     private(set) var clock: EIDClock
-    private(set) var turns: [EphemeralTurn] = []
+    private(set) var turns: [EphemeralIDSchedule] = []
     /// `true` if an encrypted BTHome packet has been built.
     private(set) var hasSealedPackets = false
     private var salts: TelemetrySalts
@@ -57,18 +57,18 @@ public final class LiveContent {
         let old = turns
         turns = []
         for key in keys where !turns.contains(where: { $0.key == key }) {
-            let memory = memoryAtStart?.turns.first { $0.key == key }
+            let memory = memoryAtStart?.ephemeralIDs.first { $0.key == key }
             turns.append(
                 old.first { $0.key == key }
-                    ?? EphemeralTurn(key, counter: clock.microseconds(at: now), memory: memory, &randomness))
+                    ?? EphemeralIDSchedule(key, counter: clock.microseconds(at: now), memory: memory, &randomness))
         }
     }
 
     /// Restores ids, after a failed change of the advertisements.
-    func restore(_ turns: [EphemeralTurn]) { self.turns = turns }
+    func restore(_ schedules: [EphemeralIDSchedule]) { turns = schedules }
 
     /// Returns the schedule of the ephemeral id with this key; `nil` if the session has none.
-    func turn(of key: Advertisement.RotatingKey?) -> EphemeralTurn? { turns.first { $0.key == key } }
+    func schedule(of key: Advertisement.RotatingKey?) -> EphemeralIDSchedule? { turns.first { $0.key == key } }
 
     /// The time of the next change of an id; `nil` for never.
     var nextTurn: HCIInstant? {
@@ -79,9 +79,9 @@ public final class LiveContent {
     ///
     /// - Parameter index: Its position in ``turns``.
     /// - Returns: The new id; `nil` if it is not due.
-    func turnIfDue(_ index: Int, at now: HCIInstant) -> EphemeralTurn? {
+    func turnIfDue(_ index: Int, at now: HCIInstant) -> EphemeralIDSchedule? {
         guard clock.instant(ofMicroseconds: turns[index].dueMicroseconds) <= now else { return nil }
-        turns[index].turn(counter: clock.microseconds(at: now), &randomness)
+        turns[index].advance(counter: clock.microseconds(at: now), &randomness)
         return turns[index]
     }
 
@@ -91,7 +91,7 @@ public final class LiveContent {
     /// The clock of the beacon and the schedules of its ephemeral ids.
     package struct Schedule {
         fileprivate let clock: EIDClock
-        fileprivate let turns: [EphemeralTurn]
+        fileprivate let turns: [EphemeralIDSchedule]
     }
 
     package var schedule: Schedule { Schedule(clock: clock, turns: turns) }
@@ -116,7 +116,7 @@ public final class LiveContent {
     func memory(at now: HCIInstant) -> BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
+            ephemeralIDs: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
             nextPacket: nextPacket)
     }
 
@@ -137,7 +137,7 @@ public final class LiveContent {
         // An ephemeral id and its telemetry use the counter of the window that is on the air.
         var moment = PayloadSource.Moment(
             radioPower: power, counters: counters,
-            eidTime: turn(of: content.rotatingKey)?.window ?? clock.counter(at: now))
+            eidTime: schedule(of: content.rotatingKey)?.window ?? clock.counter(at: now))
         if case .eddystoneTLM(let wanted, let encryption) = content {
             if case .sensor(let name) = wanted.battery {
                 moment.batteryMillivolts = telemetry?.batteryMillivolts(name)

@@ -82,7 +82,7 @@ struct VendorPower {
 
     /// Restores the controller's own power, if the command has a value for that. Broadcom's command has none: its power
     /// stays until the next reset.
-    func giveBack(_ host: HCIHost) throws {
+    func restoreDefault(_ host: HCIHost) throws {
         if control == .zephyr { _ = try host.execute(ZephyrWriteTxPowerLevel(power: .noPreference)) }
     }
 }

@@ -74,8 +74,8 @@ public struct GeneratedCrowd: Sendable {
 
     /// Returns the first bytes of a hash of the seed, at most 32.
     private func derived(_ count: Int) -> [UInt8] {
-        var digest = RunningDigest()
-        digest.take(Array("pharos crowd \(format.rawValue)\n\(seed)".utf8))
+        var digest = IncrementalDigest()
+        digest.update(Array("pharos crowd \(format.rawValue)\n\(seed)".utf8))
         return Array(((try? Hexadecimal.octets(digest.text)) ?? []).prefix(count))
     }
 }

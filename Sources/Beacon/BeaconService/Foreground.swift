@@ -164,7 +164,7 @@ final class ForegroundView: ServiceView {
     }
 
     func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
-        guard runner.isOnAir, let session = environment.advertising else { return }
+        guard runner.isRunning, let session = environment.advertising else { return }
         let now = environment.now
         if let view {
             guard let due = nextUpdate, due <= now else { return }

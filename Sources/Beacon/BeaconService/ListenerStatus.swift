@@ -34,7 +34,7 @@ public struct ListenerStatus: Hashable, Sendable {
     /// The time at which the listener entered this state.
     public var since: RFC3339Time?
     /// The rate of received reports, in reports per 1000 s.
-    public var reportsPerSecond: Int?
+    public var reportsPerThousandSeconds: Int?
     /// The number of beacons in the listener file.
     public var known = 0
     /// The number of beacons in the listener file that were received in the last second.
@@ -76,7 +76,7 @@ extension ListenerStatus {
             ("adapter", .optional(adapter, JSONValue.string)),
             ("state", .string(state.rawValue)),
             ("since", .optional(since) { .string($0.description) }),
-            ("reportsPerS", .thousandths(reportsPerSecond)),
+            ("reportsPerS", .thousandths(reportsPerThousandSeconds)),
             ("known", .integer(known)),
             ("heardNow", .integer(heardNow)),
             ("strangers", .integer(strangers)),
@@ -109,7 +109,7 @@ extension ListenerStatus {
         }
         self.init(name: name, adapter: node["adapter"]?.string, state: state)
         since = node["since"]?.string.flatMap(RFC3339Time.init)
-        reportsPerSecond = node["reportsPerS"]?.thousandths
+        reportsPerThousandSeconds = node["reportsPerS"]?.thousandths
         known = node["known"]?.integer ?? 0
         heardNow = node["heardNow"]?.integer ?? 0
         strangers = node["strangers"]?.integer ?? 0

@@ -52,7 +52,7 @@ public final class Service {
             case .refused, .instanceLock:
                 // `systemctl status` shows this text for a refused profile.
                 try? notifier?.send(.status("\(reason)"), .stopping)
-                try? notifier?.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+                try? notifier?.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
             default: break
             }
             throw reason
@@ -109,7 +109,7 @@ public final class Service {
     func run() throws(BeaconServiceError) {
         begin()
         while !isOver {
-            do throws(SystemError) { try turn() } catch { throw .system(error) }
+            do throws(SystemError) { try runOnce() } catch { throw .system(error) }
         }
         try finish()
     }
@@ -140,7 +140,7 @@ public final class Service {
     }
 
     /// Waits for the next event, and handles it.
-    func turn() throws(SystemError) {
+    func runOnce() throws(SystemError) {
         let sources = environment.sources
         let signalCount = signals.descriptors.count
         if environment.connectionChanges != connectionChanges {

@@ -424,7 +424,7 @@ extension ServiceEnvironment {
     /// Restores the adapters.
     func finish() {
         nameLock = nil
-        try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+        try? notifier.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
         for adapter in raised.compactMap(BlueZAdapter.find) {
             do throws(TransportError) {
                 try BlueZAdapter.bringDown(adapter.index)

@@ -71,10 +71,10 @@ struct ServiceState {
     ///
     /// - Returns: A line for the log if the file cannot be written, or can be written again.
     mutating func save(_ memory: BeaconMemory, isLast: Bool) -> (Supervisor.LogPriority, String)? {
-        guard !memory.turns.isEmpty || memory.nextPacket > 0 else { return nil }
+        guard !memory.ephemeralIDs.isEmpty || memory.nextPacket > 0 else { return nil }
         let now = MonotonicClock.nanoseconds()
         let isDue = savedAt.map { now >= $0 + Self.interval } ?? true
-        guard isLast || isDue || memory.turns != lastMemory?.turns else { return nil }
+        guard isLast || isDue || memory.ephemeralIDs != lastMemory?.ephemeralIDs else { return nil }
         savedAt = now
         lastMemory = memory
         let wasReported = isReportedLost
@@ -108,12 +108,12 @@ extension BeaconMemory {
                 "turns",
                 .array(
                     // All keys of a profile are in files. Keys without a file are left out.
-                    turns.compactMap { turn in
-                        guard let file = turn.key.identityKeyFile else { return nil }
+                    ephemeralIDs.compactMap { id in
+                        guard let file = id.key.identityKeyFile else { return nil }
                         return .record([
                             ("identityKeyFile", .string(file)),
-                            ("rotationExponent", .integer(turn.key.rotationExponent)),
-                            ("window", .integer(turn.window)), ("address", .string(turn.address.description)),
+                            ("rotationExponent", .integer(id.key.rotationExponent)),
+                            ("window", .integer(id.window)), ("address", .string(id.address.description)),
                         ])
                     })
             ),
@@ -127,14 +127,14 @@ extension BeaconMemory {
             let counter = root["eidCounter"]?.integer.flatMap(UInt32.init(exactly:)),
             case .array(let elements) = root["turns"]?.value
         else { return nil }
-        let turns = elements.compactMap(Turn.init(json:))
-        guard turns.count == elements.count else { return nil }
+        let ephemeralIDs = elements.compactMap(EphemeralID.init(json:))
+        guard ephemeralIDs.count == elements.count else { return nil }
         let nextPacket = root["nextPacket"]?.integer.map { UInt32(clamping: $0) } ?? 0
-        self.init(eidCounter: counter, turns: turns, nextPacket: nextPacket)
+        self.init(eidCounter: counter, ephemeralIDs: ephemeralIDs, nextPacket: nextPacket)
     }
 }
 
-extension BeaconMemory.Turn {
+extension BeaconMemory.EphemeralID {
     fileprivate init?(json node: JSONNode) {
         guard let file = node["identityKeyFile"]?.string,
             let exponent = node["rotationExponent"]?.integer.flatMap(UInt8.init(exactly:)),

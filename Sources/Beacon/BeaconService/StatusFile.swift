@@ -47,11 +47,11 @@ public enum StatusFile {
 
     /// Returns the status of all beacons and listeners with a file in `directory`, sorted by name, and the problems of
     /// unreadable files.
-    public static func all(in directory: String) throws(SystemError) -> (status: BoxStatus, problems: [String]) {
+    public static func all(in directory: String) throws(SystemError) -> (status: MachineStatus, problems: [String]) {
         // Throws for a directory that cannot be read, which would look empty otherwise.
         let folder = try Descriptor.open(directory + "/.", .read)
         withExtendedLifetime(folder) {}
-        var status = BoxStatus()
+        var status = MachineStatus()
         var problems: [String] = []
         for name in Files.names(in: directory) where !name.hasPrefix(".") {
             let path = "\(directory)/\(name)"
@@ -84,7 +84,7 @@ public enum StatusFile {
 }
 
 /// The status of all beacons and listeners of this machine.
-public struct BoxStatus: Hashable, Sendable {
+public struct MachineStatus: Hashable, Sendable {
     /// Beacons, sorted by name.
     public var instances: [InstanceStatus]
     /// Listeners, sorted by name.

@@ -50,7 +50,7 @@ public enum StatusText {
             let name = TerminalText.line(status.name)
             return title + "\n  see `systemctl status pharos-listen@\(name)` and its journal for the reason\n"
         }
-        if let rate = status.reportsPerSecond { title += ", \(DecimalText.thousandths(rate)) reports/s" }
+        if let rate = status.reportsPerThousandSeconds { title += ", \(DecimalText.thousandths(rate)) reports/s" }
         var lines = title + "\n"
         lines +=
             "  received now: \(status.heardNow) of \(status.known) known beacons, \(status.strangers) other devices\n"
@@ -76,7 +76,7 @@ public enum StatusText {
     }
 
     /// The text for a directory without status files: how to start a beacon or a listener.
-    public static func nothing(in directory: String) -> String {
+    public static func noStatusFiles(in directory: String) -> String {
         """
         No beacon and no listener runs on this machine: there is no status file in \(directory).
         Start a beacon with `systemctl enable --now pharos@NAME` (profile /etc/pharos/NAME.json) or `pharos run FILE`,

@@ -234,7 +234,7 @@ extension ByteExplainer {
             "device information",
             "version \(information >> 5), \(information & 1 == 0 ? "not encrypted" : "encrypted"), "
                 + (information & 4 == 0 ? "sent regularly" : "sent when something happens"))
-        guard information >> 5 == 2 else { return restAsData("data") }
+        guard information >> 5 == 2 else { return noteRemainingAsData("data") }
         if information & 1 != 0 {
             row("ciphertext", count: max(0, left - BTHome.trailerLength), value: "encrypted objects")
             let counter = peek(count: 4)?.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -246,7 +246,7 @@ extension ByteExplainer {
         while let object = cursor.next(in: packet) {
             guard let kind = object.kind else {
                 note("object", "unknown to BTHome")
-                return restAsData("data")
+                return noteRemainingAsData("data")
             }
             note("object", kind.name)
             if kind.size == 0 {

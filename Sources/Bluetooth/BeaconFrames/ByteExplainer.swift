@@ -89,12 +89,12 @@ struct ByteExplainer {
     }
 
     /// Explains all remaining bytes of the structure with the same text.
-    mutating func rest(_ field: String, _ meaning: String) {
+    mutating func noteRemaining(_ field: String, _ meaning: String) {
         while left > 0 { note(field, meaning) }
     }
 
     /// Explains all remaining bytes as parts of a value of unknown meaning.
-    mutating func restAsData(_ field: String) {
+    mutating func noteRemainingAsData(_ field: String) {
         let count = left
         for index in 0..<count { note(field, "byte \(index + 1) of \(count)") }
     }
@@ -113,7 +113,7 @@ struct ByteExplainer {
             guard let type = peek().map(ADType.init(rawValue:)) else { continue }
             note("AD type", type.name)
             explainData(of: type)
-            rest("surplus", "more bytes than this structure has fields")
+            noteRemaining("surplus", "more bytes than this structure has fields")
         }
     }
 
@@ -144,12 +144,12 @@ extension ByteExplainer {
         case .serviceData16: explainServiceData16()
         case .serviceData32:
             explainUUID(count: 4)
-            restAsData("service data")
+            noteRemainingAsData("service data")
         case .serviceData128:
             explainUUID(count: 16)
-            restAsData("service data")
+            noteRemainingAsData("service data")
         case .manufacturerData: explainManufacturerData()
-        default: restAsData("data")
+        default: noteRemainingAsData("data")
         }
     }
 
@@ -162,7 +162,7 @@ extension ByteExplainer {
         ]
         let set = names.enumerated().filter { octet & 1 << UInt8($0.offset) != 0 }.map(\.element)
         note("flags", set.isEmpty ? "none" : set.joined(separator: ", "))
-        rest("flags", "reserved for future use")
+        noteRemaining("flags", "reserved for future use")
     }
 
     /// Explains the next UUID of 4 or 16 bytes, least significant byte first.
@@ -212,7 +212,7 @@ extension ByteExplainer {
         } else if isBTHome {
             explainBTHome()
         } else {
-            restAsData("service data")
+            noteRemainingAsData("service data")
         }
     }
 
@@ -235,7 +235,7 @@ extension ByteExplainer {
         } else if peek() == 0xBE, peek(1) == 0xAC {
             explainAltBeacon()
         } else {
-            restAsData("manufacturer data")
+            noteRemainingAsData("manufacturer data")
         }
     }
 
@@ -282,7 +282,7 @@ extension ByteExplainer {
         case .url: explainURL()
         case .tlm: explainTLM()
         case .eid: explainEID()
-        case nil: restAsData("frame data")
+        case nil: noteRemainingAsData("frame data")
         }
     }
 
@@ -334,7 +334,7 @@ extension ByteExplainer {
             number16("message integrity check", bigEndian: true) { Hexadecimal.number($0, width: 4) }
         default:
             note("TLM version", "unknown")
-            restAsData("frame data")
+            noteRemainingAsData("frame data")
         }
     }
 

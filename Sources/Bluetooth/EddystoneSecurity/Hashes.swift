@@ -17,14 +17,14 @@ public enum Fingerprint {
 }
 
 /// The SHA-256 of bytes that arrive in pieces.
-public struct RunningDigest: Sendable {
+public struct IncrementalDigest: Sendable {
     private var hash = SHA256()
 
     /// A digest of no bytes.
     public init() {}
 
     /// Adds the next bytes.
-    public mutating func take(_ octets: [UInt8]) { hash.update(data: octets) }
+    public mutating func update(_ octets: [UInt8]) { hash.update(data: octets) }
 
     /// The digest of all bytes so far, in hexadecimal.
     public var text: String { Hexadecimal.text(hash.finalize()) }

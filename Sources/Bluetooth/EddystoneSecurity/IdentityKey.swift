@@ -303,8 +303,8 @@ extension IdentityKey {
     ///   - exponent: The exponent K; the id stays the same for 2^K seconds.
     /// - Returns: The counter with its lowest K bits cleared; `nil` if the key does not give this id at any of
     ///   `seconds`.
-    public func turnOver(
-        to id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
+    public func startCounter(
+        of id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> UInt32? {
         let wanted = Self.number(id)
         var counter = exponent.quantized(seconds.lowerBound)

@@ -40,13 +40,13 @@ struct Scanner {
     /// Returns whether a packet is completely inside a scan window, on the channel of its scan interval, and of a kind
     /// that this scan reports.
     func receives(_ pdu: AirPDU) -> Bool {
-        guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let way = listening(for: pdu) else {
+        guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let scan = listening(for: pdu) else {
             return false
         }
         let elapsed = Int(clamping: (pdu.start.nanoseconds - start.nanoseconds) / 1000)
-        let channel = 37 + elapsed / way.intervalMicroseconds % 3
-        let offset = elapsed % way.intervalMicroseconds
-        return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= way.windowMicroseconds
+        let channel = 37 + elapsed / scan.intervalMicroseconds % 3
+        let offset = elapsed % scan.intervalMicroseconds
+        return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= scan.windowMicroseconds
     }
 
     /// Returns whether the scanner sends a scan request after it has received this packet.
@@ -112,7 +112,7 @@ extension VirtualController {
             durationMicroseconds: durationMicroseconds, periodMicroseconds: periodMicroseconds, start: air.now,
             startsFilterAnew: filter == .perPeriod, duplicates: filter == .off ? nil : DuplicateMemory())
         air.setScanning(self, true)
-        if durationMicroseconds > 0 { air.plan(.scanTurn(id, run: run), inMicroseconds: durationMicroseconds) }
+        if durationMicroseconds > 0 { air.plan(.scanPhaseEnd(id, run: run), inMicroseconds: durationMicroseconds) }
     }
 
     private func stopScanning() {
@@ -121,7 +121,7 @@ extension VirtualController {
     }
 
     /// Ends a scan whose duration is over. A scan with a period pauses instead, or resumes with its next period.
-    func takeScanTurn(_ run: UInt64) {
+    func endScanPhase(_ run: UInt64) {
         guard let air, var scanner = state.scanner, scanner.run == run else { return }
         guard scanner.periodMicroseconds > 0 else {
             stopScanning()
@@ -135,11 +135,11 @@ extension VirtualController {
         state.scanner = scanner
         let pause = scanner.periodMicroseconds - scanner.durationMicroseconds
         air.plan(
-            .scanTurn(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
+            .scanPhaseEnd(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
     }
 
     /// Returns whether the scanner receives a packet whose transmission has just ended.
-    func hears(_ pdu: AirPDU) -> Bool {
+    func receives(_ pdu: AirPDU) -> Bool {
         guard let scanner = state.scanner, scanner.receives(pdu) else { return false }
         if scanner.parameters.filterPolicy.rawValue & 1 != 0 {
             guard state.acceptList.contains(DeviceIdentity(pdu.addressType, pdu.address)) else { return false }
@@ -200,12 +200,12 @@ extension VirtualController {
         var phys: [AdvertisingPHY] = []
         if command.phys.contains(.le1M) { phys.append(.le1M) }
         if command.phys.contains(.leCoded) { phys.append(.leCoded) }
-        var ways: [ScanParameters.Listening] = []
+        var entries: [ScanParameters.Listening] = []
         for (phy, entry) in zip(phys, command.entries) {
-            ways.append(try listening(phy, entry.type, entry.interval, entry.window, in: ScanInterval.extendedRange))
+            entries.append(try listening(phy, entry.type, entry.interval, entry.window, in: ScanInterval.extendedRange))
         }
         state.scanParameters = ScanParameters(
-            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy, listening: ways)
+            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy, listening: entries)
     }
 
     func setExtendedScanEnable(_ command: LESetExtendedScanEnable) throws(HCIStatus) {

@@ -30,7 +30,7 @@ public struct FleetFiles: Sendable {
     /// - Parameter edited: The contents of files, by their paths, that are used instead of those on the disk.
     init(_ file: String, instead edited: [String: [UInt8]]) throws(FleetStoreError) {
         self.file = file
-        lockFile = Self.lockFile(beside: file)
+        lockFile = Self.lockFile(of: file)
         let octets: [UInt8] =
             if let text = edited[file] { text } else { try SourceFile.readNamed(file, limit: Self.fleetLimit) }
         let directory = Files.directory(of: file)
@@ -55,14 +55,14 @@ public struct FleetFiles: Sendable {
     }
 
     /// The path of the lock file of a fleet file, with symbolic links followed.
-    static func lockFile(beside file: String) -> String {
-        let path = FleetLock.file(beside: file)
+    static func lockFile(of file: String) -> String {
+        let path = FleetLock.file(of: file)
         return Files.isSymbolicLink(path) ? Files.resolved(path) ?? path : path
     }
 
     /// The path of the file that a process locks while it changes a fleet. The process cannot lock the fleet's lock
     /// file itself, because that file is replaced.
-    static func claim(of lockFile: String) -> String {
+    static func changeLock(of lockFile: String) -> String {
         let directory = Files.directory(of: lockFile)
         let name = lockFile.dropFirst(directory.count)
         return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
@@ -299,7 +299,7 @@ extension FleetAllocation {
 
 /// The right to change the files of a fleet. One process has it at a time: it takes the right before it reads the
 /// files, and releases it when the new files are in place.
-enum FleetClaim {
+enum FleetFileLock {
     /// Takes the right. Waits a few seconds while another process has it.
     ///
     /// - Parameters:
@@ -308,7 +308,7 @@ enum FleetClaim {
     ///   - purpose: The command, for the messages of other processes.
     /// - Returns: `nil` when this user may not write next to the files, and so cannot change them.
     /// - Throws: ``FleetStoreError/Kind/busy``, with the name of the other process.
-    static func take(
+    static func acquire(
         _ path: String, of subject: String, purpose: String, waiting limit: Duration = .seconds(5)
     ) throws(FleetStoreError) -> FileLock? {
         do throws(FileLockError) {

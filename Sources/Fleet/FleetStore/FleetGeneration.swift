@@ -60,12 +60,12 @@ public struct FleetGeneration: Sendable {
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
-        let lockFile = FleetFiles.lockFile(beside: file)
-        let claim =
+        let lockFile = FleetFiles.lockFile(of: file)
+        let changeLock =
             options.isDryRun
             ? nil
-            : try FleetClaim.take(FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet generate")
-        defer { claim?.release() }
+            : try FleetFileLock.acquire(FleetFiles.changeLock(of: lockFile), of: file, purpose: "pharos fleet generate")
+        defer { changeLock?.release() }
         var files = try FleetFiles(file)
         if options.adoptsManifest {
             try Self.adopt(directory, into: &files)
@@ -110,15 +110,15 @@ extension FleetGeneration {
         }
         let manifestOnly = options.manifestOnly
         try refuseForeignFiles(replacement, in: folder, fleet: allocation.fleet.name, manifestOnly: manifestOnly)
-        let lock: FileDraft
+        let lock: FileReplacement
         do throws(SystemError) {
-            lock = try FileDraft(lockFile, isDryRun: options.isDryRun)
+            lock = try FileReplacement(lockFile, isDryRun: options.isDryRun)
         } catch {
             throw failure(error, folder)
         }
         var isGivenOut = false
         do throws(SystemError) {
-            let checker = try draft(allocation, keys: keys, in: replacement, manifestOnly: manifestOnly, progress)
+            let checker = try writeFiles(allocation, keys: keys, in: replacement, manifestOnly: manifestOnly, progress)
             guard !checker.hasErrors else {
                 replacement.discard()
                 return (checker, nil, false)
@@ -143,12 +143,12 @@ extension FleetGeneration {
     }
 
     /// Writes all new files next to the old files.
-    private static func draft(
+    private static func writeFiles(
         _ allocation: FleetAllocation, keys: FleetKeyFolder?, in replacement: FolderReplacement, manifestOnly: Bool,
         _ progress: (_ done: Int, _ all: Int) -> Void
     ) throws(SystemError) -> FleetChecker {
-        let manifest = replacement.draft(Self.manifest)
-        let table = replacement.draft(Self.table)
+        let manifest = replacement.file(Self.manifest)
+        let table = replacement.file(Self.table)
         var done = 0
         try manifest.append(Array(FleetManifest.jsonStart(allocation.fleet.name).utf8))
         try table.append(Array(FleetManifest.csvStart.utf8))
@@ -234,7 +234,7 @@ extension FleetGeneration {
         guard names.contains(Self.manifest) else {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): this directory contains \(some(names)) and no manifest.json: `pharos fleet generate` did "
+                "\(folder): this directory contains \(listed(names)) and no manifest.json: `pharos fleet generate` did "
                     + "not "
                     + "make it; choose an empty directory")
         }
@@ -259,7 +259,7 @@ extension FleetGeneration {
         guard foreign.isEmpty else {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): `pharos fleet generate` did not make \(some(foreign)); move it elsewhere, or choose "
+                "\(folder): `pharos fleet generate` did not make \(listed(foreign)); move it elsewhere, or choose "
                     + "another "
                     + "directory")
         }
@@ -272,7 +272,7 @@ extension FleetGeneration {
     }
 
     /// A few names, as part of a sentence.
-    private static func some(_ names: Set<String>) -> String {
+    private static func listed(_ names: Set<String>) -> String {
         let shown = names.sorted().prefix(3).map { JSONValue.string($0).line }.joined(separator: ", ")
         return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
     }

@@ -97,8 +97,8 @@ public struct FleetKeys: Sendable {
         let stamp = "\(now)".filter { $0 != ":" }
         let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
         let hasKeys = chosen.contains { directory.hasKey(of: $0) }
-        let claim = try hasKeys ? former.claim("pharos fleet keys rotate") : nil
-        defer { claim?.release() }
+        let changeLock = try hasKeys ? former.lock("pharos fleet keys rotate") : nil
+        defer { changeLock?.release() }
         var report = try work(on: chosen, for: "rotate", progress) { (rotation, report) throws(FleetStoreError) in
             let key = IdentityKey(FixedOctets.random())
             guard let old = try directory.key(of: rotation) else {
@@ -174,8 +174,8 @@ public struct FleetKeys: Sendable {
         on rotations: [BeaconRotation], for command: String, _ progress: Progress,
         _ body: (BeaconRotation, inout Report) throws(FleetStoreError) -> Void
     ) throws(FleetStoreError) -> Report {
-        let claim = try rotations.isEmpty ? nil : directory.claim("pharos fleet keys \(command)")
-        defer { claim?.release() }
+        let changeLock = try rotations.isEmpty ? nil : directory.lock("pharos fleet keys \(command)")
+        defer { changeLock?.release() }
         var report = Report()
         for (done, rotation) in rotations.enumerated() {
             progress(done, rotations.count)
@@ -267,7 +267,7 @@ extension FleetKeys {
     }
 
     /// The error that names the beacons whose public key is missing; `nil` when there are none.
-    public func lack(in report: Report) -> FleetStoreError? {
+    public func missingPublicKeysError(in report: Report) -> FleetStoreError? {
         guard !report.missing.isEmpty else { return nil }
         let names = report.missing.prefix(5).joined(separator: ", ") + (report.missing.count > 5 ? ", …" : "")
         return FleetStoreError(

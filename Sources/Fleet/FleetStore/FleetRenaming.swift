@@ -24,9 +24,10 @@ public struct FleetRenaming: Sendable {
     public init(
         _ file: String, _ old: String, to new: String, kind: FleetNameChange.Kind?
     ) throws(FleetStoreError) {
-        let lockFile = FleetFiles.lockFile(beside: file)
-        let claim = try FleetClaim.take(FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet rename")
-        defer { claim?.release() }
+        let lockFile = FleetFiles.lockFile(of: file)
+        let changeLock = try FleetFileLock.acquire(
+            FleetFiles.changeLock(of: lockFile), of: file, purpose: "pharos fleet rename")
+        defer { changeLock?.release() }
         let octets = try SourceFile.readNamed(file, limit: FleetFiles.fleetLimit)
         var before = try FleetFiles(file)
         guard !before.hasErrors, let fleet = before.fleet else { throw before.refusal }

@@ -16,9 +16,9 @@ public struct KeyDirectory: Sendable {
     /// Creates the directory with mode 0700 if it does not exist, and takes the right to change its files.
     ///
     /// - Parameter purpose: The command, for the messages of other processes.
-    func claim(_ purpose: String) throws(FleetStoreError) -> FileLock? {
+    func lock(_ purpose: String) throws(FleetStoreError) -> FileLock? {
         try named(path) { () throws(SystemError) in try Files.makeDirectory(path, mode: 0o700) }
-        return try FleetClaim.take(path + ".lock", of: path, purpose: purpose)
+        return try FleetFileLock.acquire(path + ".lock", of: path, purpose: purpose)
     }
 
     /// Returns whether the beacon has a key.

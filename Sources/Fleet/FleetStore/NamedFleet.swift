@@ -46,7 +46,7 @@ public struct NamedFleet: Sendable {
     public func manifest(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetManifest {
-        if let manifest = try written() { return manifest }
+        if let manifest = try generatedManifest() { return manifest }
         var files = try FleetFiles(file)
         let allocation = try files.locked()
         return try files.manifest(allocation, progress: progress)
@@ -54,13 +54,13 @@ public struct NamedFleet: Sendable {
 
     /// The names of the columns of the fleet's table, by the values that they contain; empty for a manifest.
     public func columnNames() throws(FleetStoreError) -> [String: String] {
-        try written() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
+        try generatedManifest() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
     }
 
     /// The manifest, for uses that do not depend on identities. Beacons without an identity get the identity that
     /// `fleet generate` would give them now.
     public func plannedManifest() throws(FleetStoreError) -> FleetManifest {
-        if let manifest = try written() { return manifest }
+        if let manifest = try generatedManifest() { return manifest }
         var files = try FleetFiles(file)
         let allocation = try files.allocated()
         return try files.manifest(allocation)
@@ -71,7 +71,7 @@ public struct NamedFleet: Sendable {
     public func plannedProfiles() throws(FleetStoreError) -> (
         manifest: FleetManifest, profiles: [(name: String, text: [UInt8])]
     ) {
-        if let manifest = try written() { return (manifest, try profiles(of: manifest.beacons)) }
+        if let manifest = try generatedManifest() { return (manifest, try profiles(of: manifest.beacons)) }
         var files = try FleetFiles(file)
         let allocation = try files.allocated()
         let manifest = try files.manifest(allocation)
@@ -84,7 +84,7 @@ public struct NamedFleet: Sendable {
     /// - Throws: ``FleetStoreError``, also when a beacon of a manifest has no advertisements, or an interval that no
     ///   controller supports.
     public func traffic() throws(FleetStoreError) -> (name: String, traffic: FleetTraffic) {
-        guard let manifest = try written() else {
+        guard let manifest = try generatedManifest() else {
             var files = try FleetFiles(file)
             let allocation = try files.allocated()
             let traffic = try files.check(allocation, keys: nil)
@@ -93,7 +93,7 @@ public struct NamedFleet: Sendable {
         }
         var traffic = FleetTraffic()
         for beacon in manifest.beacons {
-            guard traffic.add(beacon) else { throw Self.silent(beacon.name, file) }
+            guard traffic.add(beacon) else { throw Self.silentBeaconError(beacon.name, file) }
         }
         return (manifest.fleet, traffic)
     }
@@ -105,7 +105,7 @@ public struct NamedFleet: Sendable {
     public func profiles(
         of beacons: [FleetManifest.Beacon]
     ) throws(FleetStoreError) -> [(name: String, text: [UInt8])] {
-        guard try written() == nil else {
+        guard try generatedManifest() == nil else {
             return try beacons.map { (beacon) throws(FleetStoreError) in
                 let path = directory + beacon.name + ".json"
                 let text = try SourceFile.read(path, limit: 1 << 24)
@@ -126,7 +126,7 @@ public struct NamedFleet: Sendable {
     }
 
     /// The error for a beacon of a manifest that no controller can send.
-    public static func silent(_ beacon: String, _ file: String) -> FleetStoreError {
+    public static func silentBeaconError(_ beacon: String, _ file: String) -> FleetStoreError {
         FleetStoreError(
             .malformed,
             "\(file): the beacon \(ProblemText.quoted(beacon)) sends nothing, or at an interval that no controller "
@@ -135,7 +135,7 @@ public struct NamedFleet: Sendable {
     }
 
     /// The manifest that `fleet generate` wrote; `nil` when the path is that of a fleet file.
-    private func written() throws(FleetStoreError) -> FleetManifest? {
+    private func generatedManifest() throws(FleetStoreError) -> FleetManifest? {
         let isDirectory = Files.isDirectory(path)
         return try FleetManifest.read(file, isManifest: isDirectory, isFound: isDirectory || isNamedInFile)
     }

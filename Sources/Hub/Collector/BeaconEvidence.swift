@@ -10,7 +10,7 @@ internal import Sites
 /// states, and only for receivers in range.
 struct BeaconEvidence: CellEvidence {
     /// A receiver that received the beacon, and the received level.
-    struct Heard {
+    struct Reception {
         let receiver: Int
         /// The start of the receiver's levels in the ``LevelTable``.
         let row: Int
@@ -31,12 +31,12 @@ struct BeaconEvidence: CellEvidence {
     /// The power at 1 m by plane, in 128ths of a dBm.
     private let powers: [Int]
     /// The receivers that received the beacon, the highest level first.
-    private let heard: [Heard]
+    private let heard: [Reception]
     private let silence: Silence
     /// The number of packets that each receiver would have received without loss.
-    private let owed: Float
+    private let expectedPackets: Float
     /// The number of states for which the silence was computed receiver by receiver.
-    private(set) var asked = 0
+    private(set) var computedStates = 0
     let most: Double
     let least: Double
     /// The largest log-likelihood of one level.
@@ -50,16 +50,16 @@ struct BeaconEvidence: CellEvidence {
 
     /// - Parameters:
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - owed: The number of packets that a receiver would have received without loss.
-    init(_ plan: RoomPlan, powers: [Int], heard: [Heard], silence: Silence, owed: Double) {
+    ///   - expectedPackets: The number of packets that a receiver would have received without loss.
+    init(_ plan: RoomPlan, powers: [Int], heard: [Reception], silence: Silence, expectedPackets: Double) {
         self.plan = plan
         self.powers = powers
         self.heard = heard.sorted { ($0.level, $1.receiver) > ($1.level, $0.receiver) }
         self.silence = silence
-        self.owed = Float(owed)
-        mostOfOne = plan.hearing.map(\.most).max() ?? 0
+        self.expectedPackets = Float(expectedPackets)
+        mostOfOne = plan.likelihoods.map(\.most).max() ?? 0
         most = Double(heard.count) * mostOfOne
-        least = Double(heard.count) * (plan.hearing.map(\.least).min() ?? 0)
+        least = Double(heard.count) * (plan.likelihoods.map(\.least).min() ?? 0)
     }
 
     /// A range of successive states that belong to one plane and one floor.
@@ -88,13 +88,13 @@ struct BeaconEvidence: CellEvidence {
         var result = [Double](repeating: 0, count: states.count)
         guard !heard.isEmpty else { return result }
         for segment in segments(states) {
-            let table = plan.hearing[segment.floor]
-            for sound in heard {
-                let base = sound.row - segment.plane * plan.cellCount
-                let above = sound.level - powers[segment.plane]
+            let table = plan.likelihoods[segment.floor]
+            for received in heard {
+                let base = received.row - segment.plane * plan.cellCount
+                let above = received.level - powers[segment.plane]
                 for index in segment.range {
                     let expected = Int(plan.levels.levels[base + Int(states[index])])
-                    result[index] += Double(table.hearing(above - expected))
+                    result[index] += Double(table.reception(above - expected))
                 }
             }
         }
@@ -104,7 +104,7 @@ struct BeaconEvidence: CellEvidence {
     mutating func refine(_ bounds: inout [Double], of states: [Int32]) {
         switch silence {
         case .receivers(let silent):
-            asked += states.count
+            computedStates += states.count
             for segment in segments(states) { add(silent, segment, &bounds, states) }
         case .sums(let sums, let rows):
             for segment in segments(states) {
@@ -121,7 +121,7 @@ struct BeaconEvidence: CellEvidence {
         let first = segment.plane * plan.cellCount
         guard let box = FloorBounds(segment.range.lazy.map { plan.positions[Int(states[$0]) - first] }) else { return }
         let needed =
-            plan.sensitivities[segment.floor] + plan.hearing[segment.floor].leastMargin - powers[segment.plane]
+            plan.sensitivities[segment.floor] + plan.likelihoods[segment.floor].leastMargin - powers[segment.plane]
         let reaches = plan.levels.floors.indices.map { plan.reach(from: $0, to: segment.floor, level: needed) }
         for receiver in silent {
             guard let spot = plan.spots[receiver], let row = plan.levels.rows[receiver],
@@ -136,14 +136,14 @@ struct BeaconEvidence: CellEvidence {
     private func add(
         _ row: Int, _ segment: Segment, _ bounds: inout [Double], _ states: [Int32], times factor: Double
     ) {
-        let table = plan.hearing[segment.floor]
+        let table = plan.likelihoods[segment.floor]
         let base = row - segment.plane * plan.cellCount
         let above = powers[segment.plane] - plan.sensitivities[segment.floor]
         let least = Self.leastSilence
         for index in segment.range {
             let margin = above + Int(plan.levels.levels[base + Int(states[index])])
             guard margin > table.leastMargin else { continue }
-            bounds[index] += factor * Double(max(least, owed * table.silence(margin)))
+            bounds[index] += factor * Double(max(least, expectedPackets * table.silence(margin)))
         }
     }
 
@@ -157,7 +157,7 @@ struct BeaconEvidence: CellEvidence {
         let mostOfOthers = Double(others.count) * mostOfOne
         var result: [Int32] = []
         for (floor, cells) in plan.levels.floors.enumerated() {
-            let table = plan.hearing[floor]
+            let table = plan.likelihoods[floor]
             var (low, high) = (Int.min, Int.max)
             if let errors = table.errors(from: limit - mostOfOthers) {
                 guard !errors.isEmpty else { continue }
@@ -167,11 +167,11 @@ struct BeaconEvidence: CellEvidence {
             for cell in cells {
                 let level = Int(levels[row + cell])
                 guard level >= low, level <= high else { continue }
-                var sum = Double(table.hearing(above - level))
+                var sum = Double(table.reception(above - level))
                 var rest = mostOfOthers
                 for other in others {
                     guard sum + rest >= limit else { break }
-                    sum += Double(table.hearing(other.above - Int(levels[other.row + cell])))
+                    sum += Double(table.reception(other.above - Int(levels[other.row + cell])))
                     rest -= mostOfOne
                 }
                 if sum + rest >= limit { result.append(Int32(first + cell)) }
@@ -194,17 +194,17 @@ struct SilenceSums: Sendable {
     let mean: Double
 }
 
-/// Keeps the ``SilenceSums``, so that beacons with equal power and an equal number of owed packets share them, as long
-/// as the same receivers work.
+/// Keeps the ``SilenceSums``, so that beacons with equal power and an equal number of expected packets share them, as
+/// long as the same receivers work.
 struct SilenceCache: Sendable {
     private struct Key: Hashable {
         let power: Int
-        let owed: Double
+        let expectedPackets: Double
     }
 
     private struct Kind: Hashable {
         let powers: [Int]
-        let owed: Double
+        let expectedPackets: Double
     }
 
     /// For each receiver, true if it worked when ``known`` was computed.
@@ -212,69 +212,72 @@ struct SilenceCache: Sendable {
     /// The sums that have been computed.
     private var known: [Key: SilenceSums] = [:]
     /// The number of states for which the silence was computed receiver by receiver.
-    private var asked: [Kind: Int] = [:]
+    private var computedStates: [Kind: Int] = [:]
     /// The largest number of elements of ``known``.
     private static let limit = 64
-    /// The largest number of elements of ``asked``.
-    private static let askedLimit = 4096
+    /// The largest number of elements of ``computedStates``.
+    private static let computedStatesLimit = 4096
 
     /// Returns the sums of each plane.
     ///
     /// - Parameters:
     ///   - listening: For each receiver, true if it worked.
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - owed: The number of packets that a receiver would have received without loss.
-    mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double) -> [SilenceSums] {
-        attend(listening)
-        return powers.map { sums(plan, power: $0, owed: owed) }
+    ///   - expectedPackets: The number of packets that a receiver would have received without loss.
+    mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], expectedPackets: Double) -> [SilenceSums] {
+        update(listening)
+        return powers.map { sums(plan, power: $0, expectedPackets: expectedPackets) }
     }
 
     /// Returns the sums of each plane if computing them is worthwhile: the silence was already computed receiver by
     /// receiver for at least as many states as the planes have cells. Otherwise returns `nil`.
     mutating func worthwhileSums(
-        _ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double
+        _ plan: RoomPlan, _ listening: [Bool], powers: [Int], expectedPackets: Double
     ) -> [SilenceSums]? {
-        attend(listening)
-        guard asked[Kind(powers: powers, owed: owed)] ?? 0 >= powers.count * plan.cellCount else { return nil }
-        return powers.map { sums(plan, power: $0, owed: owed) }
+        update(listening)
+        let kind = Kind(powers: powers, expectedPackets: expectedPackets)
+        guard computedStates[kind] ?? 0 >= powers.count * plan.cellCount else { return nil }
+        return powers.map { sums(plan, power: $0, expectedPackets: expectedPackets) }
     }
 
     /// Notes that the silence was computed receiver by receiver.
     ///
     /// - Parameter states: The number of states.
-    mutating func note(_ states: Int, powers: [Int], owed: Double) {
+    mutating func note(_ states: Int, powers: [Int], expectedPackets: Double) {
         guard states > 0 else { return }
-        if asked.count >= Self.askedLimit { asked = [:] }
-        asked[Kind(powers: powers, owed: owed), default: 0] += states
+        if computedStates.count >= Self.computedStatesLimit { computedStates = [:] }
+        computedStates[Kind(powers: powers, expectedPackets: expectedPackets), default: 0] += states
     }
 
-    private mutating func attend(_ listening: [Bool]) {
-        if listening != self.listening { (self.listening, known, asked) = (listening, [:], [:]) }
+    private mutating func update(_ listening: [Bool]) {
+        if listening != self.listening { (self.listening, known, computedStates) = (listening, [:], [:]) }
     }
 
-    private mutating func sums(_ plan: RoomPlan, power: Int, owed: Double) -> SilenceSums {
-        let key = Key(power: power, owed: owed)
+    private mutating func sums(_ plan: RoomPlan, power: Int, expectedPackets: Double) -> SilenceSums {
+        let key = Key(power: power, expectedPackets: expectedPackets)
         if let sums = known[key] { return sums }
-        if known.count >= Self.limit { (known, asked) = ([:], [:]) }
-        let new = Self.sums(plan, listening, power, Float(owed))
+        if known.count >= Self.limit { (known, computedStates) = ([:], [:]) }
+        let new = Self.sums(plan, listening, power, Float(expectedPackets))
         known[key] = new
         return new
     }
 
-    private static func sums(_ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ owed: Float) -> SilenceSums {
+    private static func sums(
+        _ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ expectedPackets: Float
+    ) -> SilenceSums {
         // Added up as Double, because the parts of receivers that received the beacon are later subtracted again.
         var logs = [Double](repeating: 0, count: plan.cellCount)
         let least = BeaconEvidence.leastSilence
         for (receiver, row) in plan.levels.rows.enumerated() where listening[receiver] {
             guard let row else { continue }
             for (floor, cells) in plan.levels.floors.enumerated() {
-                let table = plan.hearing[floor]
+                let table = plan.likelihoods[floor]
                 let above = power - plan.sensitivities[floor]
                 guard above + plan.levels.loudest[receiver][floor] > table.leastMargin else { continue }
                 for cell in cells {
                     let margin = above + Int(plan.levels.levels[row + cell])
                     guard margin > table.leastMargin else { continue }
-                    logs[cell] += Double(max(least, owed * table.silence(margin)))
+                    logs[cell] += Double(max(least, expectedPackets * table.silence(margin)))
                 }
             }
         }
@@ -287,7 +290,7 @@ struct SilenceCache: Sendable {
 struct CellWorkspace: Sendable {
     var scratch = CellScratch()
     /// The sums for the receivers that sent a line in this second.
-    var spoken = SilenceCache()
+    var current = SilenceCache()
     /// The sums for the receivers that sent a line recently (see ``BeaconTrail/ReceiverStates/isRecent``).
     var recent = SilenceCache()
 }

@@ -12,9 +12,9 @@ struct BeaconTrail: Sendable {
         /// beacon mean that the beacon is not in range.
         let isCertain: [Bool]
         /// For each receiver, true if it is alive, has a position, and sent a line in this second.
-        let hasSpoken: [Bool]
-        /// The numbers of the receivers for which ``hasSpoken`` is true.
-        let spoken: [Int]
+        let hasSentLine: [Bool]
+        /// The numbers of the receivers for which ``hasSentLine`` is true.
+        let senders: [Int]
         /// For each receiver, true if it is alive, has a position, and sent a line within the last ``quietStep``
         /// milliseconds.
         let isRecent: [Bool]
@@ -24,7 +24,7 @@ struct BeaconTrail: Sendable {
         let periods: [Int]
         /// For each receiver, a number that stands for the set of beacon names that it knows; `nil` if it reports all
         /// beacons.
-        let vocabularies: [Int?]
+        let nameSets: [Int?]
         /// True if there are cells that are covered only by dead receivers.
         let hasBlindCells: Bool
         /// True if at least one receiver is not alive.
@@ -34,7 +34,7 @@ struct BeaconTrail: Sendable {
     }
 
     /// The reports of the beacon by one receiver in the current second.
-    private struct Sound {
+    private struct Reception {
         var receiver: Int
         /// The sum of the levels of all reports that have a level, in dBm.
         var sum = 0.0
@@ -81,7 +81,7 @@ struct BeaconTrail: Sendable {
     /// The receivers because of which the room is not known.
     private(set) var silent: [Int] = []
     /// The receivers that received the beacon at its last report or shortly before it.
-    var recentReceivers: [Int] { Array(hearers.keys) }
+    var recentReceivers: [Int] { Array(lastReportTimes.keys) }
     /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?
     /// The battery voltage from the beacon's telemetry, in millivolts.
@@ -104,12 +104,12 @@ struct BeaconTrail: Sendable {
     /// The time until which the state of an earlier run is kept, in milliseconds since 1970.
     private var restoredUntil: Int?
     /// The reports of the current second, by receiver.
-    private var sounds: [Sound] = []
-    /// The vocabularies (see ``ReceiverStates/vocabularies``) of the receivers that have reported the beacon. They are
-    /// few, so an array is faster than a set.
-    private var vocabularies: [Int] = []
+    private var receptions: [Reception] = []
+    /// The sets of beacon names (see ``ReceiverStates/nameSets``) of the receivers that have reported the beacon. They
+    /// are few, so an array is faster than a set.
+    private var nameSets: [Int] = []
     /// The time of the last report of the beacon by each receiver, in milliseconds since 1970.
-    private var hearers: [Int: Int] = [:]
+    private var lastReportTimes: [Int: Int] = [:]
     /// The number of seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
     /// The number of silent seconds of which it is not yet known whether the receivers worked.
@@ -178,12 +178,12 @@ struct BeaconTrail: Sendable {
     ///
     /// - Parameters:
     ///   - level: The mean level in dBm, corrected by the receiver's offset; `nil` if no report had a level.
-    ///   - vocabulary: A number that stands for the set of beacon names that the receiver knows; `nil` if it reports
+    ///   - nameSet: A number that stands for the set of beacon names that the receiver knows; `nil` if it reports
     ///     all beacons.
-    mutating func hear(
-        _ heard: ReceiverLine.Heard, level: Double?, from receiver: Int, _ vocabulary: Int?
+    mutating func add(
+        _ heard: ReceiverLine.Beacon, level: Double?, from receiver: Int, _ nameSet: Int?
     ) {
-        if let vocabulary, !vocabularies.contains(vocabulary) { vocabularies.append(vocabulary) }
+        if let nameSet, !nameSets.contains(nameSet) { nameSets.append(nameSet) }
         if identity == nil { identity = heard.identity }
         if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
         if let celsius = heard.temperature { temperature = celsius }
@@ -191,12 +191,12 @@ struct BeaconTrail: Sendable {
         if lastHeard == nil, filter == nil, offsets.count > 1, let atOneMeter = heard.powerAtOneMeter {
             (power, offsets) = (Double(atOneMeter), [0])
         }
-        let place = sounds.firstIndex { $0.receiver == receiver } ?? sounds.count
-        if place == sounds.count { sounds.append(Sound(receiver: receiver)) }
-        sounds[place].reports += heard.reports
+        let place = receptions.firstIndex { $0.receiver == receiver } ?? receptions.count
+        if place == receptions.count { receptions.append(Reception(receiver: receiver)) }
+        receptions[place].reports += heard.reports
         guard let level else { return }
-        sounds[place].sum += level * Double(heard.reports)
-        sounds[place].levels += heard.reports
+        receptions[place].sum += level * Double(heard.reports)
+        receptions[place].levels += heard.reports
     }
 
     /// A change at the end of a second.
@@ -222,15 +222,15 @@ struct BeaconTrail: Sendable {
         lastHeard = lastHeard.map { $0 + milliseconds }
         restoredUntil = restoredUntil.map { $0 + milliseconds }
         lastUpdate += milliseconds
-        hearers = hearers.mapValues { $0 + milliseconds }
+        lastReportTimes = lastReportTimes.mapValues { $0 + milliseconds }
     }
 
     /// Ends the current second, and returns its changes.
     mutating func endSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) -> [Change] {
-        defer { sounds.removeAll(keepingCapacity: true) }
+        defer { receptions.removeAll(keepingCapacity: true) }
         var changes: [Change] = []
         let wasKnown = isKnown
-        if sounds.isEmpty {
+        if receptions.isEmpty {
             guard isPresent, !keepsRestoredState(now) else { return [] }
             endQuietSecond(now, &workspace)
             if silenceSeconds >= exitSeconds {
@@ -248,8 +248,8 @@ struct BeaconTrail: Sendable {
             heardSeconds += 1
             (silenceSeconds, openSeconds, proof) = (0, 0, .report)
             lastHeard = now.end
-            for sound in sounds { hearers[sound.receiver] = now.end }
-            let best = sounds.max { ($0.mean ?? -200, $1.receiver) < ($1.mean ?? -200, $0.receiver) }
+            for reception in receptions { lastReportTimes[reception.receiver] = now.end }
+            let best = receptions.max { ($0.mean ?? -200, $1.receiver) < ($1.mean ?? -200, $0.receiver) }
             loudest = best.map { ($0.receiver, $0.mean) }
             update(now, &workspace)
         }
@@ -270,10 +270,10 @@ struct BeaconTrail: Sendable {
     /// Ends a second without a report of the beacon. Such a second counts as silence only if every receiver that could
     /// have received the beacon was working.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
-        hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
+        lastReportTimes = lastReportTimes.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
         // If the beacon was not received since the start, it is not known which receivers cover it, so all of them must
         // work.
-        let covering = hearers.isEmpty ? Array(now.periods.indices) : Array(hearers.keys)
+        let covering = lastReportTimes.isEmpty ? Array(now.periods.indices) : Array(lastReportTimes.keys)
         let before = periods
         periods = covering.reduce(0) { $0 + now.periods[$1] }
         // The sum has changed: a receiver had received nothing for so long that it may have failed, and has begun a new
@@ -283,7 +283,7 @@ struct BeaconTrail: Sendable {
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
         // The failure of a receiver is noticed late. Only a later report of the receiver proves that it worked during
         // the silence.
-        let witnesses = hearers.isEmpty ? covering.filter { now.isAlive[$0] } : covering
+        let witnesses = lastReportTimes.isEmpty ? covering.filter { now.isAlive[$0] } : covering
         let proven = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
         let start = now.end - openSeconds * 1000
         let certain = min(openSeconds, max(0, (proven + 1000 - start) / 1000))
@@ -300,16 +300,16 @@ struct BeaconTrail: Sendable {
             // If the beacon was not received since the start, it is not known which receivers cover it or know its
             // name. So every receiver that is alive must certainly work.
             guard now.isAlive.indices.allSatisfy({ now.isCertain[$0] || !now.isAlive[$0] }) else { return false }
-            return now.isCertain.indices.contains { now.isCertain[$0] && now.vocabularies[$0] == nil }
+            return now.isCertain.indices.contains { now.isCertain[$0] && now.nameSets[$0] == nil }
                 || now.isCertain.allSatisfy(\.self)
         }
-        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
+        return !lastReportTimes.isEmpty && lastReportTimes.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
     /// Returns true if a receiver knows the beacon's name and would report it. Otherwise its silence about the beacon
     /// means nothing.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
-        now.vocabularies[receiver].map(vocabularies.contains) ?? true
+        now.nameSets[receiver].map(nameSets.contains) ?? true
     }
 
     /// The silence in seconds after which the beacon has left, because lost packets cannot explain it.
@@ -326,7 +326,7 @@ struct BeaconTrail: Sendable {
     private mutating func leave(at end: Int) {
         (isPresent, isKnown) = (false, true)
         (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
-        (hearers, roomLevels) = ([:], [:])
+        (lastReportTimes, roomLevels) = ([:], [:])
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
         (since, restoredUntil) = (end, nil)
     }
@@ -344,10 +344,10 @@ struct BeaconTrail: Sendable {
         lastUpdate = now.end
         filter.pass(seconds: seconds, &workspace.scratch)
         let powers = offsets.map { LevelTable.units(power + $0) }
-        let owed = owed(in: max(1, seconds))
-        var evidence = evidence(now, powers, owed, &workspace)
+        let expectedPackets = expectedPackets(in: max(1, seconds))
+        var evidence = evidence(now, powers, expectedPackets, &workspace)
         filter.hear(&evidence, &workspace.scratch)
-        workspace.spoken.note(evidence.asked, powers: powers, owed: owed)
+        workspace.current.note(evidence.computedStates, powers: powers, expectedPackets: expectedPackets)
         let rooms = now.plan.roomProbabilities(filter)
         self.filter = filter
         let best = rooms.indices.max { (rooms[$0], $1) < (rooms[$1], $0) }
@@ -362,42 +362,47 @@ struct BeaconTrail: Sendable {
     }
 
     /// Returns the number of packets that a receiver would have received without loss in a time in seconds.
-    private func owed(in seconds: Double) -> Double {
-        max(Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
+    private func expectedPackets(in seconds: Double) -> Double {
+        max(Double(receptions.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
     }
 
     private func evidence(
-        _ now: ReceiverStates, _ powers: [Int], _ owed: Double, _ workspace: inout CellWorkspace
+        _ now: ReceiverStates, _ powers: [Int], _ expectedPackets: Double, _ workspace: inout CellWorkspace
     ) -> BeaconEvidence {
-        let heard = sounds.compactMap { sound -> BeaconEvidence.Heard? in
-            guard now.isAlive[sound.receiver], let row = now.plan.levels.rows[sound.receiver], let level = sound.mean
+        let heard = receptions.compactMap { reception -> BeaconEvidence.Reception? in
+            guard now.isAlive[reception.receiver], let row = now.plan.levels.rows[reception.receiver],
+                let level = reception.mean
             else { return nil }
-            return .init(receiver: sound.receiver, row: row, level: LevelTable.units(level))
+            return .init(receiver: reception.receiver, row: row, level: LevelTable.units(level))
         }
-        let candidates = sounds.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.spoken
+        let candidates = receptions.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.senders
         let knowing = candidates.filter { knows($0, now) }
         let unknowing = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
         // A receiver whose reports have no level was not silent, so it must not count as silent.
-        let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
+        let unclear = receptions.filter { $0.mean == nil }.map(\.receiver)
         func rows() -> [Int] {
-            sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
+            receptions.filter { now.hasSentLine[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
                 + unknowing
         }
         let silence: BeaconEvidence.Silence
         if knowing.count < unknowing.count {
             silence = .receivers(knowing.filter { !unclear.contains($0) })
-        } else if sounds.isEmpty {
-            let sums = workspace.recent.sums(now.plan, now.isRecent, powers: powers, owed: owed)
+        } else if receptions.isEmpty {
+            let sums = workspace.recent.sums(now.plan, now.isRecent, powers: powers, expectedPackets: expectedPackets)
             silence = .sums(sums, except: unknowing)
         } else if heard.isEmpty {
-            let sums = workspace.spoken.sums(now.plan, now.hasSpoken, powers: powers, owed: owed)
+            let sums = workspace.current.sums(
+                now.plan, now.hasSentLine, powers: powers, expectedPackets: expectedPackets)
             silence = .sums(sums, except: rows())
-        } else if let sums = workspace.spoken.worthwhileSums(now.plan, now.hasSpoken, powers: powers, owed: owed) {
+        } else if let sums = workspace.current.worthwhileSums(
+            now.plan, now.hasSentLine, powers: powers, expectedPackets: expectedPackets)
+        {
             silence = .sums(sums, except: rows())
         } else {
             silence = .receivers(unclear.isEmpty ? knowing : knowing.filter { !unclear.contains($0) })
         }
-        return BeaconEvidence(now.plan, powers: powers, heard: heard, silence: silence, owed: owed)
+        return BeaconEvidence(
+            now.plan, powers: powers, heard: heard, silence: silence, expectedPackets: expectedPackets)
     }
 
     // MARK: Without a plan
@@ -405,8 +410,8 @@ struct BeaconTrail: Sendable {
     private mutating func chooseLoudest(_ now: ReceiverStates) {
         lastUpdate = now.end
         var levels: [Int: Double] = [:]
-        for sound in sounds {
-            guard let room = now.plan.roomOfReceiver[sound.receiver], let level = sound.mean else { continue }
+        for reception in receptions {
+            guard let room = now.plan.roomOfReceiver[reception.receiver], let level = reception.mean else { continue }
             levels[room] = max(levels[room] ?? level, level)
         }
         guard let new = levels.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return }
@@ -452,8 +457,8 @@ struct BeaconTrail: Sendable {
     private func silentReceivers(_ now: ReceiverStates) -> [Int] {
         let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false
         let doubtful = now.isCertain.indices.filter { isFresh ? !now.isAlive[$0] : !now.isCertain[$0] }
-        let near = doubtful.filter { hearers[$0] != nil }
-        return near.isEmpty && (isFresh || hearers.isEmpty || now.hasBlindCells) ? doubtful : near
+        let near = doubtful.filter { lastReportTimes[$0] != nil }
+        return near.isEmpty && (isFresh || lastReportTimes.isEmpty || now.hasBlindCells) ? doubtful : near
     }
 
     private mutating func judge(_ now: ReceiverStates) {

@@ -70,7 +70,7 @@ public final class CollectorBroker {
     ///
     /// - Returns: The messages of receivers, in the order of arrival.
     public func poll() -> [Publication] {
-        let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
+        let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(handle)
         if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         board.drain { publication in
             guard let ticket = connection.publish(publication) else { return false }
@@ -80,7 +80,7 @@ public final class CollectorBroker {
         return messages
     }
 
-    private func take(_ event: BrokerEvent) -> Publication? {
+    private func handle(_ event: BrokerEvent) -> Publication? {
         switch event {
         case .connected:
             (lastError, disconnectedSince) = (nil, nil)
@@ -97,7 +97,7 @@ public final class CollectorBroker {
         case .acknowledged(let ticket): sent[ticket] = nil
         case .abandoned(let ticket): if let topic = sent.removeValue(forKey: ticket) { board.publishAgain(topic) }
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
-            if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.ask() }
+            if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.receiveBirth() }
         case .message(let message) where message.topic == tree.status:
             // The last will "offline" of a previous collector arrived after this collector's "online" and replaced it.
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
@@ -111,15 +111,17 @@ public final class CollectorBroker {
 
     /// Publishes the state of each beacon: within 1 s if something has changed, otherwise every 5 s.
     ///
-    /// - Parameter goesOn: Called before each beacon. If it returns false, the remaining beacons are left out.
+    /// - Parameter shouldContinue: Called before each beacon. If it returns false, the remaining beacons are left out.
     /// - Returns: False if nothing was published because it is too early.
-    public func publish(_ collector: SightingCollector, hasChanged: Bool, goesOn: () -> Bool = { true }) -> Bool {
+    public func publish(
+        _ collector: SightingCollector, hasChanged: Bool, shouldContinue: () -> Bool = { true }
+    ) -> Bool {
         let now = MonotonicClock.nanoseconds()
         guard collector.time != nil,
             now >= published + UInt64(hasChanged ? Self.pauses.change : Self.pauses.rest) * 1_000_000
         else { return false }
         for beacon in collector.states {
-            guard goesOn() else { break }
+            guard shouldContinue() else { break }
             let hasBattery = beacon.state.batteryMillivolts != nil
             for publication in homeAssistant?.discovery(beacon.name, hasBattery: hasBattery) ?? [] {
                 board.set(publication)
@@ -139,6 +141,6 @@ public final class CollectorBroker {
         isLeaving = true
         board.set(.status(tree.status, isOnline: false))
         _ = poll()
-        for event in connection.close(waitingMilliseconds: Self.shutdownMilliseconds) { _ = take(event) }
+        for event in connection.close(waitingMilliseconds: Self.shutdownMilliseconds) { _ = handle(event) }
     }
 }

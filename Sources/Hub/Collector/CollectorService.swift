@@ -5,10 +5,10 @@ public import Store
 /// Processes the lines of receivers: finds the changes, writes them to the databases, and returns them.
 ///
 /// The order of each step is: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with
-/// the channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:goesOn:)``
-/// publishes them, and ``rest()`` writes the state file. The changes reach PostgreSQL from the ledger. So each event in
-/// the ledger is either delivered or waits for delivery: ``takeUnprinted()`` returns the events that an earlier run did
-/// not print.
+/// the channels that must receive them, the caller prints them and calls ``markPrinted()``,
+/// ``publish(to:shouldContinue:)`` publishes them, and ``writePending()`` writes the state file. The changes reach
+/// PostgreSQL from the ledger. So each event in the ledger is either delivered or waits for delivery:
+/// ``takeUnprinted()`` returns the events that an earlier run did not print.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
@@ -23,8 +23,8 @@ public final class CollectorService {
     private var notices: [Notice] = []
     /// True if the beacons that were present in an earlier run have been restored.
     private var hasResumed = false
-    /// The number of lines taken since sightings were last written.
-    private var linesSinceKept = 0
+    /// The number of lines processed since sightings were last written.
+    private var linesSinceWrite = 0
     /// True if there have been events since the states were last published.
     private var hasChanged = false
     /// The earliest time of the next write of the state file, in nanoseconds.
@@ -42,7 +42,7 @@ public final class CollectorService {
     /// True if a line was live: received when it was written, not read from a recording.
     private var isLive = false
 
-    /// Sightings are written at the latest after this number of lines; ``rest()`` writes them earlier.
+    /// Sightings are written at the latest after this number of lines; ``writePending()`` writes them earlier.
     private static let linesBetween = 1000
     /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
     /// duration of the last write.
@@ -86,27 +86,28 @@ public final class CollectorService {
     /// - Parameters:
     ///   - receiver: The name of the receiver, for lines that do not contain it.
     ///   - arrival: The time of arrival, in milliseconds since 1970.
-    ///   - isLive: As for ``SightingCollector/take(_:from:arrival:isLive:goesOn:)``.
-    ///   - goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
+    ///   - isLive: As for ``SightingCollector/process(_:from:arrival:isLive:shouldContinue:)``.
+    ///   - shouldContinue: As for ``SightingCollector/advance(to:shouldContinue:)``.
     /// - Returns: The changes.
-    public func take(
+    public func process(
         _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
-        goesOn: () -> Bool = { true }
+        shouldContinue: () -> Bool = { true }
     ) -> [SightingCollector.Event] {
         resume(at: line.unixMilliseconds ?? arrival, isLive: isLive)
-        let events = collector.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn)
+        let events = collector.process(
+            line, from: receiver, arrival: arrival, isLive: isLive, shouldContinue: shouldContinue)
         self.isLive = self.isLive || isLive
-        linesSinceKept += 1
-        if !events.isEmpty || linesSinceKept >= Self.linesBetween { keep(events) }
+        linesSinceWrite += 1
+        if !events.isEmpty || linesSinceWrite >= Self.linesBetween { record(events) }
         return events
     }
 
     /// Advances the collector's time without a line, and writes the changes.
     ///
     /// - Parameter time: The present time, in milliseconds since 1970.
-    public func advance(to time: Int, goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
-        let events = collector.advance(to: time, goesOn: goesOn)
-        keep(events)
+    public func advance(to time: Int, shouldContinue: () -> Bool = { true }) -> [SightingCollector.Event] {
+        let events = collector.advance(to: time, shouldContinue: shouldContinue)
+        record(events)
         return events
     }
 
@@ -117,7 +118,7 @@ public final class CollectorService {
     /// - Returns: True if the clock was set.
     public func follow(_ reading: WallClockSteps.Reading) -> Bool {
         guard let step = clock.step(until: reading) else { return false }
-        keep([])
+        record([])
         // If the collector's time comes from lines with the clock of another machine, it does not change: that clock
         // was not set.
         if collector.follows(Int((reading.wall - step) / 1000)) { collector.shift(by: Int(step / 1000)) }
@@ -128,15 +129,15 @@ public final class CollectorService {
     }
 
     /// Ends the current second, and writes the changes.
-    public func finish(goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
-        let events = collector.finish(goesOn: goesOn)
-        keep(events)
+    public func finish(shouldContinue: () -> Bool = { true }) -> [SightingCollector.Event] {
+        let events = collector.finish(shouldContinue: shouldContinue)
+        record(events)
         return events
     }
 
     /// Writes all data that waits, and clears the state. Call it when another collector takes over the site.
     public func standBy() {
-        keep([])
+        record([])
         let keepsSightings = collector.keepsSightings
         collector = SightingCollector(collector.file, rooms)
         collector.keepsSightings = keepsSightings
@@ -167,8 +168,8 @@ public final class CollectorService {
 
     // MARK: Writing
 
-    private func keep(_ events: [SightingCollector.Event]) {
-        linesSinceKept = 0
+    private func record(_ events: [SightingCollector.Event]) {
+        linesSinceWrite = 0
         hasChanged = hasChanged || !events.isEmpty
         guard ledger != nil || uploader != nil else { return }
         let sightings = collector.takeSightings()
@@ -180,10 +181,10 @@ public final class CollectorService {
     }
 
     /// Records that all events that were returned so far have been printed.
-    public func settlePrinted() {
+    public func markPrinted() {
         guard hasUnprinted else { return }
         hasUnprinted = false
-        ledger?.settleAll(for: EventLedger.lines)
+        ledger?.markAllDelivered(for: EventLedger.lines)
     }
 
     /// Returns the events that an earlier run recorded but did not print, the oldest first, as JSON.
@@ -195,15 +196,15 @@ public final class CollectorService {
 
     /// Publishes the state of each beacon, within 1 s if something has changed.
     ///
-    /// - Parameter goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
-    public func publish(to broker: CollectorBroker, goesOn: () -> Bool = { true }) {
+    /// - Parameter shouldContinue: As for ``SightingCollector/advance(to:shouldContinue:)``.
+    public func publish(to broker: CollectorBroker, shouldContinue: () -> Bool = { true }) {
         self.broker = (true, broker.disconnectedSince)
-        if broker.publish(collector, hasChanged: hasChanged, goesOn: goesOn) { hasChanged = false }
+        if broker.publish(collector, hasChanged: hasChanged, shouldContinue: shouldContinue) { hasChanged = false }
     }
 
     /// Writes the sightings that wait. If it is time, also deletes old events and writes the state file.
-    public func rest() {
-        keep([])
+    public func writePending() {
+        record([])
         if isLive {
             let now = WallClock.microseconds()
             ledger?.markRunning(at: now)

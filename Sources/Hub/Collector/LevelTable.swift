@@ -37,7 +37,7 @@ struct LevelTable: Sendable {
 
 /// The log-likelihoods of received levels and of missed packets on one floor. Differences of levels are in 128ths of a
 /// decibel.
-struct HearingTable: Sendable {
+struct LikelihoodTable: Sendable {
     /// The log-likelihood of a level, by its difference from the expected level.
     private let byError: [Float]
     /// The differences that ``byError`` covers.
@@ -74,8 +74,8 @@ struct HearingTable: Sendable {
         least = log(1e-12)
         most = Double(values.max() ?? 0)
         ranges = (0..<Int(-least * Self.limits)).map { step in
-            func tells(_ value: Float) -> Bool { Double(value) >= -Double(step) / Self.limits }
-            guard let low = values.firstIndex(where: tells), let high = values.lastIndex(where: tells) else {
+            func isLikely(_ value: Float) -> Bool { Double(value) >= -Double(step) / Self.limits }
+            guard let low = values.firstIndex(where: isLikely), let high = values.lastIndex(where: isLikely) else {
                 return 0..<0
             }
             return first + low..<first + high + 1
@@ -91,7 +91,7 @@ struct HearingTable: Sendable {
     /// The log-likelihood of a level.
     ///
     /// - Parameter error: The level minus the expected level.
-    func hearing(_ error: Int) -> Float {
+    func reception(_ error: Int) -> Float {
         errorRange.contains(error) ? byError[error - errorRange.lowerBound] : Float(least)
     }
 

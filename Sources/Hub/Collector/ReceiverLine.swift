@@ -16,7 +16,7 @@ public struct ReceiverLine: Hashable, Sendable {
     public var isListening: Bool?
     /// True if the receiver reports that it ends, or the broker reports that the receiver is offline.
     public var isOff = false
-    public var beacons: [Heard] = []
+    public var beacons: [Beacon] = []
     /// True if the receiver also received devices that the line does not list.
     public var hasOthers = false
 
@@ -35,7 +35,7 @@ public struct ReceiverLine: Hashable, Sendable {
     }
 
     /// One beacon in a line.
-    public struct Heard: Hashable, Sendable {
+    public struct Beacon: Hashable, Sendable {
         /// The name of the beacon; `nil` if the receiver does not know it.
         public var name: String?
         /// The identity of the beacon; `nil` if the line has only the name.
@@ -63,7 +63,7 @@ public struct ReceiverLine: Hashable, Sendable {
     }
 
     /// Creates a line.
-    public init(receiver: String?, unixMilliseconds: Int?, beacons: [Heard] = []) {
+    public init(receiver: String?, unixMilliseconds: Int?, beacons: [Beacon] = []) {
         self.receiver = receiver
         self.unixMilliseconds = unixMilliseconds
         self.beacons = beacons
@@ -109,25 +109,25 @@ public struct ReceiverLine: Hashable, Sendable {
         receiver = (node["receiver"]?.string ?? node["listener"]?.string).flatMap(Self.name)
         unixMilliseconds = node["at"]?.string.flatMap(Self.milliseconds)
         if node["b"]?.elements != nil {
-            take(batch: node)
+            read(batch: node)
             return
         }
         switch node["event"]?.string {
         case "report":
             let power = node["frames"]?.elements?.lazy.compactMap(Self.power).first
             let telemetry = node["frames"]?.elements?.first { $0["type"]?.string == "eddystone-tlm" }
-            take(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power, telemetry)
+            read(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power, telemetry)
         case "beacons":
             isListening = Self.isListening(node)
             hasOthers = (node["strangers"]?["reports"]?.integer ?? 0) > 0
             for beacon in node["beacons"]?.elements ?? [] {
                 guard let reports = beacon["heard"]?.integer, reports > 0 else { continue }
-                take(
+                read(
                     beacon, reports: min(reports, 1_000_000),
                     level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil,
                     beacon["telemetry"])
             }
-        case "state": take(state: node)
+        case "state": read(state: node)
         default: break
         }
     }
@@ -141,7 +141,7 @@ public struct ReceiverLine: Hashable, Sendable {
         guard isAboutReceiver, let payload else { return }
         if levels[2] == "sightings" {
             receiver = Self.name(levels[4])
-            take(batch: payload)
+            read(batch: payload)
         } else if levels[2] == "receivers" {
             receiver = Self.name(levels[3])
             if levels[4] == "status" {
@@ -149,18 +149,18 @@ public struct ReceiverLine: Hashable, Sendable {
                 isOff = payload.string == "offline"
             }
             if levels[4] == "state" {
-                take(state: payload)
+                read(state: payload)
                 hasOthers = (payload["reportsPerS"]?.integer ?? 0) > 0
             }
         }
     }
 
-    private mutating func take(state node: JSONNode) {
+    private mutating func read(state node: JSONNode) {
         isListening = Self.isListening(node)
         isOff = node["state"]?.string == "off"
     }
 
-    private mutating func take(batch node: JSONNode) {
+    private mutating func read(batch node: JSONNode) {
         guard node["v"]?.integer == 1, let boot = node["boot"]?.string.flatMap(Self.name),
             let sequence = node["seq"]?.integer, let at = node["bootMs"]?.integer, Self.uptimes.contains(at)
         else { return }
@@ -171,7 +171,7 @@ public struct ReceiverLine: Hashable, Sendable {
             else { continue }
             // The id is an identity if it has a colon, otherwise a name.
             let isIdentity = id.contains(":")
-            var heard = Heard(
+            var heard = Beacon(
                 name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
                 level: Self.level(beacon["rssi"]?.thousandths.map { Double($0) / 1000 }))
             heard.batteryMillivolts = beacon["batteryV"]?.thousandths.flatMap(Self.battery)
@@ -180,13 +180,13 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func read(
         _ node: JSONNode, reports: Int, level: Double?, power: Int?, _ telemetry: JSONNode?
     ) {
         let name = node["beacon"]?.string.flatMap(Self.name)
         let identity = node["identity"]?.string.flatMap(Self.name)
         guard name != nil || identity != nil else { return }
-        var heard = Heard(
+        var heard = Beacon(
             name: name, identity: identity, reports: reports, level: Self.level(level), powerAtOneMeter: power)
         heard.batteryMillivolts = telemetry?["batteryMv"]?.integer.flatMap(Self.battery)
         heard.temperature = telemetry?["temperatureC"]?.thousandths.flatMap(Self.temperature)

@@ -65,7 +65,7 @@ struct ReceiverRuns: Sendable {
     /// Processes the number of a batch, and returns the time of the batch or why it is not used.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
-    mutating func take(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
+    mutating func process(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
         if let place = runs.firstIndex(where: { $0.boot == number.boot }) {
             guard !runs[place].has(number.sequence) else { return .again }
             let time =

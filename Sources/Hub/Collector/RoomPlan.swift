@@ -23,7 +23,7 @@ public struct RoomPlan: Sendable {
     private(set) var floors: [Int] = []
     private(set) var levels: LevelTable
     /// The log-likelihoods of levels and of missed packets, for each floor.
-    private(set) var hearing: [HearingTable] = []
+    private(set) var likelihoods: [LikelihoodTable] = []
     /// The sensitivity on each floor, in 128ths of a dBm.
     private(set) var sensitivities: [Int] = []
     /// The floor and the position of each receiver; `nil` for a receiver without a position.
@@ -97,7 +97,7 @@ public struct RoomPlan: Sendable {
         }
         levels = LevelTable(floors: ranges)
         for site in sites {
-            hearing.append(HearingTable(spread: max(1, site.radio.shadowing)))
+            likelihoods.append(LikelihoodTable(spread: max(1, site.radio.shadowing)))
             sensitivities.append(LevelTable.units(site.radio.sensitivity))
         }
         spots = file.receivers.map { receiver in

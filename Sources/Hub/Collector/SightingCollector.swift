@@ -29,18 +29,19 @@ public struct SightingCollector: Sendable {
     private var start: Int?
     /// False until a second line, or the machine's clock, agrees with the time of the first line.
     private var isTimeAgreed = false
-    private var leaping = LeapingLines()
+    /// Lines whose time is far ahead.
+    private var linesAhead = WaitingLines()
     /// Lines whose time is before that of the first line, while the time is not agreed.
-    private var earlier = LeapingLines()
+    private var earlierLines = WaitingLines()
     /// The sum of all calls of ``shift(by:)``, in milliseconds.
     private var shifted = 0
     /// The beacons that were present in an earlier run, kept until the time is agreed.
     private var resumed: [Stay] = []
     /// The identities of beacons without a name, if they are only counted.
     private var strangers: Set<String> = []
-    /// The vocabulary number of each text of ``SightingBatch/knownNames``. The numbers begin after those of the
-    /// receivers: a receiver whose batches have no such text uses its own number as vocabulary.
-    private var vocabularies: [String: Int] = [:]
+    /// The number of the set of beacon names for each text of ``SightingBatch/knownNames``. The numbers begin after
+    /// those of the receivers: a receiver whose batches have no such text uses its own number.
+    private var nameSetNumbers: [String: Int] = [:]
     /// The number of trails of beacons that the file does not describe.
     private var undescribed = 0
     /// True if sightings are kept for ``takeSightings()``.
@@ -48,7 +49,7 @@ public struct SightingCollector: Sendable {
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// `goesOn` is called once for this number of beacons.
+    /// `shouldContinue` is called once for this number of beacons.
     private static let beaconsBetween = 4
 
     /// The state of one receiver.
@@ -60,7 +61,7 @@ public struct SightingCollector: Sendable {
         /// True if the receiver has ended, or the broker has reported that it is offline.
         var isOff = false
         /// True if the receiver sent a line in the current second.
-        var hasSpoken = false
+        var hasSentLine = false
         /// True if the receiver sent a line recently and is not deaf.
         var isAlive = false
         var reports = 0
@@ -69,7 +70,7 @@ public struct SightingCollector: Sendable {
         var clock = ListeningClock()
         /// A number that stands for the set of beacon names that the receiver knows. Receivers with the same names have
         /// the same number; `nil` if the receiver reports all beacons.
-        var vocabulary: Int?
+        var nameSet: Int?
         /// True if the receiver is dead because it sends no lines.
         var isTimedOut: Bool { !isAlive && !isDeaf }
     }
@@ -137,8 +138,8 @@ public struct SightingCollector: Sendable {
     static let quiet = 400
     /// The largest number of beacons that the file does not describe. Beacons that it describes do not count.
     public static let limit = 20_000
-    /// The largest number of different vocabularies.
-    private static let vocabularyLimit = 1000
+    /// The largest number of different sets of beacon names.
+    private static let nameSetLimit = 1000
 
     /// Creates a collector that has received nothing.
     ///
@@ -163,10 +164,11 @@ public struct SightingCollector: Sendable {
     ///   - isLive: True if `arrival` was read from this machine's clock. A line whose time agrees with `arrival` is
     ///     then used at once. If the time is up to 60 s later than `arrival`, the line's clock is fast, and `arrival`
     ///     is used instead.
-    ///   - goesOn: As for ``advance(to:goesOn:)``.
+    ///   - shouldContinue: As for ``advance(to:shouldContinue:)``.
     /// - Returns: The changes in the seconds before the line.
-    public mutating func take(
-        _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false, goesOn: () -> Bool = { true }
+    public mutating func process(
+        _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false,
+        shouldContinue: () -> Bool = { true }
     ) -> [Event] {
         counts.lines += 1
         guard let receiver = (line.receiver ?? name).flatMap({ receiverNumbers[$0] }) else {
@@ -176,7 +178,7 @@ public struct SightingCollector: Sendable {
         var time = line.unixMilliseconds ?? arrival
         if isLive, (1...Self.liveMilliseconds).contains(time - arrival) { time = arrival }
         if let number = line.number {
-            switch receivers[receiver].runs.take(number, arrival: time) {
+            switch receivers[receiver].runs.process(number, arrival: time) {
             case .again:
                 counts.duplicates += 1
                 return []
@@ -192,28 +194,28 @@ public struct SightingCollector: Sendable {
         let timed = TimedLine(line: line, receiver: receiver, time: time)
         let isCertain =
             isLive ? abs(time - arrival) <= Self.liveMilliseconds : line.unixMilliseconds == nil
-        return follow(timed, isCertain: isCertain, goesOn)
+        return follow(timed, isCertain: isCertain, shouldContinue)
     }
 
     /// Uses a line if its time is possible. Otherwise the line waits.
     ///
     /// - Parameter isCertain: True if the line's time is confirmed by this machine's clock.
-    private mutating func follow(_ line: TimedLine, isCertain: Bool, _ goesOn: () -> Bool) -> [Event] {
+    private mutating func follow(_ line: TimedLine, isCertain: Bool, _ shouldContinue: () -> Bool) -> [Event] {
         guard let start else {
             isTimeAgreed = isCertain
-            return use(line, goesOn)
+            return use(line, shouldContinue)
         }
         if !isTimeAgreed {
-            if let events = agree(line, start, isCertain: isCertain, goesOn) { return events }
+            if let events = agree(line, start, isCertain: isCertain, shouldContinue) { return events }
         }
-        guard line.time > start + LeapingLines.step, !isCertain else {
+        guard line.time > start + WaitingLines.step, !isCertain else {
             // A line of the usual time shows that the waiting lines have a wrong clock. A late line does not show this.
-            if line.time >= start - LeapingLines.step { counts.wrongClocks += leaping.take().count }
-            return use(line, goesOn)
+            if line.time >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
+            return use(line, shouldContinue)
         }
-        counts.wrongClocks += leaping.add(line)
-        guard leaping.agree else { return [] }
-        return useLeapingLines(goesOn)
+        counts.wrongClocks += linesAhead.add(line)
+        guard linesAhead.agree else { return [] }
+        return useLinesAhead(shouldContinue)
     }
 
     /// Decides whether the collector's time is agreed. Until a second line agrees, the time comes from one clock, which
@@ -222,39 +224,39 @@ public struct SightingCollector: Sendable {
     /// - Returns: The changes if the line was used here or waits; `nil` if the caller must process it like any other
     ///   line.
     private mutating func agree(
-        _ line: TimedLine, _ start: Int, isCertain: Bool, _ goesOn: () -> Bool
+        _ line: TimedLine, _ start: Int, isCertain: Bool, _ shouldContinue: () -> Bool
     ) -> [Event]? {
-        func agrees(_ other: TimedLine) -> Bool { abs(other.time - line.time) <= LeapingLines.step }
-        if isCertain || abs(line.time - start) <= LeapingLines.step {
-            counts.wrongClocks += earlier.take().count
+        func agrees(_ other: TimedLine) -> Bool { abs(other.time - line.time) <= WaitingLines.step }
+        if isCertain || abs(line.time - start) <= WaitingLines.step {
+            counts.wrongClocks += earlierLines.take().count
             (isTimeAgreed, resumed) = (true, [])
             return nil
         }
         // A line without a time of its own, such as a batch that may come late, is no evidence.
         guard line.line.unixMilliseconds != nil else { return nil }
-        if let other = (leaping.lines + earlier.lines).first(where: agrees) {
-            startAgain(without: leaping.lines.count + earlier.lines.count)
+        if let other = (linesAhead.lines + earlierLines.lines).first(where: agrees) {
+            startAgain(without: linesAhead.lines.count + earlierLines.lines.count)
             isTimeAgreed = true
-            return use(other, goesOn) + use(line, goesOn)
+            return use(other, shouldContinue) + use(line, shouldContinue)
         }
         guard line.time < start else { return nil }
-        counts.wrongClocks += earlier.add(line)
-        guard earlier.agree else { return [] }
-        let lines = earlier.take()
-        startAgain(without: leaping.lines.count + 1)
+        counts.wrongClocks += earlierLines.add(line)
+        guard earlierLines.agree else { return [] }
+        let lines = earlierLines.take()
+        startAgain(without: linesAhead.lines.count + 1)
         isTimeAgreed = true
         return lines.enumerated().flatMap { place, line in
-            place == 0 ? use(line, goesOn) : follow(line, isCertain: false, goesOn)
+            place == 0 ? use(line, shouldContinue) : follow(line, isCertain: false, shouldContinue)
         }
     }
 
     /// Uses the waiting lines. The first line sets the time; lines that are far ahead of it wait again.
-    private mutating func useLeapingLines(_ goesOn: () -> Bool) -> [Event] {
-        let lines = leaping.take()
+    private mutating func useLinesAhead(_ shouldContinue: () -> Bool) -> [Event] {
+        let lines = linesAhead.take()
         isTimeAgreed = true
         var events: [Event] = []
         for (place, line) in lines.enumerated() {
-            events += place == 0 ? use(line, goesOn) : follow(line, isCertain: false, goesOn)
+            events += place == 0 ? use(line, shouldContinue) : follow(line, isCertain: false, shouldContinue)
         }
         return events
     }
@@ -270,10 +272,10 @@ public struct SightingCollector: Sendable {
         self = new
     }
 
-    private mutating func use(_ timed: TimedLine, _ goesOn: () -> Bool) -> [Event] {
+    private mutating func use(_ timed: TimedLine, _ shouldContinue: () -> Bool) -> [Event] {
         let (line, receiver, time) = (timed.line, timed.receiver, timed.time)
         if !resumed.isEmpty, trails.isEmpty { restore(at: time) }
-        let events = pass(to: time, goesOn)
+        let events = pass(to: time, shouldContinue)
         if let start, time < start - Self.lateness {
             counts.late += 1
             note(line, receiver, at: time, isLate: true)
@@ -281,26 +283,26 @@ public struct SightingCollector: Sendable {
         }
         note(line, receiver, at: time, isLate: false)
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
-        receivers[receiver].hasSpoken = true
+        receivers[receiver].hasSentLine = true
         if let isListening = line.isListening {
             (receivers[receiver].isDeaf, receivers[receiver].isOff) = (!isListening, line.isOff)
         }
         if line.provesReception { receivers[receiver].clock.receive(at: instant(time)) }
-        if !line.beacons.isEmpty { receivers[receiver].vocabulary = vocabulary(of: line, receiver) }
-        for heard in line.beacons { take(heard, from: receiver) }
+        if !line.beacons.isEmpty { receivers[receiver].nameSet = nameSet(of: line, receiver) }
+        for heard in line.beacons { add(heard, from: receiver) }
         return events
     }
 
-    private mutating func vocabulary(of line: ReceiverLine, _ receiver: Int) -> Int? {
+    private mutating func nameSet(of line: ReceiverLine, _ receiver: Int) -> Int? {
         guard line.number != nil else { return nil }
         guard let names = line.knownNames else { return receiver }
-        if let number = vocabularies[names] { return number }
-        guard vocabularies.count < Self.vocabularyLimit else { return receiver }
-        vocabularies[names] = receivers.count + vocabularies.count
-        return vocabularies[names]
+        if let number = nameSetNumbers[names] { return number }
+        guard nameSetNumbers.count < Self.nameSetLimit else { return receiver }
+        nameSetNumbers[names] = receivers.count + nameSetNumbers.count
+        return nameSetNumbers[names]
     }
 
-    private mutating func take(_ heard: ReceiverLine.Heard, from receiver: Int) {
+    private mutating func add(_ heard: ReceiverLine.Beacon, from receiver: Int) {
         counts.reports += heard.reports
         receivers[receiver].reports += heard.reports
         guard let key = name(of: heard) else {
@@ -325,12 +327,12 @@ public struct SightingCollector: Sendable {
                     described: described[key], power: heard.powerAtOneMeter))
         }
         let offset = Double(file.receivers[receiver].levelOffset)
-        trails[number].hear(
-            heard, level: heard.level.map { $0 + offset }, from: receiver, receivers[receiver].vocabulary)
+        trails[number].add(
+            heard, level: heard.level.map { $0 + offset }, from: receiver, receivers[receiver].nameSet)
     }
 
     /// Returns the name of a beacon, or its identity if it has no name; `nil` for beacons that are only counted.
-    private func name(of heard: ReceiverLine.Heard) -> String? {
+    private func name(of heard: ReceiverLine.Beacon) -> String? {
         heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
     }
 
@@ -415,15 +417,15 @@ public struct SightingCollector: Sendable {
 
     /// Ends every second that is over by `time`.
     ///
-    /// - Parameter goesOn: Called often, because processing a second may take long at a large site. If it returns
-    ///   false, the remaining work is left out, so that a process can end quickly after a signal.
+    /// - Parameter shouldContinue: Called often, because processing a second may take long at a large site. If it
+    ///   returns false, the remaining work is left out, so that a process can end quickly after a signal.
     /// - Returns: The changes.
-    public mutating func advance(to time: Int, goesOn: () -> Bool = { true }) -> [Event] {
+    public mutating func advance(to time: Int, shouldContinue: () -> Bool = { true }) -> [Event] {
         (isTimeAgreed, resumed) = (true, [])
-        return pass(to: time, goesOn)
+        return pass(to: time, shouldContinue)
     }
 
-    private mutating func pass(to time: Int, _ goesOn: () -> Bool) -> [Event] {
+    private mutating func pass(to time: Int, _ shouldContinue: () -> Bool) -> [Event] {
         guard var start else {
             // Seconds begin at whole seconds, so that collectors that get the same lines give the same ids to events.
             self.start = time - time % 1000
@@ -431,9 +433,9 @@ public struct SightingCollector: Sendable {
         }
         var events: [Event] = []
         var passed = 0
-        while start + 1000 <= time, goesOn() {
+        while start + 1000 <= time, shouldContinue() {
             start += 1000
-            events += endSecond(start, goesOn)
+            events += endSecond(start, shouldContinue)
             passed += 1
             // After so many seconds without a line all receivers are dead, so the remaining seconds are skipped.
             if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
@@ -443,19 +445,19 @@ public struct SightingCollector: Sendable {
     }
 
     /// Uses the waiting lines and ends the current second. Call it when no more lines come.
-    public mutating func finish(goesOn: () -> Bool = { true }) -> [Event] {
+    public mutating func finish(shouldContinue: () -> Bool = { true }) -> [Event] {
         var events: [Event] = []
-        counts.wrongClocks += earlier.take().count
+        counts.wrongClocks += earlierLines.take().count
         // The waiting lines need not agree if they are only a short time ahead.
-        while let first = leaping.lines.first {
-            guard let start, first.time - start <= LeapingLines.pause else {
-                counts.wrongClocks += leaping.take().count
+        while let first = linesAhead.lines.first {
+            guard let start, first.time - start <= WaitingLines.pause else {
+                counts.wrongClocks += linesAhead.take().count
                 break
             }
-            events += useLeapingLines(goesOn)
+            events += useLinesAhead(shouldContinue)
         }
         guard let start else { return events }
-        return events + advance(to: start + 1000, goesOn: goesOn)
+        return events + advance(to: start + 1000, shouldContinue: shouldContinue)
     }
 
     /// Changes all times, because this machine's clock was set. Nothing else changes.
@@ -473,7 +475,7 @@ public struct SightingCollector: Sendable {
         for number in trails.indices { trails[number].shift(by: step) }
     }
 
-    private mutating func endSecond(_ end: Int, _ goesOn: () -> Bool) -> [Event] {
+    private mutating func endSecond(_ end: Int, _ shouldContinue: () -> Bool) -> [Event] {
         var events: [Event] = []
         for number in receivers.indices {
             let isAlive =
@@ -494,24 +496,24 @@ public struct SightingCollector: Sendable {
             isAlive[$0] && receivers[$0].clock.lastReport != nil && !receivers[$0].clock.isDoubtful(at: moment)
         }
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
-        let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
+        let hasSentLine = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSentLine }
         let now = BeaconTrail.ReceiverStates(
-            plan: plan, isAlive: isAlive, isCertain: isCertain, hasSpoken: hasSpoken,
-            spoken: hasSpoken.indices.filter { hasSpoken[$0] },
+            plan: plan, isAlive: isAlive, isCertain: isCertain, hasSentLine: hasSentLine,
+            senders: hasSentLine.indices.filter { hasSentLine[$0] },
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
             lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + shifted } },
-            periods: receivers.map(\.clock.period), vocabularies: receivers.map(\.vocabulary),
+            periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
-            guard number % Self.beaconsBetween > 0 || goesOn() else { break }
+            guard number % Self.beaconsBetween > 0 || shouldContinue() else { break }
             for change in trails[number].endSecond(now, &workspace) {
                 events.append(event(change, of: trails[number], at: end))
             }
         }
-        for number in receivers.indices { receivers[number].hasSpoken = false }
+        for number in receivers.indices { receivers[number].hasSentLine = false }
         return events
     }
 

@@ -33,11 +33,11 @@ final class BrokerPublisher {
         case outbox
         /// An event of the ledger.
         case event(Int64)
-        case unkeptEvent(UnkeptEvent)
+        case unstoredEvent(UnstoredEvent)
     }
 
     /// An event that the ledger could not store, with its time in microseconds since 1970.
-    private struct UnkeptEvent {
+    private struct UnstoredEvent {
         let id: String
         let publication: Publication
         let time: Int64
@@ -46,14 +46,14 @@ final class BrokerPublisher {
     /// The events that the ledger could not store and that the broker has not acknowledged. If their size exceeds
     /// ``memoryLimit``, the oldest are removed here, and are later published from the ledger when its file can be
     /// written again.
-    private struct UnkeptEvents {
-        private(set) var waiting: [UnkeptEvent] = []
+    private struct UnstoredEvents {
+        private(set) var waiting: [UnstoredEvent] = []
         /// The size of the payloads that wait, in bytes.
         private(set) var octets = 0
         /// The ids of the events that wait, or were sent and are not acknowledged.
         private(set) var ids: Set<String> = []
 
-        mutating func append(_ event: UnkeptEvent) {
+        mutating func append(_ event: UnstoredEvent) {
             ids.insert(event.id)
             waiting.append(event)
             octets += event.publication.payload.count
@@ -64,7 +64,7 @@ final class BrokerPublisher {
         }
 
         /// Passes the waiting events to `send`, until it returns false.
-        mutating func drain(_ send: (UnkeptEvent) -> Bool) {
+        mutating func drain(_ send: (UnstoredEvent) -> Bool) {
             var sent = 0
             while sent < waiting.count, send(waiting[sent]) { sent += 1 }
             removeFirst(sent)
@@ -75,7 +75,7 @@ final class BrokerPublisher {
             waiting.removeFirst(count)
         }
 
-        mutating func settle(_ event: UnkeptEvent) { ids.remove(event.id) }
+        mutating func remove(_ event: UnstoredEvent) { ids.remove(event.id) }
     }
 
     /// The messages that were last read from the outbox, and how many of them were sent and acknowledged.
@@ -101,10 +101,10 @@ final class BrokerPublisher {
     private var publisher: ListenerPublisher
     private var board = RetainedBoard()
     private var sightings = PublicationQueue(limit: BrokerPublisher.memoryLimit)
-    private var unkeptEvents = UnkeptEvents()
+    private var unstoredEvents = UnstoredEvents()
     private var batch = Batch()
     /// The messages that the broker has not acknowledged.
-    private var onTheWay: [BrokerTicket: Origin] = [:]
+    private var inFlight: [BrokerTicket: Origin] = [:]
     /// The number of events in the ledger that the broker has not acknowledged. The ledger counts them only once,
     /// because counting the events of a month takes long.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
@@ -141,7 +141,7 @@ final class BrokerPublisher {
             listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
             known: file.known.beacons, boot: boot, version: version, time: clock.text)
         subject.zones = file.zones.map(\.name)
-        subject.tellsIntervals = !source.isPresenceOnly
+        subject.measuresIntervals = !source.isPresenceOnly
         subject.unixMicroseconds = clock.unixMicroseconds
         publisher = ListenerPublisher(subject, section)
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
@@ -189,15 +189,15 @@ final class BrokerPublisher {
             poll()
         }
         let left = Int(Int64(bitPattern: deadline &- MonotonicClock.nanoseconds()) / 1_000_000)
-        for event in connection.close(waitingMilliseconds: max(left, 200)) { take(event) }
+        for event in connection.close(waitingMilliseconds: max(left, 200)) { handle(event) }
         if sightings.count > 0 { moveToOutbox() }
     }
 
     // MARK: Publishing
 
     /// Updates whether the receiver works.
-    func change(isHearing: Bool, at now: HeardInstant) {
-        if isHearing { publisher.begin(at: now) }
+    func change(isListening: Bool, at now: HeardInstant) {
+        if isListening { publisher.begin(at: now) }
     }
 
     /// Publishes an event.
@@ -211,7 +211,7 @@ final class BrokerPublisher {
             mayHaveEvents = true
         } else {
             let publication = Publication(publisher.tree.zoneEvents(event.zone), json)
-            unkeptEvents.append(UnkeptEvent(id: id, publication: publication, time: WallClock.microseconds()))
+            unstoredEvents.append(UnstoredEvent(id: id, publication: publication, time: WallClock.microseconds()))
         }
     }
 
@@ -239,24 +239,24 @@ final class BrokerPublisher {
         let output = publisher.endRound(monitor.table, at: now, measures, zones: zones)
         for publication in output.retained { board.set(publication) }
         let time = WallClock.microseconds()
-        for publication in output.assured { sightings.append(publication, time: time) }
+        for publication in output.sightings { sightings.append(publication, time: time) }
         if let oldest = sightings.oldest, time - oldest >= Self.memoryMicroseconds,
             downSince != nil || sightings.octets > Self.memoryLimit / 2
         {
             moveToOutbox()
         }
         poll()
-        for publication in output.fleeting { _ = connection.publish(publication) }
+        for publication in output.readings { _ = connection.publish(publication) }
     }
 
     // MARK: The broker
 
     /// Handles the events of the broker, and sends waiting messages.
     func poll() {
-        for event in connection.poll(at: MonotonicClock.nanoseconds()) { take(event) }
+        for event in connection.poll(at: MonotonicClock.nanoseconds()) { handle(event) }
         if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         sendEvents()
-        unkeptEvents.drain { send($0.publication, .unkeptEvent($0)) }
+        unstoredEvents.drain { send($0.publication, .unstoredEvent($0)) }
         board.drain { send($0, .state(topic: $0.topic)) }
         // New sightings are sent before old ones, so that a collector can compute how late the old ones are.
         sightings.drain { send($0, .sightings($0, $1)) }
@@ -272,7 +272,7 @@ final class BrokerPublisher {
             mayHaveEvents = some.count == Self.messagesAtATime || ledger.backlogCount > 0
             if some.isEmpty { return }
             for waiting in some {
-                if unkeptEvents.ids.contains(waiting.event.id) {
+                if unstoredEvents.ids.contains(waiting.event.id) {
                     lastEvent = waiting.sequence
                     continue
                 }
@@ -313,11 +313,11 @@ final class BrokerPublisher {
 
     private func send(_ publication: Publication, _ origin: Origin) -> Bool {
         guard let ticket = connection.publish(publication) else { return false }
-        onTheWay[ticket] = origin
+        inFlight[ticket] = origin
         return true
     }
 
-    private func take(_ event: BrokerEvent) {
+    private func handle(_ event: BrokerEvent) {
         switch event {
         case .connected:
             (downSince, lastError) = (nil, nil)
@@ -334,14 +334,14 @@ final class BrokerPublisher {
             if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
             lastError = error
         case .acknowledged(let ticket):
-            switch onTheWay.removeValue(forKey: ticket) {
+            switch inFlight.removeValue(forKey: ticket) {
             case .event(let number):
-                ledger.settle(number, for: EventLedger.broker)
+                ledger.markDelivered(number, for: EventLedger.broker)
                 eventCount = max(0, eventCount - 1)
             case .outbox: batch.acknowledged += 1
-            case .unkeptEvent(let event):
-                unkeptEvents.settle(event)
-                ledger.settle(id: event.id, for: EventLedger.broker)
+            case .unstoredEvent(let event):
+                unstoredEvents.remove(event)
+                ledger.markDelivered(id: event.id, for: EventLedger.broker)
             case .state, .sightings, nil: break
             }
         case .abandoned(let ticket): sendAgain(ticket)
@@ -349,7 +349,7 @@ final class BrokerPublisher {
             let isBirth =
                 message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
             // A retained birth message was sent before this connection, so it needs no answer.
-            if isBirth, !message.isRetained { births.ask() }
+            if isBirth, !message.isRetained { births.receiveBirth() }
             if let conflict = publisher.conflict(with: message) {
                 notices.append(Notice("\(connection.options.name): \(conflict)", isWarning: true))
             }
@@ -359,11 +359,11 @@ final class BrokerPublisher {
 
     /// Queues a message again that may not have arrived. Receivers recognize duplicates by their id or number.
     private func sendAgain(_ ticket: BrokerTicket) {
-        switch onTheWay.removeValue(forKey: ticket) {
+        switch inFlight.removeValue(forKey: ticket) {
         case .state(let topic): board.publishAgain(topic)
         case .sightings(let publication, let time): sightings.append(publication, time: time)
         case .outbox: batch = Batch()
-        case .unkeptEvent(let event): unkeptEvents.append(event)
+        case .unstoredEvent(let event): unstoredEvents.append(event)
         case .event(let number):
             lastEvent = min(lastEvent, number - 1)
             mayHaveEvents = true
@@ -380,19 +380,19 @@ final class BrokerPublisher {
     }
 
     /// The number of messages that wait in memory.
-    private var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.waiting.count }
+    private var waitingCount: Int { board.waitingCount + sightings.count + unstoredEvents.waiting.count }
 
     var report: Report {
         let oldestEvent =
             eventCount == 0 ? nil : ledger.waiting(for: EventLedger.broker, limit: 1)?.first?.event.time
         let times = [
-            oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unkeptEvents.waiting.first?.time,
+            oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unstoredEvents.waiting.first?.time,
         ]
         return Report(
             broker: downSince.map { "down since \(ZoneEvent.time($0))" }
                 ?? (refusals.isEmpty ? "connected" : "subscription refused"),
             isConnected: downSince == nil, messages: waitingCount + eventCount + outbox.count,
-            octets: sightings.octets + unkeptEvents.octets + outbox.byteCount,
+            octets: sightings.octets + unstoredEvents.octets + outbox.byteCount,
             oldest: times.compactMap(\.self).min().map(ZoneEvent.time),
             droppedSightings: sightings.dropped + outbox.dropped)
     }

@@ -33,9 +33,9 @@ final class HookRunner {
     /// Something that the caller must record or log.
     enum Result: Hashable, Sendable {
         /// All programs of the event with this number have ended or were dropped.
-        case settled(Int64)
+        case completed(Int64)
         /// All programs of the event with this id, which is not stored, have ended or were dropped.
-        case settledUnstored(String)
+        case completedUnstored(String)
         /// A sentence for the journal.
         case warning(String)
     }
@@ -80,7 +80,7 @@ final class HookRunner {
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
         for var job in jobs {
             job.number = number
-            open[Self.settled(job), default: 0] += 1
+            open[Self.completion(of: job), default: 0] += 1
             queue.append(job)
         }
         while queue.count > Self.queueLimit {
@@ -89,7 +89,7 @@ final class HookRunner {
             if dropped == 1 {
                 results.append(.warning("hooks: more than \(Self.queueLimit) wait; the oldest are dropped"))
             }
-            settle(job)
+            complete(job)
         }
         return work()
     }
@@ -132,7 +132,7 @@ final class HookRunner {
         } catch {
             failed += 1
             results.append(.warning("hook \(Self.name(job)) cannot be started: \(error.text)"))
-            settle(job)
+            complete(job)
         }
     }
 
@@ -160,23 +160,26 @@ final class HookRunner {
             failed += 1
             results.append(.warning("hook \(Self.name(job)): \(fault)"))
         }
-        settle(job)
+        complete(job)
     }
 
-    private func settle(_ job: Job) {
-        guard let count = open[Self.settled(job)] else { return }
-        open[Self.settled(job)] = count > 1 ? count - 1 : nil
-        if count <= 1 { results.append(Self.settled(job)) }
+    private func complete(_ job: Job) {
+        guard let count = open[Self.completion(of: job)] else { return }
+        open[Self.completion(of: job)] = count > 1 ? count - 1 : nil
+        if count <= 1 { results.append(Self.completion(of: job)) }
     }
 
     /// Returns the result for the time when all programs of the job's event have ended.
-    private static func settled(_ job: Job) -> Result { job.number.map(Result.settled) ?? .settledUnstored(job.id) }
+    private static func completion(of job: Job) -> Result {
+        job.number.map(Result.completed) ?? .completedUnstored(job.id)
+    }
 
     private static func name(_ job: Job) -> String {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Kills all programs. Called when the service ends. The next run starts the programs of unsettled events again.
+    /// Kills all programs. Called when the service ends. The next run starts the programs of events that were not
+    /// completed again.
     func end() {
         for each in running { each.process.end() }
         running.removeAll()

@@ -128,7 +128,7 @@ public struct HubFile {
     /// m, so that its distance is unknown; otherwise `nil`.
     ///
     /// - Parameter isPhone: True if the beacon is identified by the key of its private addresses.
-    private static func withoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
+    private static func identityWithoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
         let words = beacon.map { known -> String? in
             if isPhone, known.isKnownByKey { return "the key of its addresses" }
             return switch (known.identity, known.region) {
@@ -143,8 +143,8 @@ public struct HubFile {
 
     /// Returns true if a frame with one of these identities contains a power at 1 m, so that the distance of the beacon
     /// can be estimated.
-    public static func statesPower(_ patterns: [RegionPattern]) -> Bool {
-        withoutPower(patterns.map { KnownBeacon(name: "", $0) }, isPhone: false) == nil
+    public static func containsPower(_ patterns: [RegionPattern]) -> Bool {
+        identityWithoutPower(patterns.map { KnownBeacon(name: "", $0) }, isPhone: false) == nil
     }
 
     /// Returns warnings about beacons that belong to a zone but can never be inside it.
@@ -164,7 +164,7 @@ public struct HubFile {
                 if zone.proof == .eid, isPhone || !own.contains(where: \.isKnownByKey) {
                     return "\(file): the zone \(zone.name) needs ephemeral ids, but \(beacon.name) has no key for them"
                 }
-                if case .distance = zone.bound, let only = withoutPower(own, isPhone: isPhone) {
+                if case .distance = zone.bound, let only = identityWithoutPower(own, isPhone: isPhone) {
                     return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is known only by "
                         + "\(only), which states no power at 1 m: use \"aboveDbm\" for the zone"
                 }
@@ -304,18 +304,18 @@ extension KnownBeacons {
     /// - Parameter path: The path of the listener file. Other files are named relative to it.
     /// - Throws: An error with all problems of those files.
     public init(withInventoriesOf listener: ListenerFile, at path: String) throws(ListenerServiceError) {
-        try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
+        try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.inventoryItems(file) }
     }
 
     /// Reads the beacons that a listener file names, to check the rest of the file. Beacons of files that cannot be
     /// used are left out.
     fileprivate init(allWithInventoriesOf listener: ListenerFile, at path: String) {
-        self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
+        self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.inventoryItems(file) }
     }
 
     /// Returns the items of an inventory as beacons, each named by the item's id. Each beacon has the inventory's name
     /// and the item's place as tags, so that a zone can refer to all items, or to the items of one place.
-    private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
+    private static func inventoryItems(_ path: String) throws(ListenerServiceError) -> [InventoryItem] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {
             octets = try ProfileReport.read(path, isReadAgain: true)
@@ -332,7 +332,7 @@ extension KnownBeacons {
             if let place = item.place, place != inventory.name { note.tags.append(place) }
             let texts: [(String, String?)] = [("name", item.name), ("place", item.place), ("note", item.note)]
             note.attachments = texts.compactMap { key, text in text.map { .init(key: key, text: $0) } }
-            return Thing(beacon: beacon, note: note)
+            return InventoryItem(beacon: beacon, note: note)
         }
     }
 }

@@ -84,7 +84,7 @@ final class ListenRun: SightingConsumer {
         hooks.end()
         ledger.retry()
         broker?.finish()
-        settleLines()
+        markLinesPrinted()
         ledger.finish()
         if hooks.dropped > 0 {
             journal.write(
@@ -92,7 +92,7 @@ final class ListenRun: SightingConsumer {
         }
         writeNotices()
         status.write(snapshot(at: HearingClock.machine, isOver: true), journal)
-        try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+        try? notifier.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
     }
 
     // MARK: Calls from the source
@@ -101,7 +101,7 @@ final class ListenRun: SightingConsumer {
         [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp].compactMap(\.self).min()
     }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         let events = monitor.receive(report, octets, range)
         for warning in monitor.takeWarnings() { journal.write(.warning, warning) }
         handle(events)
@@ -111,20 +111,20 @@ final class ListenRun: SightingConsumer {
 
     func change(_ state: ListeningState, at now: HeardInstant) {
         handle(monitor.change(state, at: now))
-        if state.isHearing, !isReady {
+        if state.isListening, !isReady {
             isReady = true
             try? notifier.send(.ready, .status("listening on \(source.adapter?.description ?? "an adapter")"))
         } else if isReady {
             try? notifier.send(.status("\(state)"))
         }
-        broker?.change(isHearing: state.isHearing, at: now)
+        broker?.change(isListening: state.isListening, at: now)
         broker?.publishZones(monitor.engine)
         status.write(snapshot(at: now), journal)
     }
 
-    func rest(at now: HeardInstant) {
+    func handleIdle(at now: HeardInstant) {
         if !hooks.isIdle { handle(hooks.work()) }
-        settleLines()
+        markLinesPrinted()
         // A round that is due must be completed in this call, because otherwise the source would wake up for it again
         // and again.
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
@@ -176,7 +176,7 @@ final class ListenRun: SightingConsumer {
         if options.printsEvents {
             Terminal.write(json + "\n")
             lastLine = number ?? lastLine
-            if number == nil, !Terminal.outputIsGone { ledger.settle(id: stored.id, for: EventLedger.lines) }
+            if number == nil, !Terminal.outputIsGone { ledger.markDelivered(id: stored.id, for: EventLedger.lines) }
         }
         if !jobs.isEmpty { handle(hooks.add(jobs, number: number)) }
     }
@@ -205,18 +205,18 @@ final class ListenRun: SightingConsumer {
     private func handle(_ results: [HookRunner.Result]) {
         for result in results {
             switch result {
-            case .settled(let number): ledger.settle(number, for: EventLedger.hooks)
-            case .settledUnstored(let id): ledger.settle(id: id, for: EventLedger.hooks)
+            case .completed(let number): ledger.markDelivered(number, for: EventLedger.hooks)
+            case .completedUnstored(let id): ledger.markDelivered(id: id, for: EventLedger.hooks)
             case .warning(let text): journal.write(.warning, text)
             }
         }
     }
 
     /// Records printed events as printed, unless the reader of the output is gone: the next run then prints them again.
-    private func settleLines() {
+    private func markLinesPrinted() {
         guard let number = lastLine, !Terminal.outputIsGone else { return }
         lastLine = nil
-        ledger.settle(through: number, for: EventLedger.lines)
+        ledger.markDelivered(through: number, for: EventLedger.lines)
     }
 
     // MARK: Start, reload, housekeeping
@@ -240,11 +240,11 @@ final class ListenRun: SightingConsumer {
                 lastLine = each.sequence
             }
         } else {
-            ledger.settle(through: .max, for: EventLedger.lines)
+            ledger.markDelivered(through: .max, for: EventLedger.lines)
         }
         for each in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) ?? [] {
             let jobs = hookJobs(each.event)
-            if jobs.isEmpty { ledger.settle(each.sequence, for: EventLedger.hooks) }
+            if jobs.isEmpty { ledger.markDelivered(each.sequence, for: EventLedger.hooks) }
             handle(hooks.add(jobs, number: each.sequence))
         }
     }
@@ -294,7 +294,7 @@ final class ListenRun: SightingConsumer {
             next?.begin()
         }
         broker = next
-        next?.change(isHearing: source.state.isHearing, at: now)
+        next?.change(isListening: source.state.isListening, at: now)
         next?.publishZones(monitor.engine)
     }
 

@@ -53,7 +53,7 @@ public enum ListenService {
         } catch {
             let reason: ListenerServiceError = error as? ListenerServiceError ?? .service(BeaconServiceError(error))
             try? notifier?.send(.status("\(reason)"), .stopping)
-            try? notifier?.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
+            try? notifier?.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
             throw reason
         }
     }
@@ -104,7 +104,7 @@ public enum ListenService {
         live.runtimeDirectory = options.runtime
         live.signals = stop
         live.waitsForAdapter = true
-        live.hasLeftover = hasLock && ListenerStatusWriter.isLeft(file.listener.name, in: options.runtime)
+        live.hasLeftover = hasLock && ListenerStatusWriter.wasInterrupted(file.listener.name, in: options.runtime)
         let source = try SightingSource.live(live)
         source.useLevels(of: file.listener)
         return source

@@ -66,7 +66,7 @@ struct ListenerStatusWriter {
 
     /// Returns true if an earlier listener of this name ended without writing the state `off`, for example because it
     /// was killed. The lock of the name must be held.
-    static func isLeft(_ name: String, in directory: String) -> Bool {
+    static func wasInterrupted(_ name: String, in directory: String) -> Bool {
         StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
     }
 
@@ -114,7 +114,7 @@ struct ListenerStatusWriter {
         var status = ListenerStatus(name: name, adapter: snapshot.source.adapter?.description, state: snapshot.state)
         status.since = since
         // Rounded to a tenth, because further digits are not significant.
-        status.reportsPerSecond = rate.map { Int(($0 * 10).rounded()) * 100 }
+        status.reportsPerThousandSeconds = rate.map { Int(($0 * 10).rounded()) * 100 }
         status.known = snapshot.file.known.names.count
         status.heardNow = heard.count
         status.strangers = table.strangerSendersInRound
@@ -134,7 +134,7 @@ struct ListenerStatusWriter {
     private func page(_ snapshot: Snapshot) -> [UInt8] {
         var page = MetricsPage(listener: name)
         let counts = snapshot.source.counts
-        page.one(
+        page.addMetric(
             "pharos_listening", "gauge", "1 while the listener receives all advertisements.",
             snapshot.state == .listening ? "1" : "0")
         page.begin("pharos_reports_total", "counter", "Reports received, by packet type.")
@@ -149,22 +149,22 @@ struct ListenerStatusWriter {
         page.add("cause", "foreign", "\(counts.foreignRestarts)")
         page.add("cause", "off", "\(counts.restarts - counts.foreignRestarts)")
         page.add("cause", "recovery", "\(recoveries)")
-        page.one(
+        page.addMetric(
             "pharos_deaf_seconds_total", "counter", "Time without full reception.",
             DecimalText.thousandths(counts.deafMicroseconds / 1000))
         addBeacons(snapshot, to: &page)
         addZones(snapshot.monitor.engine, to: &page)
-        page.one(
+        page.addMetric(
             "pharos_strangers", "gauge", "Approximate number of unknown senders in the last second.",
             "\(snapshot.monitor.table.strangerSendersInRound)")
-        page.one("pharos_hooks_waiting", "gauge", "Hooks waiting to be started.", "\(snapshot.hooks.waiting)")
-        page.one("pharos_hooks_started_total", "counter", "Hooks started.", "\(snapshot.hooks.started)")
-        page.one(
+        page.addMetric("pharos_hooks_waiting", "gauge", "Hooks waiting to be started.", "\(snapshot.hooks.waiting)")
+        page.addMetric("pharos_hooks_started_total", "counter", "Hooks started.", "\(snapshot.hooks.started)")
+        page.addMetric(
             "pharos_hooks_failed_total", "counter", "Hooks that failed or were killed.", "\(snapshot.hooks.failed)")
-        page.one(
+        page.addMetric(
             "pharos_spool_messages", "gauge", "Messages that wait for the broker, or for space on the disk.",
             "\(snapshot.ledger.backlogCount + (snapshot.broker?.messages ?? 0))")
-        page.one(
+        page.addMetric(
             "pharos_broker_connected", "gauge", "1 while the broker is connected.",
             snapshot.broker.map { $0.isConnected ? "1" : "0" })
         page.begin(

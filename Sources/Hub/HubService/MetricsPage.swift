@@ -4,13 +4,13 @@ internal import Configuration
 struct MetricsPage {
     private(set) var octets: [UInt8] = []
     /// The first label of every line, without the closing bracket: `{listener="…"`.
-    private let own: [UInt8]
+    private let listenerLabel: [UInt8]
     private var name: [UInt8] = []
     /// The heading of the current metric; empty after it was written.
     private var heading: [UInt8] = []
 
     /// Creates an empty page for one listener.
-    init(listener: String) { own = Array("{listener=\(PrometheusText.label(listener))".utf8) }
+    init(listener: String) { listenerLabel = Array("{listener=\(PrometheusText.label(listener))".utf8) }
 
     /// Returns a label for ``add(_:_:)``.
     static func label(_ name: String, _ value: String) -> [UInt8] {
@@ -32,7 +32,7 @@ struct MetricsPage {
             heading = []
         }
         octets += name
-        octets += own
+        octets += listenerLabel
         octets += labels
         octets += "} ".utf8
         octets += value.utf8
@@ -43,7 +43,7 @@ struct MetricsPage {
     mutating func add(_ label: String, _ name: String, _ value: String) { add(Self.label(label, name), value) }
 
     /// Adds a metric with one line, or no metric if `value` is `nil`.
-    mutating func one(_ name: String, _ kind: String, _ help: String, _ value: String?) {
+    mutating func addMetric(_ name: String, _ kind: String, _ help: String, _ value: String?) {
         begin(name, kind, help)
         if let value { add([], value) }
     }

@@ -32,7 +32,7 @@ public final class ZoneMonitor {
     /// Processes an advertisement, and returns the events that it causes. Its data is the part `range` of `octets`.
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
-        let track = table.hear(report.sighting, octets, range)
+        let track = table.receive(report.sighting, octets, range)
         newWarnings += warnings.take(track, in: table)
         for group in table.groupsOfReport { newWarnings += warnings.take(group, in: table) }
         return engine.receive(track, in: table, report.sighting)
@@ -49,7 +49,7 @@ public final class ZoneMonitor {
 
     /// Notes whether the receiver works, and returns the events that this and the time up to `now` cause.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
-        if state.isHearing {
+        if state.isListening {
             table.startListening(at: now)
             return engine.startListening(at: now)
         }
@@ -83,7 +83,7 @@ public final class ZoneMonitor {
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
         beginDeaf(at: now)
-        if source.state.isHearing { _ = change(source.state, at: now) }
+        if source.state.isListening { _ = change(source.state, at: now) }
         // If the zones were unknown, they stay unknown, because reading a file does not prove that the receiver works.
         engine.continueUnknown(since: unknownSince)
     }

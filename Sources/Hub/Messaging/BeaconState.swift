@@ -130,7 +130,7 @@ package enum Rounded {
 /// published at once if the distance has changed by at least 0.5 m, otherwise every 5 s.
 public struct PublishingPace: Sendable {
     /// The pause between two publications if the distance changes little, in microseconds.
-    public static let restMicroseconds = 5_000_000
+    public static let pauseMicroseconds = 5_000_000
     /// The smallest change of the distance that is published at once, in metres.
     public static let step = 0.5
 
@@ -143,7 +143,7 @@ public struct PublishingPace: Sendable {
     ///
     /// - Parameter meters: The distance of the beacon; `nil` if it is not known.
     public mutating func isDue(_ meters: Double?, at now: HeardInstant) -> Bool {
-        if let last, now.microseconds(since: last.at) < Self.restMicroseconds {
+        if let last, now.microseconds(since: last.at) < Self.pauseMicroseconds {
             guard let meters, let before = last.meters, abs(meters - before) >= Self.step else { return false }
         }
         last = (now, meters)

@@ -5,7 +5,7 @@ public struct BirthAnswers: Hashable, Sendable {
     public static let pause: UInt64 = 30_000_000_000
 
     /// True if a birth message waits for an answer.
-    private var isAsked = false
+    private var isPending = false
     /// The earliest time of the next answer, in nanoseconds of `LinuxHost/MonotonicClock`.
     private var next: UInt64 = 0
 
@@ -13,14 +13,14 @@ public struct BirthAnswers: Hashable, Sendable {
     public init() {}
 
     /// Notes a birth message.
-    public mutating func ask() { isAsked = true }
+    public mutating func receiveBirth() { isPending = true }
 
     /// Returns true if an answer is due. The next call then returns false.
     ///
     /// - Parameter now: The present time, in nanoseconds of `LinuxHost/MonotonicClock`.
     public mutating func isDue(at now: UInt64) -> Bool {
-        guard isAsked, now >= next else { return false }
-        (isAsked, next) = (false, now + Self.pause)
+        guard isPending, now >= next else { return false }
+        (isPending, next) = (false, now + Self.pause)
         return true
     }
 }

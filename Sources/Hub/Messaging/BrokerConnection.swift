@@ -78,7 +78,7 @@ public final class BrokerConnection {
     public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
 
     /// The number of QoS 1 messages that are not acknowledged and of QoS 0 messages that are not sent.
-    public var onTheWay: Int { inFlight.count + unwritten }
+    public var pendingCount: Int { inFlight.count + unwritten }
 
     /// Publishes a message.
     ///
@@ -101,7 +101,7 @@ public final class BrokerConnection {
     public func poll(at now: UInt64) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let (notices, dropped) = inbox.take()
-        for notice in notices { take(notice, at: now, &events) }
+        for notice in notices { handle(notice, at: now, &events) }
         if dropped > 0 { events.append(.dropped(dropped)) }
         if case .waiting(let until) = state, until <= now {
             _ = inbox.takeTLSErrors()
@@ -130,7 +130,7 @@ public final class BrokerConnection {
         events.append(.refused(.subscription(options.name, filter: filter)))
     }
 
-    private func take(_ notice: BrokerInbox.Notice, at now: UInt64, _ events: inout [BrokerEvent]) {
+    private func handle(_ notice: BrokerInbox.Notice, at now: UInt64, _ events: inout [BrokerEvent]) {
         switch (notice, state) {
         case (_, .closed), (.disconnected, _): break
         case (.message(let message), _): events.append(.message(message))
@@ -191,7 +191,7 @@ public final class BrokerConnection {
     public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
-        while isConnected, onTheWay > 0, MonotonicClock.nanoseconds() < deadline {
+        while isConnected, pendingCount > 0, MonotonicClock.nanoseconds() < deadline {
             _ = try? Poller.wait([.init(descriptor, .read)], until: deadline)
             events += poll(at: MonotonicClock.nanoseconds())
         }

@@ -222,7 +222,7 @@ private struct BrokerSectionReader {
         let theengs = decoder.read(BrokerKeys.theengs, in: object) ?? false
         let raddec = decoder.read(BrokerKeys.raddec, in: object) ?? false
         guard let address else { return nil }
-        if !address.isSecure, let userFile = object["userFile"], !Self.isHere(address.host) {
+        if !address.isSecure, let userFile = object["userFile"], !Self.isThisMachine(address.host) {
             decoder.warning("without TLS the password crosses the network unencrypted: use mqtts://", at: userFile)
         }
         return BrokerSection(
@@ -231,7 +231,7 @@ private struct BrokerSectionReader {
             publishesRaddec: raddec, homeAssistant: home)
     }
 
-    private static func isHere(_ host: String) -> Bool {
+    private static func isThisMachine(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 }

@@ -22,7 +22,7 @@ public struct ListenerPublisher {
         public var zones: [String] = []
         public var rule = DistanceEstimate.Rule()
         /// True if advertising intervals can be measured from the times between reports.
-        public var tellsIntervals = true
+        public var measuresIntervals = true
         /// The unique identifier of this run.
         public var boot: String
         /// The version of this program.
@@ -52,9 +52,9 @@ public struct ListenerPublisher {
         /// States. For each topic, only the newest state must be published.
         public var retained: [Publication] = []
         /// Sightings. All of them must arrive, so they are kept until the broker acknowledges them.
-        public var assured: [Publication] = []
+        public var sightings: [Publication] = []
         /// Readings of this moment. If they cannot be sent now, they are dropped.
-        public var fleeting: [Publication] = []
+        public var readings: [Publication] = []
     }
 
     /// Measurements of the receiver itself.
@@ -83,7 +83,7 @@ public struct ListenerPublisher {
     public let tree: TopicTree
     private let subject: Subject
     /// True if the states of beacons are published.
-    private let tellsBeacons: Bool
+    private let publishesBeacons: Bool
     private let homeAssistant: HomeAssistant?
     private let espresense: ESPresense?
     private let theengs: Theengs?
@@ -123,7 +123,7 @@ public struct ListenerPublisher {
     public init(_ subject: Subject, _ section: BrokerSection) {
         self.subject = subject
         tree = TopicTree(site: subject.site, receiver: subject.listener)
-        tellsBeacons = section.publishesBeacons
+        publishesBeacons = section.publishesBeacons
         homeAssistant = section.homeAssistant.map { [tree] in HomeAssistant(tree, $0, version: subject.version) }
         espresense = section.publishesESPresense ? ESPresense(receiver: subject.listener) : nil
         theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
@@ -154,7 +154,7 @@ public struct ListenerPublisher {
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         let entities = beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
-        return (tellsBeacons ? entities : []) + subject.zones.map(homeAssistant.zone)
+        return (publishesBeacons ? entities : []) + subject.zones.map(homeAssistant.zone)
     }
 
     // MARK: Conflicts with other receivers
@@ -163,7 +163,7 @@ public struct ListenerPublisher {
     /// them.
     public var conflictFilters: [String] {
         (subject.zones.isEmpty ? [] : [tree.zoneStateFilter])
-            + (homeAssistant != nil && tellsBeacons ? [HomeAssistant.trackerFilter] : [])
+            + (homeAssistant != nil && publishesBeacons ? [HomeAssistant.trackerFilter] : [])
     }
 
     /// Returns a warning if another program has published to a topic of this receiver: once for each zone, and once for
@@ -182,7 +182,7 @@ public struct ListenerPublisher {
                 + "too, and both write to \(message.topic): give each zone of the site its own name, or each site another "
                 + "\"site\" in \"place\""
         }
-        guard let status = root["availability_topic"]?.string, status != tree.status, tellsBeacons,
+        guard let status = root["availability_topic"]?.string, status != tree.status, publishesBeacons,
             discovery.contains(where: { $0.topic == message.topic }),
             conflicts.insert(HomeAssistant.trackerFilter).inserted
         else { return nil }
@@ -227,7 +227,7 @@ public struct ListenerPublisher {
         if let espresense { last.append(.status(espresense.statusTopic, isOnline: false)) }
         let off = ReceiverState(state: "off", deafSince: nil, reportsPerSecond: 0, lost: 0)
         last.append(Publication(tree.receiverState, off.json, isRetained: true))
-        for index in beacons.indices where beacons[index].state.isKnown && tellsBeacons {
+        for index in beacons.indices where beacons[index].state.isKnown && publishesBeacons {
             beacons[index].state.isKnown = false
             last.append(Publication(tree.beaconState(beacons[index].name), beacons[index].state.json, isRetained: true))
         }
@@ -256,7 +256,7 @@ public struct ListenerPublisher {
         if let telemetryDue, now < telemetryDue { return }
         telemetryDue = now.advanced(byMicroseconds: ESPresense.telemetryMicroseconds)
         let present = beacons.count { $0.state.isPresent == true }
-        output.fleeting.append(
+        output.readings.append(
             espresense.telemetry(
                 uptimeSeconds: now.microseconds(since: begunAt) / 1_000_000, version: subject.version,
                 advertisements: measures.reports, seen: present, reported: present))
@@ -292,11 +292,11 @@ public struct ListenerPublisher {
             }
             if track.roundReports > 0, beacons[index].readingPace.isDue(state.distance?.meters, at: now) {
                 let reading = reading(beacon.name, track)
-                output.fleeting += [espresense?.device(reading), theengs?.device(reading)].compactMap(\.self)
+                output.readings += [espresense?.device(reading), theengs?.device(reading)].compactMap(\.self)
                 if let raddec, let time = track.lastHeard.flatMap(subject.unixMicroseconds),
                     let publication = raddec.device(reading, unixMilliseconds: Int(time / 1000))
                 {
-                    output.fleeting.append(publication)
+                    output.readings.append(publication)
                 }
             }
         }
@@ -309,7 +309,7 @@ public struct ListenerPublisher {
         let isDue = state != old && beacons[index].statePace.isDue(state.distance?.meters, at: now)
         guard hasMoved || isDue else { return }
         beacons[index].state = state
-        guard tellsBeacons else { return }
+        guard publishesBeacons else { return }
         output.retained.append(Publication(tree.beaconState(beacon.name), state.json, isRetained: true))
         output.retained.append(Publication(tree.beaconAttributes(beacon.name), state.attributes, isRetained: true))
         if state.batteryMillivolts != nil, !beacon.hasBattery {
@@ -342,7 +342,7 @@ public struct ListenerPublisher {
             isRandomAddress: track.sender?.isRandom ?? false, lastLevel: track.lastLevel.map(Int.init),
             meanLevel: track.round.trimmedMean, levelVariance: deviation * deviation, reports: track.roundReports,
             distance: track.distance(track.round, subject.rule), powerAtOneMeter: track.powerAtOneMeter,
-            intervalMilliseconds: subject.tellsIntervals
+            intervalMilliseconds: subject.measuresIntervals
                 ? track.periodMicroseconds.map { Int(($0 / 1000).rounded()) } : nil)
     }
 
@@ -352,7 +352,7 @@ public struct ListenerPublisher {
     private mutating func sightings(
         _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {
-        var heard: [Int: [SightingBatch.Heard]] = [:]
+        var heard: [Int: [SightingBatch.Beacon]] = [:]
         for index in beacons.indices {
             let places = beacons[index].places.filter { table.tracks[$0].roundReports > 0 }
             guard let last = places.compactMap({ table.tracks[$0].lastHeard }).max() else { continue }
@@ -364,7 +364,7 @@ public struct ListenerPublisher {
             let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
             let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
             heard[TopicTree.shard(of: name), default: []].append(
-                SightingBatch.Heard(
+                SightingBatch.Beacon(
                     id: name, reports: places.reduce(0) { $0 + table.tracks[$1].roundReports }, mean: tally.trimmedMean,
                     minimum: tally.minimum, maximum: tally.maximum,
                     agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0,
@@ -376,7 +376,7 @@ public struct ListenerPublisher {
             let batch = SightingBatch(
                 boot: subject.boot, sequence: sequence, bootMilliseconds: measures.bootMilliseconds,
                 windowMilliseconds: window, knownNames: knownNames, beacons: list)
-            output.assured.append(Publication(tree.sightings(shard: shard), batch.json))
+            output.sightings.append(Publication(tree.sightings(shard: shard), batch.json))
         }
     }
 }

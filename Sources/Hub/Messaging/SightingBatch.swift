@@ -18,10 +18,10 @@ public struct SightingBatch: Hashable, Sendable {
     /// same text. `nil` if it is not known. A beacon that is missing from a batch was certainly not received only if
     /// the receiver knows its name.
     public var knownNames: String?
-    public var beacons: [Heard]
+    public var beacons: [Beacon]
 
     /// The sightings of one beacon.
-    public struct Heard: Hashable, Sendable {
+    public struct Beacon: Hashable, Sendable {
         /// The name of the beacon, or the text of its identity.
         public var id: String
         public var reports: Int
@@ -47,7 +47,7 @@ public struct SightingBatch: Hashable, Sendable {
     }
 }
 
-extension SightingBatch.Heard {
+extension SightingBatch.Beacon {
     /// The sightings as JSON. Unknown telemetry values have no key, so that a batch is small.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [

@@ -72,8 +72,8 @@ public final class EventLedger {
     ///
     /// - Parameter channels: The channels that must receive the event.
     /// - Returns: The event's number; `nil` if the event waits in memory or was already in the file. The caller must
-    ///   then pass the event to the channels at once, and settle it by its id. Channels that are not settled get the
-    ///   event later from the file.
+    ///   then pass the event to the channels at once, and mark it as delivered by its id. Channels for which it is not
+    ///   marked get the event later from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {
@@ -135,7 +135,7 @@ public final class EventLedger {
         if store == nil { open() }
         guard let store, !events.isEmpty || !sightings.isEmpty || !deliveries.isEmpty else { return }
         do throws(StoreError) {
-            try store.keep(events, sightings, deliveries)
+            try store.write(events, sightings, deliveries)
             (events, sightings, deliveries) = ([], [], [])
             succeed()
         } catch {
@@ -187,29 +187,31 @@ public final class EventLedger {
     // MARK: Channels
 
     /// Records that a channel has received the event with this number.
-    public func settle(_ number: Int64, for channel: String) { settle(.number(number, channel: channel)) }
+    public func markDelivered(_ number: Int64, for channel: String) { markDelivered(.number(number, channel: channel)) }
 
     /// Records that a channel has received all events up to a number.
-    public func settle(through number: Int64, for channel: String) { settle(.through(number, channel: channel)) }
+    public func markDelivered(through number: Int64, for channel: String) {
+        markDelivered(.through(number, channel: channel))
+    }
 
     /// Records that a channel has received the event with this id, which may still be in memory.
-    public func settle(id: String, for channel: String) {
+    public func markDelivered(id: String, for channel: String) {
         guard let place = events.lastIndex(where: { $0.event.id == id }) else {
-            return settle(.id(id, channel: channel))
+            return markDelivered(.id(id, channel: channel))
         }
         events[place].channels.removeAll { $0 == channel }
     }
 
     /// Records that a channel has received all events so far. The record is written together with the next data, within
     /// about a second.
-    public func settleAll(for channel: String) {
+    public func markAllDelivered(for channel: String) {
         for place in events.indices { events[place].channels.removeAll { $0 == channel } }
         let delivery = EventStore.Delivery.through(.max, channel: channel)
         if !deliveries.contains(delivery) { deliveries.append(delivery) }
     }
 
-    private func settle(_ delivery: EventStore.Delivery) {
-        guard deliveries.isEmpty, use({ store throws(StoreError) in try store.settle(delivery) }) != nil else {
+    private func markDelivered(_ delivery: EventStore.Delivery) {
+        guard deliveries.isEmpty, use({ store throws(StoreError) in try store.markDelivered(delivery) }) != nil else {
             if !isUnusable { deliveries.append(delivery) }
             return
         }

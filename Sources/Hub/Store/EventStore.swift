@@ -114,7 +114,7 @@ public final class EventStore {
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
 
     let database: Database
-    private var taken = TakenBatches()
+    private var batches = WrittenBatches()
 
     /// Opens the file, and creates it if it is missing.
     ///
@@ -149,15 +149,15 @@ public final class EventStore {
     }
 
     /// Writes deliveries, then events in their order, then sightings, in one transaction.
-    public func keep(
+    public func write(
         _ records: [Record], _ sightings: [SightingRow] = [], _ deliveries: [Delivery] = []
     ) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
-            for delivery in deliveries { try settle(delivery) }
+            for delivery in deliveries { try markDelivered(delivery) }
             for record in records { try insert(record.event, record.change, for: record.channels) }
-            try SightingDatabase(database).add(sightings, &taken)
+            try SightingDatabase(database).add(sightings, &batches)
         }
-        taken.settle()
+        batches.markWritten()
     }
 
     @discardableResult
@@ -268,7 +268,7 @@ public final class EventStore {
     }
 
     /// Records a delivery.
-    public func settle(_ delivery: Delivery) throws(StoreError) {
+    public func markDelivered(_ delivery: Delivery) throws(StoreError) {
         switch delivery {
         case .number(let sequence, let channel):
             try database.execute(

@@ -53,7 +53,7 @@ public struct HeardMinute: Hashable, Sendable {
 
 /// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. With them, a batch that an
 /// earlier process has already written is recognized.
-struct TakenBatches {
+struct WrittenBatches {
     /// A block of 4096 successive batch numbers of one run of a receiver.
     fileprivate struct Block: Hashable {
         let receiver: String
@@ -87,7 +87,7 @@ struct TakenBatches {
     private static let limit = 20_000
 
     /// Marks the changed blocks as written. Must be called after the transaction that wrote them.
-    mutating func settle() {
+    mutating func markWritten() {
         changed = []
         if blocks.count > Self.limit { blocks = [:] }
     }
@@ -172,7 +172,7 @@ struct SightingDatabase {
         try database.execute("DROP TABLE IF EXISTS taken")
     }
 
-    private func numbers(_ block: TakenBatches.Block) throws(StoreError) -> TakenBatches.Numbers {
+    private func numbers(_ block: WrittenBatches.Block) throws(StoreError) -> WrittenBatches.Numbers {
         var found = NumberRanges()
         var time: Int64 = 0
         try database.query(
@@ -182,29 +182,29 @@ struct SightingDatabase {
             found = NumberRanges(row.first?.text ?? "")
             time = row.last?.integer ?? 0
         }
-        return TakenBatches.Numbers(earlier: found, all: found, time: time)
+        return WrittenBatches.Numbers(earlier: found, all: found, time: time)
     }
 
     /// Notes the batch of a row as written.
     ///
     /// - Returns: False if an earlier process has already written the batch.
-    private func note(_ row: SightingRow, _ taken: inout TakenBatches) throws(StoreError) -> Bool {
-        let block = TakenBatches.Block(row)
-        var numbers: TakenBatches.Numbers
-        if let known = taken.blocks[block] { numbers = known } else { numbers = try self.numbers(block) }
-        let isNew = !numbers.earlier.contains(TakenBatches.Block.place(row))
+    private func note(_ row: SightingRow, _ written: inout WrittenBatches) throws(StoreError) -> Bool {
+        let block = WrittenBatches.Block(row)
+        var numbers: WrittenBatches.Numbers
+        if let known = written.blocks[block] { numbers = known } else { numbers = try self.numbers(block) }
+        let isNew = !numbers.earlier.contains(WrittenBatches.Block.place(row))
         if isNew {
-            numbers.all.insert(TakenBatches.Block.place(row))
+            numbers.all.insert(WrittenBatches.Block.place(row))
             numbers.time = max(numbers.time, row.milliseconds)
-            taken.changed.insert(block)
+            written.changed.insert(block)
         }
-        taken.blocks[block] = numbers
+        written.blocks[block] = numbers
         return isNew
     }
 
-    private func write(_ taken: TakenBatches) throws(StoreError) {
-        for block in taken.changed {
-            guard let numbers = taken.blocks[block] else { continue }
+    private func write(_ written: WrittenBatches) throws(StoreError) {
+        for block in written.changed {
+            guard let numbers = written.blocks[block] else { continue }
             try database.execute(
                 "INSERT OR REPLACE INTO batches (receiver, boot, block, numbers, at) VALUES (?, ?, ?, ?, ?)",
                 [
@@ -215,12 +215,12 @@ struct SightingDatabase {
     }
 
     /// Returns true if the file has the tables of sightings.
-    private func isThere() throws(StoreError) -> Bool {
+    private func hasTables() throws(StoreError) -> Bool {
         try database.number("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") == 2
     }
 
     /// Adds rows to the tables. Rows of batches that an earlier process has already written are left out.
-    func add(_ rows: [SightingRow], _ taken: inout TakenBatches) throws(StoreError) {
+    func add(_ rows: [SightingRow], _ written: inout WrittenBatches) throws(StoreError) {
         guard !rows.isEmpty else { return }
         try make()
         var noted: (row: SightingRow, isNew: Bool)?
@@ -236,7 +236,7 @@ struct SightingDatabase {
             } else {
                 // The rows of a batch follow each other, so the batch is noted only with its first row.
                 if noted?.row.batch != row.batch || noted?.row.receiver != row.receiver {
-                    noted = (row, try note(row, &taken))
+                    noted = (row, try note(row, &written))
                 }
                 if noted?.isNew == false { continue }
             }
@@ -252,13 +252,13 @@ struct SightingDatabase {
                     .integer(row.level.map { Int64(($0 * Self.scale).rounded()) * reports } ?? 0),
                 ])
         }
-        try write(taken)
+        try write(written)
     }
 
     func minutes(
         of beacon: String, _ range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [HeardMinute] {
-        guard try isThere() else { return [] }
+        guard try hasTables() else { return [] }
         return try database.rows(
             "SELECT receiver, minute, reports, late, levels, level FROM heard WHERE beacon = ? AND minute BETWEEN ? AND ? "
                 + "ORDER BY minute, receiver LIMIT ?",
@@ -278,7 +278,7 @@ struct SightingDatabase {
     }
 
     func prune(before time: Int64) throws(StoreError) {
-        guard try isThere() else { return }
+        guard try hasTables() else { return }
         // Steps from beacon to beacon along the primary key, so that deleting an hour does not read the minutes of a
         // year.
         try database.execute(

@@ -62,9 +62,9 @@ public final class SiteUploader {
     /// True while the thread works on a job.
     private var isBusy = false
     /// The time at which the thread got the current job, in nanoseconds.
-    private var begun: UInt64 = 0
+    private var jobStart: UInt64 = 0
     /// True if a notice has already reported that the current job takes long.
-    private var saidSlow = false
+    private var hasReportedSlow = false
     /// The pause after the next failure, in nanoseconds.
     private var pause = SiteUploader.pauses.lowerBound
     /// The earliest time of the next job, in nanoseconds.
@@ -73,7 +73,7 @@ public final class SiteUploader {
     private var nextLock: UInt64 = 0
     private var lastError: SiteStoreError?
     /// The number of dropped batches that a notice has reported.
-    private var saidDropped = 0
+    private var reportedDropped = 0
     /// The time at which ``rows`` are next added to the outbox, in nanoseconds.
     private var nextRows: UInt64 = 0
     /// The sightings that are not in the outbox yet.
@@ -205,13 +205,13 @@ public final class SiteUploader {
             defer { work.answer = nil }
             return work.answer
         }) {
-            take(answer)
+            handle(answer)
         }
         reportDropped()
         let now = MonotonicClock.nanoseconds()
         if isBusy {
-            guard !saidSlow, now - begun > Self.slow else { return }
-            saidSlow = true
+            guard !hasReportedSlow, now - jobStart > Self.slow else { return }
+            hasReportedSlow = true
             notices.append(Notice("PostgreSQL has not answered for 60 s; data for it waits", isWarning: true))
         } else if now >= nextTry {
             if takesLock, now >= nextLock {
@@ -246,11 +246,11 @@ public final class SiteUploader {
     }
 
     private func start(_ job: Job) {
-        (isBusy, begun, saidSlow) = (true, MonotonicClock.nanoseconds(), false)
+        (isBusy, jobStart, hasReportedSlow) = (true, MonotonicClock.nanoseconds(), false)
         work.change { $0.job = job }
     }
 
-    private func take(_ answer: Answer) {
+    private func handle(_ answer: Answer) {
         isBusy = false
         switch answer {
         case .locked(let found):
@@ -262,11 +262,11 @@ public final class SiteUploader {
             reportSuccess()
         case .written:
             reportSuccess()
-            settle()
+            removeSent()
         case .failed(let error) where error.kind == .data:
             if sent.count + sentEvents.count == 1 {
                 notices.append(Notice("\(error): this batch is dropped", isWarning: true))
-                settle()
+                removeSent()
             }
             // The messages of this batch stay in the outbox or the ledger. Forget that they were sent, because the next
             // batch may be another one.
@@ -292,18 +292,18 @@ public final class SiteUploader {
         (lastError, pause) = (nil, Self.pauses.lowerBound)
     }
 
-    private func settle() {
+    private func removeSent() {
         if !sent.isEmpty { outbox.remove(sent) }
-        if let last = sentEvents.last { ledger?.settle(through: last.sequence, for: EventLedger.site) }
+        if let last = sentEvents.last { ledger?.markDelivered(through: last.sequence, for: EventLedger.site) }
         (sent, sentEvents) = ([], [])
     }
 
     private func reportDropped() {
-        guard outbox.dropped > saidDropped * 2 || outbox.dropped > 0 && saidDropped == 0 else { return }
-        saidDropped = outbox.dropped
+        guard outbox.dropped > reportedDropped * 2 || outbox.dropped > 0 && reportedDropped == 0 else { return }
+        reportedDropped = outbox.dropped
         notices.append(
             Notice(
-                "\(saidDropped) batches for PostgreSQL were dropped: the outbox was full, or they were 7 days old",
+                "\(reportedDropped) batches for PostgreSQL were dropped: the outbox was full, or they were 7 days old",
                 isWarning: true))
     }
 
@@ -338,7 +338,7 @@ public final class SiteUploader {
                 return work.answer
             }
             guard let answer else { continue }
-            take(answer)
+            handle(answer)
             guard lastError == nil else { continue }
             if !isHurried { deadline = MonotonicClock.nanoseconds() + time }
             poll()

@@ -14,7 +14,7 @@ struct EphemeralIDProof: Sendable {
     static let mostSenders = 2
     /// After a change of the address an id proves nothing for this time, in microseconds: a device that repeats the id
     /// with a new address each time never proves it. It is less than the shortest silence after which a beacon is gone.
-    static let settling = 5_000_000
+    static let addressChangePause = 5_000_000
     /// The largest difference between levels that one beacon can cause, in dB, if it is carried past the receiver and
     /// fades. It applies to the levels of the last one to two times ``together``.
     static let widestLevels = 40
@@ -70,12 +70,12 @@ struct EphemeralIDProof: Sendable {
         let place = uses.firstIndex { $0.id == identity } ?? uses.count
         if place == uses.count { uses.append(Use(id: identity)) }
         let isNewest = place == uses.count - 1
-        let isProof = Self.take(sender, level, isNewest: isNewest, at: now, &uses[place])
+        let isProof = Self.add(sender, level, isNewest: isNewest, at: now, &uses[place])
         if uses.count > Self.mostIDs { uses.removeFirst() }
         return isProof
     }
 
-    private static func take(
+    private static func add(
         _ sender: Sender?, _ level: Int8?, isNewest: Bool, at now: Int, _ use: inout Use
     ) -> Bool {
         if let last = use.last, last.sender != sender {
@@ -95,6 +95,6 @@ struct EphemeralIDProof: Sendable {
         if let level, use.levels.add(level, at: now) > widestLevels { use.contested = now }
         guard use.senders.count <= mostSenders else { return false }
         return (use.contested.map { now - $0 >= together } ?? true)
-            && (use.changed.map { now - $0 >= settling } ?? true)
+            && (use.changed.map { now - $0 >= addressChangePause } ?? true)
     }
 }

@@ -9,7 +9,7 @@ package enum ZoneKeys {
         "beacons", .list("beacons", 1...Int.max, of: .beaconName, isUnique: true),
         "The zone is around the beacons with these names.")
     static let per = Key(
-        "per", ValueType<ZoneRule.Per>.word,
+        "per", ValueType<ZoneRule.Scope>.word,
         """
         beacon: each beacon is inside or outside on its own (default with tag). zone: one beacon inside is enough \
         (default with beacons).

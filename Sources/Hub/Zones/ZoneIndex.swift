@@ -56,9 +56,9 @@ struct ZoneIndex {
         }
         let group = rule.exclusive.map { groupNumber($0) }
         for (position, beacon) in own.enumerated() {
-            if position == 0 || rule.per == .beacon {
+            if position == 0 || rule.scope == .beacon {
                 occupants.occupancies.append(
-                    ZoneOccupancy(zone: zone, group: group, isOfOneBeacon: rule.per == .beacon))
+                    ZoneOccupancy(zone: zone, group: group, isOfOneBeacon: rule.scope == .beacon))
             }
             let tracker = trackerNumber(beacon, needsProof: rule.proof == .eid)
             trackers[tracker].members.append(occupants.members.count)

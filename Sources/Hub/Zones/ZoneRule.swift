@@ -12,7 +12,7 @@ public struct ZoneRule: Hashable, Sendable {
     }
 
     /// The scope of the enter and exit events: each beacon, or the zone as a whole.
-    public enum Per: String, Hashable, Sendable, CaseIterable {
+    public enum Scope: String, Hashable, Sendable, CaseIterable {
         /// Each beacon enters and leaves on its own, for example if each of several desks has a beacon.
         case beacon
         /// The zone is entered when its first beacon enters, and left when its last beacon leaves.
@@ -45,7 +45,7 @@ public struct ZoneRule: Hashable, Sendable {
     /// The name of the zone, of letters, digits, `.`, `_` and `-`.
     public var name: String
     public var members: Members
-    public var per: Per
+    public var scope: Scope
     public var bound: Bound
     /// The number of reports that are needed to enter.
     public var reports = 2
@@ -78,12 +78,12 @@ public struct ZoneRule: Hashable, Sendable {
     /// Creates a zone of `members` with defaults for everything else.
     ///
     /// - Parameters:
-    ///   - per: `nil` for the default: `beacon` if the members are given by tag, `zone` if they are given by name.
+    ///   - scope: `nil` for the default: `beacon` if the members are given by tag, `zone` if they are given by name.
     ///   - bound: `nil` for the default: enter within 1 m, leave beyond 1.5 m.
-    public init(name: String, members: Members, per: Per? = nil, bound: Bound? = nil) {
+    public init(name: String, members: Members, scope: Scope? = nil, bound: Bound? = nil) {
         self.name = name
         self.members = members
-        if case .tag = members { self.per = per ?? .beacon } else { self.per = per ?? .zone }
+        if case .tag = members { self.scope = scope ?? .beacon } else { self.scope = scope ?? .zone }
         self.bound = bound ?? .within(Self.defaultDistance)
     }
 }

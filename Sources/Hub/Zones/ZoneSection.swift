@@ -30,10 +30,10 @@ private struct ZoneReader {
     mutating func zone(_ object: JSONNode) -> ZoneRule? {
         let name = ownName(object)
         let members = members(object)
-        let per = decoder.read(ZoneKeys.per, in: object)
+        let scope = decoder.read(ZoneKeys.per, in: object)
         let bound = bound(object)
         guard let name, let members else { return nil }
-        var rule = ZoneRule(name: name, members: members, per: per, bound: bound)
+        var rule = ZoneRule(name: name, members: members, scope: scope, bound: bound)
         rule.reports = decoder.read(ZoneKeys.reports, in: object) ?? rule.reports
         rule.window = decoder.read(ZoneKeys.window, in: object).map { $0 * 1000 }
         rule.leaveAfter = decoder.read(ZoneKeys.leaveAfter, in: object).map { $0 * 1000 } ?? rule.leaveAfter

@@ -66,7 +66,7 @@ public struct AdvertisementAudit: Hashable, Sendable {
     /// The number of advertising events that at least one receiver received.
     public internal(set) var heard = 0
     /// The number of advertising events that were due in the listened time, computed from the configured interval.
-    public internal(set) var owed = 0
+    public internal(set) var dueEvents = 0
     /// The share of due events that were received, 0...1. It is a lower bound if reports were lost. `nil` if no event
     /// was due.
     public internal(set) var share: Double?
@@ -248,7 +248,7 @@ extension AdvertisementAudit {
     fileprivate var cells: [String] {
         let type = expected.type.hasPrefix("eddystone-") ? String(expected.type.dropFirst(10)) : expected.type
         return [
-            TerminalText.line(TerminalText.shortened(beacon, to: 14)), type, "\(heard)/\(owed)",
+            TerminalText.line(TerminalText.shortened(beacon, to: 14)), type, "\(heard)/\(dueEvents)",
             share.map { "\(Int(($0 * 100).rounded()))" } ?? "-",
             intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? "-",
             heard > 0 ? NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1) : "-",
@@ -277,7 +277,7 @@ extension AdvertisementAudit {
             ("identity", expected.identity.map { .string($0.description) } ?? .null),
             ("verdicts", .array(verdicts.map { .string($0.rawValue) })),
             ("reasons", .array(reasons.map(JSONValue.string))), ("heard", .integer(heard)),
-            ("owed", .integer(owed)), ("share", .rounded(share)),
+            ("owed", .integer(dueEvents)), ("share", .rounded(share)),
             ("intervalMs", .thousandths(intervalMicroseconds)),
             ("expectedIntervalMs", .thousandths(expected.intervalMicroseconds)),
             ("longestSilenceS", heard > 0 ? .seconds(longestSilenceMicroseconds) : .null),
@@ -433,7 +433,7 @@ extension AdvertisementAudit {
     fileprivate var row: [String] {
         [
             name, verdicts.isEmpty ? "unjudged" : verdicts.map(\.rawValue).joined(separator: ", "), "\(heard)",
-            "\(owed)",
+            "\(dueEvents)",
             intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? NumberFormat.none,
             NumberFormat.rounded(Double(expected.intervalMicroseconds) / 1000, 1),
             meanLevel.map { NumberFormat.rounded($0, 0) } ?? NumberFormat.none,

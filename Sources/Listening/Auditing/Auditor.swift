@@ -168,14 +168,14 @@ public struct Auditor: Sendable {
     /// Sets the number of reports that a receiver has lost so far.
     public mutating func note(lost: Int, by receiver: Int) { receivers[receiver].lost = lost }
 
-    /// Sets the number of advertisements without an end that a receiver did not pass to ``hear(_:_:_:by:)``.
+    /// Sets the number of advertisements without an end that a receiver did not pass to ``receive(_:_:_:by:)``.
     public mutating func note(truncated: Int, by receiver: Int) {
         receivers[receiver].truncated += truncated - receivers[receiver].truncatedBefore
         receivers[receiver].truncatedBefore = truncated
     }
 
     /// Takes an advertisement with the data in `range` of `octets`. The reports of one receiver must be in order.
-    public mutating func hear(
+    public mutating func receive(
         _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, by receiver: Int
     ) {
         receivers[receiver].reports += 1
@@ -218,7 +218,7 @@ public struct Auditor: Sendable {
         } else if let sender = sighting.sender, let beacon = byAddress[sender] {
             takeUnexpected(type ?? "raw", of: beacon, sighting, octets, range, receiver)
         } else if let stranger {
-            meet(stranger, sighting.sender)
+            countStranger(stranger, sighting.sender)
         }
     }
 
@@ -318,7 +318,7 @@ public struct Auditor: Sendable {
     }
 
     /// Counts a report of a stranger. Ignores strangers without a UUID or namespace of the audited beacons.
-    private mutating func meet(_ identity: BeaconIdentity, _ sender: Sender?) {
+    private mutating func countStranger(_ identity: BeaconIdentity, _ sender: Sender?) {
         guard let region = Self.region(identity), regions.contains(region), !others.contains(identity) else { return }
         guard strangers[identity] != nil || strangers.count < Self.strangerLimit else { return }
         strangers[identity, default: Stranger(identity: identity)].reports += 1

@@ -318,8 +318,8 @@ struct BeaconJudge {
         audits[index].heard = own[index].events.times.count { time in
             spans.isEmpty || spans.contains { $0.contains(time) }
         }
-        if !isWalk { audits[index].owed = Int((listened / expected.periodMicroseconds).rounded()) }
-        guard listened > 0, isWalk || audits[index].owed > 0 else { return }
+        if !isWalk { audits[index].dueEvents = Int((listened / expected.periodMicroseconds).rounded()) }
+        guard listened > 0, isWalk || audits[index].dueEvents > 0 else { return }
         if !isWalk {
             audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
         }
@@ -327,7 +327,7 @@ struct BeaconJudge {
         // Two senders with one address have no common interval.
         guard !isAddressShared(index) else { return }
         audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
-        if rhythm.isMixed, !isWalk, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
+        if rhythm.isMixed, !isWalk, Double(audits[index].heard) > 1.2 * Double(audits[index].dueEvents) {
             audits[index].add(.cloned, "more reports than one device sends: two devices use this address")
             return
         }
@@ -359,7 +359,7 @@ struct BeaconJudge {
         let heard = Double(audits[index].heard)
         let octets = audits[index].expected.octets?.count ?? 31
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
-        let owed = Double(ListenedTime.length(spans)) / period
+        let dueEvents = Double(ListenedTime.length(spans)) / period
         // With a pattern, the limit is computed for the part with the longest interval.
         let longest =
             audits[index].expected.pattern == nil ? interval : Double(audits[index].expected.longestMicroseconds)
@@ -367,19 +367,19 @@ struct BeaconJudge {
         audits[index].longestSilenceMicroseconds = silence
         // The loss is computed without the longest silence. It is the largest loss that is likely with this number of
         // events.
-        let rest = max(1, owed - Double(silence) / period)
+        let rest = max(1, dueEvents - Double(silence) / period)
         let lost = max(0, rest - heard)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
         let limit =
             model.longestSilence(
-                radios: radios, interval: longest, octets: octets, owed: owed, loss: loss,
+                radios: radios, interval: longest, octets: octets, dueEvents: dueEvents, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
         audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
         // Lost reports may have been reports of this beacon.
         let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
         let free =
             auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)
-        let due = isLong ? rest : owed
+        let due = isLong ? rest : dueEvents
         let received = heard + Double(lostReports)
         let isCovered = audits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
         // The margin is two standard deviations, so that few events do not make a beacon weak by chance. An incomplete

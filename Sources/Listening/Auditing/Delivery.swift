@@ -78,7 +78,7 @@ public struct Delivery: Sendable {
     /// Takes a report of the beacon.
     ///
     /// - Parameter rssi: The level in dBm; `nil` if it was not reported.
-    public mutating func hear(at now: HeardInstant, rssi: Int8?) {
+    public mutating func receive(at now: HeardInstant, rssi: Int8?) {
         guard listened.isOpen else { return }
         events.add(at: now)
         if let rssi { levels.add(rssi) }
@@ -95,9 +95,9 @@ extension Delivery {
     /// The number of received events. Reports of one event on several channels count once.
     public var heard: Int { events.times.count }
     /// The number of events that were due in the listened time.
-    public var owed: Int { Int((Double(listenedMicroseconds) / period).rounded()) }
+    public var dueEvents: Int { Int((Double(listenedMicroseconds) / period).rounded()) }
     /// The share of due events that were received, 0...1; `nil` if no event was due.
-    public var share: Double? { owed > 0 ? min(1, Double(heard) / Double(owed)) : nil }
+    public var share: Double? { dueEvents > 0 ? min(1, Double(heard) / Double(dueEvents)) : nil }
     /// The longest silence within the listened time, including its start and end, in microseconds.
     public var longestSilenceMicroseconds: Int { events.longestSilence(within: listened.spans) }
     /// The mean level in dBm; `nil` if no report had a level.

@@ -152,7 +152,7 @@ extension Delivery {
     fileprivate var cells: [String] {
         let isHeard = refusal == nil && listenedMicroseconds > 0
         return [
-            phase.rawValue, path, isHeard ? "\(heard)/\(owed)" : "-",
+            phase.rawValue, path, isHeard ? "\(heard)/\(dueEvents)" : "-",
             share.map { "\(Int(($0 * 100).rounded()))" } ?? "-",
             isHeard ? NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1) : "-",
             meanLevel.map { NumberFormat.rounded($0, 1) } ?? "-",
@@ -166,7 +166,7 @@ extension Delivery {
             ("phase", .string(phase.rawValue)), ("sender", .optional(sender, JSONValue.string)),
             ("receiver", .string(receiver)), ("intervalMs", .thousandths(intervalMicroseconds)),
             ("listenedS", .seconds(listenedMicroseconds)), ("heard", .integer(heard)),
-            ("owed", .integer(owed)), ("share", .rounded(share)),
+            ("owed", .integer(dueEvents)), ("share", .rounded(share)),
             ("longestSilenceS", .seconds(longestSilenceMicroseconds)),
             (
                 "gaps",

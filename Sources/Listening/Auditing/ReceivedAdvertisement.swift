@@ -168,10 +168,10 @@ struct TelemetryRule {
             return "its uptime advanced by \(Int(ticks / 10)) s in \(Int(elapsed)) s"
         }
         let events = Double(last.frame.advertisements &- first.frame.advertisements)
-        let owed = eventsPerSecond * ticks / 10
+        let dueEvents = eventsPerSecond * ticks / 10
         // Both counters in a frame have the same age, so no allowance for the age is needed.
-        if abs(events - owed) > 0.05 * owed + 3 {
-            return "it counted \(Int(events)) advertisements where \(Int(owed)) are due"
+        if abs(events - dueEvents) > 0.05 * dueEvents + 3 {
+            return "it counted \(Int(events)) advertisements where \(Int(dueEvents)) are due"
         }
         return nil
     }

@@ -39,10 +39,10 @@ public struct SilenceModel: Sendable {
     /// advertisements exceeds.
     ///
     /// - Parameters:
-    ///   - owed: The number of events that were due in the listened time.
+    ///   - dueEvents: The number of events that were due in the listened time.
     ///   - loss: The share of lost events, 0...1.
     mutating func longestSilence(
-        radios: Int, interval: Double, octets: Int, owed: Double, loss: Double, advertisements: Int
+        radios: Int, interval: Double, octets: Int, dueEvents: Double, loss: Double, advertisements: Int
     ) -> Double {
         let period = interval + AdvertisingDelay.meanMicroseconds
         let free = clearShare(radios: radios, interval: interval, octets: octets)
@@ -51,7 +51,8 @@ public struct SilenceModel: Sendable {
         var length = 1
         if let runs = runs(radios: radios, interval: interval, octets: octets, clear: clear) {
             while length < 100_000,
-                owed * (runs.lossRunProbability(length: length) - runs.lossRunProbability(length: length + 1)) > allowed
+                dueEvents * (runs.lossRunProbability(length: length) - runs.lossRunProbability(length: length + 1))
+                    > allowed
             {
                 length += 1
             }

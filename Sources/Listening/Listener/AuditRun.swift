@@ -112,11 +112,11 @@ public final class AuditRun: Sendable {
         private let receiver: Int
         private let source: SightingSource
         private let isRecording: Bool
-        private let sayIt: (String, Bool) -> Void
+        private let onSentence: (String, Bool) -> Void
         /// The difference between the clocks of the source and the audit, in microseconds; `nil` before the first
         /// packet.
         private var offset: Int?
-        private var isHearing = false
+        private var isListening = false
 
         init(
             _ run: AuditRun, _ receiver: Int, _ source: SightingSource, isRecording: Bool,
@@ -127,7 +127,7 @@ public final class AuditRun: Sendable {
             self.receiver = receiver
             self.source = source
             self.isRecording = isRecording
-            sayIt = say
+            onSentence = say
             offset = isRecording ? nil : 0
         }
 
@@ -138,29 +138,29 @@ public final class AuditRun: Sendable {
             // The time of the first packet aligns a recording. Recordings without times start together.
             let time = source.clock.unixMicroseconds(at: now).map { Int(clamping: $0) } ?? 0
             offset = max(0, time - Int(clamping: now.nanoseconds / 1000))
-            if isHearing { run.auditor.withLock { $0.begin(receiver, at: shifted(now)) } }
+            if isListening { run.auditor.withLock { $0.begin(receiver, at: shifted(now)) } }
         }
 
         private func shifted(_ instant: HeardInstant) -> HeardInstant {
             instant.advanced(byMicroseconds: offset ?? 0)
         }
 
-        func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
             let sighting = Sighting(
                 at: shifted(report.sighting.instant), from: report.sighting.sender, rssi: report.sighting.rssi,
                 isScanResponse: report.sighting.isScanResponse, phy: report.sighting.phy)
-            run.auditor.withLock { $0.hear(sighting, octets, range, by: receiver) }
+            run.auditor.withLock { $0.receive(sighting, octets, range, by: receiver) }
         }
 
         func change(_ state: ListeningState, at now: HeardInstant) {
-            isHearing = state.isHearing
+            isListening = state.isListening
             guard offset != nil else { return }
             run.auditor.withLock {
-                if isHearing { $0.begin(receiver, at: shifted(now)) } else { $0.end(receiver, at: shifted(now)) }
+                if isListening { $0.begin(receiver, at: shifted(now)) } else { $0.end(receiver, at: shifted(now)) }
             }
         }
 
-        func rest(at now: HeardInstant) {
+        func handleIdle(at now: HeardInstant) {
             noteLosses()
             progress(
                 run.auditor.withLock { auditor in
@@ -178,7 +178,7 @@ public final class AuditRun: Sendable {
             }
         }
 
-        func say(_ sentence: String, isWarning: Bool) { sayIt(sentence, isWarning) }
+        func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
 
         func finish(at now: HeardInstant) {
             noteLosses()

@@ -41,7 +41,7 @@ public struct DeafnessWatch: Sendable {
     public init() {}
 
     /// Takes a report.
-    public mutating func heard(at now: HCIInstant) {
+    public mutating func receive(at now: HCIInstant) {
         if let lastReport {
             // The mean of about the last 64 gaps.
             meanGap += (max(0, now.microseconds(since: lastReport)) - meanGap) / 64

@@ -62,7 +62,7 @@ public struct KnownBeacons {
     }
 
     /// An item of an inventory: a beacon with its tags and attachments.
-    public struct Thing: Hashable, Sendable {
+    public struct InventoryItem: Hashable, Sendable {
         public var beacon: KnownBeacon
         public var note: BeaconNote
 
@@ -77,12 +77,12 @@ public struct KnownBeacons {
     ///
     /// - Parameters:
     ///   - path: The listener file. Other files are named relative to it.
-    ///   - things: Reads an inventory; `nil` for a warning that its items are treated as strangers.
+    ///   - items: Reads an inventory; `nil` for a warning that its items are treated as strangers.
     public init(
         _ listener: ListenerFile, at path: String,
-        things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+        items: ((String) throws(ListenerServiceError) -> [InventoryItem])? = nil
     ) throws(ListenerServiceError) {
-        self.init(allOf: listener, at: path, things: things)
+        self.init(allOf: listener, at: path, items: items)
         if let failure { throw failure }
     }
 
@@ -90,9 +90,9 @@ public struct KnownBeacons {
     /// errors of those files.
     package init(
         allOf listener: ListenerFile, at path: String,
-        things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+        items: ((String) throws(ListenerServiceError) -> [InventoryItem])? = nil
     ) {
-        add(listener, at: path, things)
+        add(listener, at: path, items)
         warnOfSecondNames()
     }
 
@@ -177,7 +177,8 @@ public struct KnownBeacons {
     }
 
     private mutating func add(
-        _ listener: ListenerFile, at path: String, _ things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+        _ listener: ListenerFile, at path: String,
+        _ items: ((String) throws(ListenerServiceError) -> [InventoryItem])? = nil
     ) {
         let directory = Files.directory(of: path)
         func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
@@ -188,17 +189,17 @@ public struct KnownBeacons {
                 collect { try $0.add(NamedFleet(path: place(file), isNamedInFile: true), keys: keys) }
             case .profile(let file): collect { try $0.add(LoadedProfile(path: place(file), isNamedInFile: true)) }
             case .inventory(let file):
-                guard let things else {
+                guard let items else {
                     warnings.append(
                         "\(place(file)): this command does not read inventories, so the beacons in this one are "
                             + "strangers; use `pharos listen` or `pharos zones`, which read it")
                     continue
                 }
                 collect {
-                    for thing in try things(place(file)) {
-                        $0.notes[thing.beacon.name] = $0.notes[thing.beacon.name] ?? thing.note
-                        $0.beacons.append(thing.beacon)
-                        $0.virtualBeacons.add([thing.beacon], name: thing.beacon.name)
+                    for item in try items(place(file)) {
+                        $0.notes[item.beacon.name] = $0.notes[item.beacon.name] ?? item.note
+                        $0.beacons.append(item.beacon)
+                        $0.virtualBeacons.add([item.beacon], name: item.beacon.name)
                     }
                 }
             case .beacon(let beacon):

@@ -59,19 +59,19 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
         runner.wake()
         // A failure before the first success is an error, but a signal during the start is a normal end.
-        if !runner.isOnAir, !isStopWanted, !options.waitsForAdapter {
+        if !runner.isRunning, !isStopWanted, !options.waitsForAdapter {
             runner.handle(.stop)
             takePackets()
             throw startFailure
         }
-        if runner.isOnAir { consumer.begin(at: heard(now)) }
+        if runner.isRunning { consumer.begin(at: heard(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
             // The loop runs once for each report, so it compares the deadlines without building a list of them.
             lastPacket = nil
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, clock.session(due)) }
-            if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
+            if runner.isRunning { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
             clock.update()
             // Another source of this process may have taken the signal.
             if isStopWanted, runner.ended == nil { runner.handle(.stop) }
@@ -92,7 +92,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
                 source.counts.lostInKernel = lost
             }
             source.advance(to: heard(current))
-            consumer.rest(at: heard(current))
+            consumer.handleIdle(at: heard(current))
             if self.now >= end { runner.handle(.stop) }
         }
         if runner.ended == nil { runner.handle(.stop) }

@@ -70,11 +70,11 @@ final class ManagedFeed: SightingFeed {
             isWarning: true)
         consumer.begin(at: heard(now))
         while now < end, !consumer.isSatisfied, signals.takenAt == nil {
-            let isHearing = running.map { !$0.session.isAsleep } ?? false
-            source.change(isHearing ? .listening : .recovering, at: heard(now))
+            let isListening = running.map { !$0.session.isAsleep } ?? false
+            source.change(isListening ? .listening : .recovering, at: heard(now))
             source.counts.restarts = restartsBefore + (session?.restarts ?? 0)
             source.advance(to: heard(now))
-            consumer.rest(at: heard(now))
+            consumer.handleIdle(at: heard(now))
             let tick = now.advanced(byMicroseconds: Self.longestWait)
             let wanted = consumer.nextWakeUp.map(clock.session) ?? tick
             step(source, consumer, until: min(end, tick, wanted))

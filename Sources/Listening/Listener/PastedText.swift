@@ -155,14 +155,14 @@ public struct PastedText: Sendable {
         do throws(HexadecimalLines.Fault) {
             take(try HexadecimalLines.octets(Array(text.utf8)), number)
         } catch {
-            if let octets = Self.dressedPayload(text) { return take(octets, number) }
+            if let octets = Self.embeddedPayload(text) { return take(octets, number) }
             fail(.hexadecimal(error), number)
         }
     }
 
     /// The payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Since such lines may
     /// also have bytes of another meaning, only whole payloads are accepted.
-    private static func dressedPayload(_ text: String) -> [UInt8]? {
+    private static func embeddedPayload(_ text: String) -> [UInt8]? {
         let labels = ["data:", "raw:", "payload:", "bytes:", "advertisement:", "advertising data:", "scan record:"]
         let label = labels.first { text.lowercased().hasPrefix($0) } ?? ""
         let escapes = Array(text.dropFirst(label.count).filter { $0 != "\"" && $0 != "'" }.utf8)

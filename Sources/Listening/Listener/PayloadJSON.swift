@@ -63,9 +63,9 @@ public enum PayloadJSON {
 /// Decrypts frames: telemetry with a key, time and exponent, BTHome with a key and address.
 public struct TelemetryOpener: Sendable {
     private let key: IdentityKey
-    private let way: Way
+    private let format: Format
 
-    private enum Way {
+    private enum Format {
         case telemetry(RotationExponent, time: UInt32)
         case btHome(DeviceAddress?)
     }
@@ -77,7 +77,7 @@ public struct TelemetryOpener: Sendable {
     ///   - time: The beacon's clock when the frame was sent, in seconds.
     public init(key: IdentityKey, exponent: RotationExponent, time: UInt32) {
         self.key = key
-        way = .telemetry(exponent, time: time)
+        format = .telemetry(exponent, time: time)
     }
 
     /// Opens BTHome packets.
@@ -85,17 +85,17 @@ public struct TelemetryOpener: Sendable {
     /// - Parameter address: The address of the sender; `nil` if each packet comes with its address.
     public init(btHomeKey key: IdentityKey, address: DeviceAddress?) {
         self.key = key
-        way = .btHome(address)
+        format = .btHome(address)
     }
 
     /// Returns an opener for packets from `sender`, unless an address was given before.
     public func from(_ sender: DeviceAddress) -> TelemetryOpener {
-        if case .btHome(nil) = way { TelemetryOpener(btHomeKey: key, address: sender) } else { self }
+        if case .btHome(nil) = format { TelemetryOpener(btHomeKey: key, address: sender) } else { self }
     }
 
     /// Returns whether the key is for frames of this kind.
     func fits(_ frame: BeaconFrame) -> Bool {
-        switch (frame, way) {
+        switch (frame, format) {
         case (.eddystoneEncryptedTLM, .telemetry): true
         case (.btHome(let packet), .btHome): packet.isEncrypted
         default: false
@@ -104,13 +104,13 @@ public struct TelemetryOpener: Sendable {
 
     /// Returns the decrypted telemetry; `nil` if the message integrity check fails.
     public func open(_ frame: EddystoneEncryptedTLM) -> EddystoneTLM? {
-        guard case .telemetry(let exponent, let time) = way else { return nil }
+        guard case .telemetry(let exponent, let time) = format else { return nil }
         return (try? key.open(frame, at: time, exponent: exponent)) ?? nil
     }
 
     /// Returns the decrypted frame; `nil` if the message integrity check fails.
     public func open(_ frame: BeaconFrame) -> BeaconFrame? {
-        switch (frame, way) {
+        switch (frame, format) {
         case (.eddystoneEncryptedTLM(let frame), .telemetry): open(frame).map { .eddystoneTLM($0) }
         case (.btHome(let packet), .btHome(let address?)):
             ((try? key.open(packet, from: address)) ?? nil).map { .btHome($0) }

@@ -149,7 +149,7 @@ final class RadioUnderTest {
         delivery?.reportsOfAll += 1
         guard !report.sighting.isScanResponse else { return }
         switch judgement {
-        case .right: delivery?.hear(at: report.sighting.instant, rssi: report.sighting.rssi)
+        case .right: delivery?.receive(at: report.sighting.instant, rssi: report.sighting.rssi)
         case .wrong: delivery?.damaged += 1
         case nil: break
         }

@@ -77,12 +77,12 @@ struct RecordedScan {
                 filtersDuplicates = filtersDuplicates || asked.filters
                 return prove(adapter, at: now)
             }
-            lose(since: now, .paused)
+            beginGap(since: now, .paused)
         case _ where Self.parameters.contains(opcode) && status == .commandDisallowed:
             // A controller refuses scan parameters while it scans.
             return prove(adapter, at: now)
         case _ where (opcode == HCIReset.opcode || Self.parameters.contains(opcode)) && status.isSuccess:
-            if let proven { lose(since: proven, .recovering) }
+            if let proven { beginGap(since: proven, .recovering) }
         default: break
         }
         return undecided
@@ -97,7 +97,7 @@ struct RecordedScan {
         return .listened(gap)
     }
 
-    private mutating func lose(since instant: HeardInstant, _ state: ListeningState) {
+    private mutating func beginGap(since instant: HeardInstant, _ state: ListeningState) {
         guard proven != nil, gap == nil, !isOfSeveral else { return }
         gap = Gap(since: instant, state: state)
     }

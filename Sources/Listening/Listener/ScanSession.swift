@@ -99,7 +99,7 @@ public final class ScanSession: AdapterSession {
         foreignRestarts = previous?.foreignRestarts ?? 0
         host.leavesReportsToObserver = true
         host.observer = { [weak self] packet, isFromController, time in
-            self?.see(packet, isFromController, time)
+            self?.observe(packet, isFromController, time)
         }
     }
 
@@ -286,11 +286,11 @@ public final class ScanSession: AdapterSession {
         taken.removeAll(keepingCapacity: true)
     }
 
-    private func see(_ packet: HCIPacket, _ isFromController: Bool, _ now: HCIInstant) {
+    private func observe(_ packet: HCIPacket, _ isFromController: Bool, _ now: HCIInstant) {
         events.append(.packet(packet, isFromController: isFromController, at: now))
         guard isFromController else { return watch.sent(packet) }
         if packet.isAdvertisingReport {
-            deafness.heard(at: now)
+            deafness.receive(at: now)
             if state == .deaf { change(.listening) }
         } else if let effect = watch.received(packet) {
             switch effect {

@@ -16,11 +16,11 @@ public protocol SightingConsumer: AnyObject {
     /// Called when the time is `now`. Nothing before that time will be reported any more.
     func advance(to now: HeardInstant)
     /// Takes an advertisement with the data in `range` of `octets`.
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
-    /// Called when the state has changed. Silence counts only in states with `Listener/ListeningState/isHearing`.
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
+    /// Called when the state has changed. Silence counts only in states with `Listener/ListeningState/isListening`.
     func change(_ state: ListeningState, at now: HeardInstant)
     /// Called when no further reports are waiting, which is a good time to print.
-    func rest(at now: HeardInstant)
+    func handleIdle(at now: HeardInstant)
     /// Takes a sentence for the user about the adapter or the recording.
     func say(_ sentence: String, isWarning: Bool)
     /// Called at the end: no more sightings follow.
@@ -37,7 +37,7 @@ extension SightingConsumer {
     /// Does nothing.
     public func change(_ state: ListeningState, at now: HeardInstant) {}
     /// Does nothing.
-    public func rest(at now: HeardInstant) {}
+    public func handleIdle(at now: HeardInstant) {}
 }
 
 /// The state of a receiver, seen from outside.
@@ -52,7 +52,7 @@ public enum ListeningState: String, Hashable, Sendable {
     case off
 
     /// True if a missing report means that nothing was sent. In the state `foreign` repeated reports may be missing.
-    public var isHearing: Bool { self == .listening }
+    public var isListening: Bool { self == .listening }
 
     /// Combines the state of a supervisor with the state of its scan.
     ///

@@ -137,7 +137,7 @@ public final class SightingSource {
         guard let consumer else { return }
         advance(to: instant)
         reader.take(event: octets, in: range, at: latest) { report, octets, range in
-            consumer.hear(report, octets, range)
+            consumer.receive(report, octets, range)
         }
         counts.reports = reader.counts.reports
         counts.malformedEvents = reader.counts.malformedEvents
@@ -157,7 +157,7 @@ public final class SightingSource {
             type: report.type, addressType: report.addressType, primaryPHY: report.primaryPHY,
             secondaryPHY: report.secondaryPHY)
         advance(to: heard.instant)
-        consumer?.hear(report, data.span, data.indices)
+        consumer?.receive(report, data.span, data.indices)
     }
 
     /// Advances the time. A packet that waited in the kernel may be older than the last one.
@@ -177,7 +177,7 @@ public final class SightingSource {
         guard state != new else { return }
         let now = max(latest, now)
         if let since = deafSince { counts.deafMicroseconds += now.microseconds(since: since) }
-        deafSince = new.isHearing || state == .starting ? nil : now
+        deafSince = new.isListening || state == .starting ? nil : now
         state = new
         consumer?.change(new, at: now)
     }

@@ -74,7 +74,7 @@ public struct BeaconTrack: Sendable {
     }
 
     /// Takes a report that contains the beacon's identity.
-    mutating func hear(_ sighting: Sighting, as identity: BeaconIdentity, power: Int?, listeningPeriod: Int) {
+    mutating func receive(_ sighting: Sighting, as identity: BeaconIdentity, power: Int?, listeningPeriod: Int) {
         self.identity = identity
         if let power { claimedPowerAtOneMeter = power }
         if !sighting.isScanResponse { countEvent(sighting, listeningPeriod) }
@@ -84,7 +84,9 @@ public struct BeaconTrack: Sendable {
 
     /// Takes a report of a device that belongs to this group. Scan responses are counted as events, too, and the power
     /// at 1 m is replaced by that of this device.
-    mutating func meet(_ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int) {
+    mutating func receiveFromMember(
+        _ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int
+    ) {
         self.identity = identity
         claimedPowerAtOneMeter = power
         countEvent(sighting, listeningPeriod)

@@ -54,7 +54,7 @@ public struct CalibrationMeasurement: Sendable {
     }
 
     /// Takes a report of the beacon during a leg.
-    public mutating func hear(_ sighting: Sighting, leg: Int) {
+    public mutating func receive(_ sighting: Sighting, leg: Int) {
         senders.add(sighting.sender)
         guard tallies.indices.contains(leg) else { return }
         guard let level = sighting.rssi, LevelTally.range.contains(level) else {

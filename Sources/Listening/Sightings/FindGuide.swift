@@ -86,10 +86,10 @@ public struct FindGuide: Sendable {
     public init() {}
 
     /// Marks the receiver as deaf from now on: it misses reports.
-    public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
+    public mutating func stopListening(at now: HeardInstant) { deafSince = deafSince ?? now }
 
     /// Marks the receiver as working again. A silence continues with the length that it had before.
-    public mutating func becomeHearing(at now: HeardInstant) {
+    public mutating func startListening(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil
         skipsNextGap = true
@@ -99,7 +99,7 @@ public struct FindGuide: Sendable {
     }
 
     /// Takes a report of the beacon.
-    public mutating func hear(_ level: Int8?, at now: HeardInstant) {
+    public mutating func receive(_ level: Int8?, at now: HeardInstant) {
         if let lastHeard {
             let gap = now.microseconds(since: lastHeard)
             if !skipsNextGap, gap >= IntervalEstimate.sameEventMicroseconds { learned.add(gapMicroseconds: gap) }
@@ -139,11 +139,11 @@ public struct FindGuide: Sendable {
             reference = (tally, now)
         }
         last = advice
-        let told = advice == .silent ? silence : nil
+        let reportedSilence = advice == .silent ? silence : nil
         return State(
             advice: advice, level: isSilent ? nil : tally.trimmedMean, change: comparison?.change,
             leastChange: comparison?.least, distance: distance?.meters, interval: distance?.interval,
-            proximity: Self.proximity(distance?.meters), best: best, silentMicroseconds: told,
+            proximity: Self.proximity(distance?.meters), best: best, silentMicroseconds: reportedSilence,
             steps: (distance?.meters ?? 0) > 5 ? 10 : 5)
     }
 
@@ -205,7 +205,7 @@ public struct FindTurn: Sendable {
     public init() {}
 
     /// Takes a level received in a direction, 0..<4. Each direction is a quarter turn to the right of the one before.
-    public mutating func hear(_ level: Int8?, direction: Int) {
+    public mutating func receive(_ level: Int8?, direction: Int) {
         guard tallies.indices.contains(direction), let level else { return }
         tallies[direction].add(level)
     }
@@ -213,8 +213,8 @@ public struct FindTurn: Sendable {
     /// The mean level of each direction in dBm; `nil` without reports.
     public var levels: [Double?] { tallies.map(\.trimmedMean) }
 
-    /// The direction of the beacon, 0..<4 as in ``hear(_:direction:)``, and the confidence, 0.5...1; `nil` if the two
-    /// strongest directions differ by less than twice the standard error of their difference.
+    /// The direction of the beacon, 0..<4 as in ``receive(_:direction:)``, and the confidence, 0.5...1; `nil` if the
+    /// two strongest directions differ by less than twice the standard error of their difference.
     public var beaconDirection: (direction: Int, confidence: Double)? {
         let order = tallies.indices.filter { tallies[$0].count >= 3 }.sorted {
             (tallies[$0].trimmedMean ?? -200) > (tallies[$1].trimmedMean ?? -200)

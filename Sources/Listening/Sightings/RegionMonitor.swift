@@ -75,7 +75,7 @@ public struct RegionMonitor: Sendable {
     /// Takes a report of the beacon with this track. Call ``advance(_:_:)`` first for earlier events.
     ///
     /// - Parameter clock: The clock of the table, which has taken the report.
-    mutating func hear(
+    mutating func receive(
         _ track: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
     ) {
         for index in regions.indices where belongs(track, regions[index]) {
@@ -84,7 +84,7 @@ public struct RegionMonitor: Sendable {
     }
 
     /// Takes a report of a device of a known group, for the regions with the name of the group.
-    mutating func hear(
+    mutating func receive(
         named group: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
     ) {
         for index in regions.indices where regions[index].pattern == nil && belongs(group, regions[index]) {

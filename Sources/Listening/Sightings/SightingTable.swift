@@ -121,7 +121,7 @@ public struct SightingTable: Sendable {
     /// - Returns: The position in ``tracks`` of the beacon with the first identity in the data; `nil` for a stranger
     ///   that is not kept.
     @discardableResult
-    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         counts.reports += 1
         clock.receive(at: sighting.instant)
         if let rssi = sighting.rssi, rssi != 127, !LevelTally.range.contains(rssi) { counts.impossibleLevels += 1 }
@@ -165,8 +165,8 @@ public struct SightingTable: Sendable {
         }
         if cursor.isTruncated { counts.malformed += 1 }
         for place in groupsOfReport {
-            touch(place)
-            tracks[place].meet(
+            markReceived(place)
+            tracks[place].receiveFromMember(
                 sighting, as: ownIdentity ?? sighting.sender.map { .address($0.address) }, power: power,
                 listeningPeriod: clock.period)
         }
@@ -244,7 +244,7 @@ public struct SightingTable: Sendable {
         if tracks[place].identity == identity {
             take(sighting, place, as: identity, power: nil)
         } else {
-            touch(place)
+            markReceived(place)
             tracks[place].join(sighting)
         }
         return place
@@ -252,13 +252,13 @@ public struct SightingTable: Sendable {
 
     /// Takes a report of a beacon's own identity, and remembers that this sender sent it.
     private mutating func take(_ sighting: Sighting, _ place: Int, as identity: BeaconIdentity, power: Int?) {
-        touch(place)
+        markReceived(place)
         if let old = tracks[place].sender, old != sighting.sender, senders[old] == place { senders[old] = nil }
-        tracks[place].hear(sighting, as: identity, power: power, listeningPeriod: clock.period)
+        tracks[place].receive(sighting, as: identity, power: power, listeningPeriod: clock.period)
         if let sender = sighting.sender, senders[sender] != place { senders[sender] = place }
     }
 
-    private mutating func touch(_ place: Int) {
+    private mutating func markReceived(_ place: Int) {
         if tracks[place].enterRound() { heardInRound.append(place) }
     }
 

@@ -34,8 +34,8 @@ package final class BeaconSearch: SightingConsumer {
 
     package func advance(to now: HeardInstant) {}
 
-    package func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        table.hear(report.sighting, octets, range)
+    package func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        table.receive(report.sighting, octets, range)
     }
 
     package func say(_ sentence: String, isWarning: Bool) {

@@ -61,8 +61,8 @@ package final class FindListener: SightingConsumer {
         ring(at: now)
     }
 
-    package func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let heard = table.hear(report.sighting, octets, range)
+    package func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        let heard = table.receive(report.sighting, octets, range)
         guard let place = ([heard].compactMap(\.self) + table.groupsOfReport).first(where: places.contains),
             !report.sighting.isScanResponse
         else { return }
@@ -74,15 +74,15 @@ package final class FindListener: SightingConsumer {
         // If the beacon sends several advertisements, the shortest interval is used to detect its silence.
         let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
         guide.intervalMicroseconds = interval
-        guide.hear(level, at: report.sighting.instant)
+        guide.receive(level, at: report.sighting.instant)
     }
 
     /// Notes whether the receiver works. While it does not, the silence of the beacon does not count.
     package func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
+        if state.isListening { guide.startListening(at: now) } else { guide.stopListening(at: now) }
     }
 
-    package func rest(at now: HeardInstant) {}
+    package func handleIdle(at now: HeardInstant) {}
 
     package func say(_ sentence: String, isWarning: Bool) {
         guard isWarning else { return }

@@ -33,7 +33,7 @@ struct Status: ParsableCommand {
         } else if metrics {
             Terminal.write(Metrics.text(for: status.instances))
         } else if status.isEmpty && problems.isEmpty {
-            Terminal.show(StatusText.nothing(in: runtimeDir))
+            Terminal.show(StatusText.noStatusFiles(in: runtimeDir))
         } else {
             let milliseconds = Int(WallClock.microseconds() / 1000)
             let now = RFC3339Time(secondsSince1970: milliseconds / 1000)
@@ -49,13 +49,13 @@ struct Status: ParsableCommand {
         if !status.isGood { throw Failure(.failure) }
     }
 
-    private func readAll() throws -> (BoxStatus, [String]) {
+    private func readAll() throws -> (MachineStatus, [String]) {
         do throws(SystemError) {
             return try StatusFile.all(in: runtimeDir)
         } catch {
             // The package creates the default directory. If it is missing, no beacon has run on this machine.
             if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory {
-                return (BoxStatus(), [])
+                return (MachineStatus(), [])
             }
             throw Failure(.noInput, "\(runtimeDir): this directory cannot be read: \(error.text)")
         }

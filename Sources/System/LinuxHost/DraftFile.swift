@@ -97,7 +97,7 @@ final class DraftFile {
     ///
     /// - Throws: ENOSPC, EROFS, and EACCES if this user may not write to the directory, among others.
     init(of name: String, in directory: Directory) throws(SystemError) {
-        Leftovers.remove(in: directory)
+        AbandonedDrafts.remove(in: directory)
         for _ in 0..<16 {
             let draftName = DraftName.random(for: name)
             let file: Descriptor
@@ -166,7 +166,7 @@ enum DraftName {
 }
 
 /// Removes drafts of processes that were killed.
-enum Leftovers {
+enum AbandonedDrafts {
     /// The directories that this process has searched already.
     private static let seen = Mutex<Set<Place>>([])
 
@@ -221,11 +221,11 @@ extension Files {
 /// Writes new contents of a file piece by piece, and replaces the file only if they differ. Nothing is written while
 /// the pieces are equal to the existing contents. From the first difference on, the contents are written to a draft,
 /// which ``commit()`` renames to the name of the file.
-public final class FileDraft {
+public final class FileReplacement {
     /// Where the draft is created.
     private enum Target {
         /// In the directory of the file. In the end the draft gets the name of the file.
-        case beside(FilePlace)
+        case inSameDirectory(FilePlace)
         /// In a new directory that will replace the old directory. The function creates the file.
         case inNewDirectory(() throws(SystemError) -> Descriptor)
         /// There is no draft: the contents are only compared (dry run).
@@ -240,7 +240,7 @@ public final class FileDraft {
     private var new: Descriptor?
     /// True if the new contents differ from the existing ones, as far as they are known.
     public private(set) var isChanged = false
-    /// The draft for the target `beside`; `nil` before the first difference and for other targets.
+    /// The draft for the target `inSameDirectory`; `nil` before the first difference and for other targets.
     private var draft: DraftFile?
     /// The number of bytes at the start that are equal to the existing contents.
     private var same = 0
@@ -259,7 +259,7 @@ public final class FileDraft {
     public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
         let place = try FilePlace(path)
         if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
-        target = isDryRun ? .none : .beside(place)
+        target = isDryRun ? .none : .inSameDirectory(place)
         self.path = path
         old = try? place.directory.openRegular(place.name)
     }
@@ -294,7 +294,7 @@ public final class FileDraft {
     private func flush() throws(SystemError) {
         guard !pending.isEmpty else { return }
         if !isChanged {
-            if try isAsBefore() {
+            if try equalsExisting() {
                 same += pending.count
                 pending.removeAll(keepingCapacity: true)
                 return
@@ -309,7 +309,7 @@ public final class FileDraft {
     }
 
     /// Returns true if the existing contents continue with the pending bytes.
-    private func isAsBefore() throws(SystemError) -> Bool {
+    private func equalsExisting() throws(SystemError) -> Bool {
         guard let old else { return false }
         var done = 0
         while done < pending.count {
@@ -326,7 +326,7 @@ public final class FileDraft {
         isChanged = true
         let made: Descriptor
         switch target {
-        case .beside(let place):
+        case .inSameDirectory(let place):
             let draft = try DraftFile(of: place.name, in: place.directory)
             try draft.file.setPermissions(place.status?.permissions ?? ProcessMask.permissions(0o666))
             self.draft = draft
@@ -358,11 +358,11 @@ public final class FileDraft {
     /// Replaces the file if the contents differ. Otherwise removes abandoned drafts from the directory of the file.
     public func commit() throws(SystemError) {
         guard isChanged else {
-            if case .beside(let place) = target { Leftovers.remove(in: place.directory) }
+            if case .inSameDirectory(let place) = target { AbandonedDrafts.remove(in: place.directory) }
             return
         }
         new = nil
-        guard case .beside(let place) = target else { return }
+        guard case .inSameDirectory(let place) = target else { return }
         try draft?.rename(to: place.name)
         draft = nil
     }

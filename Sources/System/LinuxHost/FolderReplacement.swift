@@ -87,18 +87,18 @@ public final class FolderReplacement {
         changed.insert(name)
     }
 
-    /// Returns the draft of a file in the new directory, for contents that are written piece by piece. After the last
+    /// Returns the replacement of a file in the directory, for contents that are written piece by piece. After the last
     /// piece, pass it to ``finish(_:_:)``.
-    public func draft(_ name: String) -> FileDraft {
-        FileDraft(name, path: "\(path)/\(name)", in: current, isDryRun: isDryRun) {
+    public func file(_ name: String) -> FileReplacement {
+        FileReplacement(name, path: "\(path)/\(name)", in: current, isDryRun: isDryRun) {
             [self] () throws(SystemError) in try make(name)
         }
     }
 
     /// Completes a file that was written piece by piece.
-    public func finish(_ draft: FileDraft, _ name: String) throws(SystemError) {
-        try draft.finish()
-        if draft.isChanged {
+    public func finish(_ file: FileReplacement, _ name: String) throws(SystemError) {
+        try file.finish()
+        if file.isChanged {
             written += 1
             changed.insert(name)
         } else {
@@ -117,7 +117,7 @@ public final class FolderReplacement {
         let outcome = Outcome(written: written, unchanged: kept.count, removed: removed.count)
         guard !isDryRun else { return outcome }
         guard isChanged else {
-            Leftovers.remove(in: parent)
+            AbandonedDrafts.remove(in: parent)
             return outcome
         }
         let next = try prepare()
@@ -153,7 +153,7 @@ public final class FolderReplacement {
     /// Returns the new directory, and creates it on the first call.
     private func prepare() throws(SystemError) -> (directory: Directory, name: String) {
         if let next { return next }
-        Leftovers.remove(in: parent)
+        AbandonedDrafts.remove(in: parent)
         for _ in 0..<16 {
             let draftName = DraftName.random(for: name)
             do throws(SystemError) {

@@ -19,9 +19,9 @@ public final class ProgressLine: Sendable {
     /// Shows `text`, if the line is due. Call this after each step. `text` is only called if the line is due; `nil`
     /// shows nothing.
     public func report(_ text: () -> String?) {
-        guard Self.isThere else { return }
+        guard Self.isAvailable else { return }
         let now = BootClock.nanoseconds()
-        guard now - start > Self.delay, now > Self.state.withLock({ $0.countsFrom }) else { return }
+        guard now - start > Self.delay, now > Self.state.withLock({ $0.nextReport }) else { return }
         if let text = text() { Self.show(text, now, isCount: true) }
     }
 
@@ -31,16 +31,16 @@ public final class ProgressLine: Sendable {
     }
 
     /// Removes the line.
-    public func finish() { Self.giveWay(toOutput: false) }
+    public func finish() { Self.erase(beforeOutput: false) }
 
     // MARK: The line, which all jobs share
 
     private struct State {
         /// The time of ``BootClock`` from which a report of a job may be shown, in nanoseconds. It is independent of
         /// the heartbeat.
-        var countsFrom: UInt64 = 0
+        var nextReport: UInt64 = 0
         /// The time of ``BootClock`` from which the heartbeat may be shown, in nanoseconds.
-        var worksFrom: UInt64 = 0
+        var nextHeartbeat: UInt64 = 0
         /// True if the line is on the screen.
         var isOnScreen = false
         /// True if no line may be shown any more, because the result is on the same screen or the program ends.
@@ -49,7 +49,7 @@ public final class ProgressLine: Sendable {
 
     private static let state = Mutex(State())
     /// True if standard error is a terminal, so that the line is shown.
-    private static let isThere = Terminal.errorIsTerminal
+    private static let isAvailable = Terminal.errorIsTerminal
     /// True if standard output is a terminal as well. It is assumed to be the same terminal as that of standard error.
     private static let sharesOutput = Terminal.outputIsTerminal
     /// True if the terminal cannot erase a line.
@@ -61,9 +61,9 @@ public final class ProgressLine: Sendable {
     private static func show(_ text: String, _ now: UInt64, isCount: Bool) {
         state.withLock { state in
             // Another thread may have shown a line since the caller checked the time.
-            guard !state.isOver, now > (isCount ? state.countsFrom : state.worksFrom) else { return }
-            state.worksFrom = now + max(pause, delay)
-            if isCount || isDumb { state.countsFrom = now + pause }
+            guard !state.isOver, now > (isCount ? state.nextReport : state.nextHeartbeat) else { return }
+            state.nextHeartbeat = now + max(pause, delay)
+            if isCount || isDumb { state.nextReport = now + pause }
             if isDumb { return write(text + "\n") }
             // A longer text would continue on a second row, which the next update would not erase.
             let width = max(1, Terminal.columns(of: STDERR_FILENO) - 1)
@@ -74,24 +74,24 @@ public final class ProgressLine: Sendable {
 
     /// Removes the line before something else is written.
     ///
-    /// - Parameter toOutput: True before writing to standard output. If standard output is the same terminal, no line
-    ///   is shown afterwards.
-    static func giveWay(toOutput: Bool) {
-        guard isThere, !toOutput || sharesOutput else { return }
-        takeAway(forGood: toOutput)
+    /// - Parameter beforeOutput: True before writing to standard output. If standard output is the same terminal, no
+    ///   line is shown afterwards.
+    static func erase(beforeOutput: Bool) {
+        guard isAvailable, !beforeOutput || sharesOutput else { return }
+        erase(permanently: beforeOutput)
     }
 
     /// Removes the line and shows none afterwards.
     static func end() {
-        if isThere { takeAway(forGood: true) }
+        if isAvailable { erase(permanently: true) }
     }
 
-    private static func takeAway(forGood: Bool) {
+    private static func erase(permanently: Bool) {
         state.withLock { state in
-            state.isOver = state.isOver || forGood
+            state.isOver = state.isOver || permanently
             guard state.isOnScreen else { return }
             let now = BootClock.nanoseconds()
-            (state.countsFrom, state.worksFrom) = (now + pause, now + max(pause, delay))
+            (state.nextReport, state.nextHeartbeat) = (now + pause, now + max(pause, delay))
             state.isOnScreen = false
             write(erasing)
         }
@@ -102,7 +102,7 @@ public final class ProgressLine: Sendable {
     /// Shows every second that the program is working, while no job reports its progress. The heartbeat runs on its own
     /// thread.
     public static func startHeartbeat() {
-        guard isThere else { return }
+        guard isAvailable else { return }
         let start = BootClock.nanoseconds()
         // Only the main thread receives signals.
         var (all, before) = (sigset_t(), sigset_t())

@@ -107,7 +107,7 @@ public struct SensorReader: Hashable, Sendable {
     }
 
     /// The time between two searches for a lost sensor, in nanoseconds. A search costs more than a reading.
-    public static let lookInterval: UInt64 = 10_000_000_000
+    public static let searchInterval: UInt64 = 10_000_000_000
     /// The number of failed readings in a row after which a sensor whose file exists is lost.
     public static let failureLimit = 3
 
@@ -123,7 +123,7 @@ public struct SensorReader: Hashable, Sendable {
     private var hasRead = false
     private var isReportedMissing = false
     /// The time of the last search, in nanoseconds; `nil` before the first search.
-    private var lastLook: UInt64?
+    private var lastSearch: UInt64?
 
     /// Creates a reader. The first reading searches for the sensor.
     public init(_ choice: SensorChoice, _ quantity: SensorQuantity, tree: SensorTree = SensorTree()) {
@@ -142,20 +142,20 @@ public struct SensorReader: Hashable, Sendable {
             return (value, reportBack())
         }
         guard let sensor, Files.exists(sensor.file) else {
-            return isTimeToLook(now) ? look(at: now) : (nil, nil)
+            return isSearchDue(now) ? search(at: now) : (nil, nil)
         }
         failures = min(failures + 1, Self.failureLimit)
         return (nil, failures == Self.failureLimit ? reportMissing() : nil)
     }
 
-    private func isTimeToLook(_ now: UInt64) -> Bool {
+    private func isSearchDue(_ now: UInt64) -> Bool {
         // After a loss, the next search is immediate: the sensor may exist under another number.
-        guard let lastLook, sensor == nil else { return true }
-        return now < lastLook || now - lastLook >= Self.lookInterval
+        guard let lastSearch, sensor == nil else { return true }
+        return now < lastSearch || now - lastSearch >= Self.searchInterval
     }
 
-    private mutating func look(at now: UInt64) -> (Int?, Event?) {
-        lastLook = now
+    private mutating func search(at now: UInt64) -> (Int?, Event?) {
+        lastSearch = now
         let wasChosen = name != nil
         sensor = name.map { tree.sensor(named: $0, quantity) } ?? tree.best(quantity)
         guard let sensor, let value = sensor.read() else { return (nil, reportMissing()) }

@@ -40,7 +40,7 @@ public final class ServiceNotifier {
     /// The largest number of waiting messages. If there are more, the oldest message is dropped.
     private static let backlogLimit = 64
     /// The longest time that a program should wait at its end to send the waiting messages, in milliseconds.
-    public static let lastPatienceMilliseconds = 100
+    public static let finalFlushMilliseconds = 100
     /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if it
     /// does not watch the process. Send a sign of life after half of this time.
     public let watchdogMicroseconds: UInt64?

@@ -66,7 +66,7 @@ public enum Terminal {
 
     /// Writes text in UTF-8 to standard output at once, without a buffer. The first error is kept for ``finish()``.
     public static func write(_ octets: [UInt8]) {
-        ProgressLine.giveWay(toOutput: true)
+        ProgressLine.erase(beforeOutput: true)
         do throws(SystemError) {
             try Descriptor.standardOutput.writeAll(octets)
         } catch {
@@ -135,7 +135,7 @@ public enum Terminal {
     /// are escaped as in `TerminalText.line`, because names and paths in the text may come from files or from received
     /// packets.
     public static func writeError(_ text: String) {
-        ProgressLine.giveWay(toOutput: false)
+        ProgressLine.erase(beforeOutput: false)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { TerminalText.line(String($0)) }
         let escaped = lines.joined(separator: "\n")
         try? Descriptor.standardError.writeAll(Array((isPlain ? plain(escaped) : escaped).utf8))

@@ -90,7 +90,8 @@ struct HearingTimes {
                 name: SampleFleet.name(number),
                 identity: .iBeacon(uuid: HearingRecording.uuid, major: 1, minor: UInt16(number + 1)))
         }
-        var hearing = Hearing(table: SightingTable(known: known, strangers: .counted), roundMicroseconds: 1_000_000)
+        var processor = SightingProcessor(
+            table: SightingTable(known: known, strangers: .counted), roundMicroseconds: 1_000_000)
         var reader = ReportReader()
         var clock = RecordingClock()
         func hear() throws {
@@ -99,15 +100,15 @@ struct HearingTimes {
             while let record = try? cursor.next(in: span) {
                 guard record.kind == .hci(.event) else { continue }
                 let instant = clock.instant(unixMicroseconds: record.unixMicroseconds)
-                while hearing.nextEvent(until: instant) != nil {}
+                while processor.nextEvent(until: instant) != nil {}
                 reader.take(event: span, in: record.octets, at: instant) { report, octets, data in
-                    hearing.hear(report.sighting, octets, data)
+                    processor.receive(report.sighting, octets, data)
                 }
             }
         }
         try hear()
         let count = try Measuring.allocations { try hear() }
-        guard hearing.table.tracks.allSatisfy(\.isHeard), hearing.table.counts.strangers == 0 else {
+        guard processor.table.tracks.allSatisfy(\.isHeard), processor.table.counts.strangers == 0 else {
             throw BenchmarkError("not all beacons of the recording were received")
         }
         return count

@@ -98,7 +98,7 @@ struct InventoryTimes {
                 let instant = HeardInstant(nanoseconds: UInt64(report.second * 1e9))
                 _ = session.advance(to: instant)
                 let octets = payloads[report.thing]
-                session.hear(
+                session.receive(
                     Sighting(
                         at: instant, from: senders[report.thing], rssi: Int8(max(-120, min(19, report.level.rounded())))
                     ),

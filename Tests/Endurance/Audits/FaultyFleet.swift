@@ -147,15 +147,15 @@ struct FaultyFleet {
     func report(_ model: inout SilenceModel) -> AuditReport {
         var auditor = Auditor(expected, receivers: ["desk"])
         auditor.begin(0, at: HeardInstant(nanoseconds: 0))
-        for report in SimulatedAir.reports(boxes + others, seconds: seconds, seed: seed) { auditor.hear(report) }
+        for report in SimulatedAir.reports(boxes + others, seconds: seconds, seed: seed) { auditor.receive(report) }
         auditor.end(0, at: HeardInstant(nanoseconds: UInt64(seconds * 1e9)))
         return auditor.report(&model)
     }
 }
 
 extension Auditor {
-    mutating func hear(_ report: SimulatedAir.Report, by receiver: Int = 0, clockMicroseconds: Int = 0) {
-        hear(
+    mutating func receive(_ report: SimulatedAir.Report, by receiver: Int = 0, clockMicroseconds: Int = 0) {
+        receive(
             Sighting(
                 at: HeardInstant(nanoseconds: UInt64(report.at + clockMicroseconds) * 1000), from: report.sender,
                 rssi: report.level),

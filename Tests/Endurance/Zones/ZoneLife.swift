@@ -87,7 +87,7 @@ public struct ZoneLife: Sendable {
                 let sighting = Sighting(at: instant, from: Self.sender, rssi: -60)
                 count(engine.advance(to: instant))
                 count(
-                    engine.receive(table.hear(sighting, Self.data.span, Self.data.indices), in: table, sighting))
+                    engine.receive(table.receive(sighting, Self.data.span, Self.data.indices), in: table, sighting))
                 if isWaiting, isInside {
                     isWaiting = false
                     enterDelays.append(time - start)
@@ -111,7 +111,7 @@ public struct ZoneLife: Sendable {
 
     private mutating func hearOther(at time: Int) -> [ZoneEvent] {
         let sighting = Sighting(at: HeardInstant(nanoseconds: UInt64(time) * 1000), from: nil, rssi: -90)
-        return engine.receive(table.hear(sighting, [2, 1, 6].span, 0..<3), in: table, sighting)
+        return engine.receive(table.receive(sighting, [2, 1, 6].span, 0..<3), in: table, sighting)
     }
 
     /// Keeps the beacon away for `seconds`.

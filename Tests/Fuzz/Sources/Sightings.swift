@@ -11,7 +11,7 @@ import Sightings
 func fuzzSightings(_ octets: [UInt8]) {
     let first = Heard(octets)
     check(first.events == Heard(octets).events, "the same packets give the same events")
-    let table = first.hearing.table
+    let table = first.processor.table
     check(table.tracks.count <= Heard.known.count + Heard.strangers, "the table keeps its size")
     check(table.tracks.prefix(Heard.known.count).map(\.known) == Heard.known, "known beacons keep their places")
     check(table.tracks.dropFirst(Heard.known.count).allSatisfy { $0.known == nil }, "strangers are no known ones")
@@ -30,9 +30,9 @@ private struct Heard {
         KnownBeacon(name: "key", identity: .address(DeviceAddress(FixedOctets(repeating: 0xC1)))),
     ]
 
-    var hearing: Hearing
+    var processor: SightingProcessor
     var reader = ReportReader()
-    var events: [Hearing.Event] = []
+    var events: [SightingProcessor.Event] = []
     var now = HeardInstant(nanoseconds: 0)
 
     init(_ octets: [UInt8]) {
@@ -41,7 +41,7 @@ private struct Heard {
                 name: "hall", pattern: .iBeacon(uuid: FixedOctets(repeating: 0x11), major: nil, minor: nil)),
             RegionMonitor.Region(name: "key", pattern: nil),
         ]
-        hearing = Hearing(
+        processor = SightingProcessor(
             table: SightingTable(known: Self.known, strangers: .kept(Self.strangers)), regions: regions,
             roundMicroseconds: 1_000_000)
         let span = octets.span
@@ -50,25 +50,25 @@ private struct Heard {
             now = now.advanced(byMicroseconds: (Int(span[place]) << 8 | Int(span[place + 1])) * 1000)
             let length = Int(span[place + 2])
             place += 3
-            while let event = hearing.nextEvent(until: now) { events.append(event) }
+            while let event = processor.nextEvent(until: now) { events.append(event) }
             if length == 255 {
-                hearing.becomeDeaf(at: now)
+                processor.stopListening(at: now)
                 now = now.advanced(byMicroseconds: 5_000_000)
-                while let event = hearing.nextEvent(until: now) { events.append(event) }
-                hearing.becomeHearing(at: now)
+                while let event = processor.nextEvent(until: now) { events.append(event) }
+                processor.startListening(at: now)
                 continue
             }
             let range = place..<min(place + length, span.count)
             reader.take(event: span, in: range, at: now) { report, octets, data in
                 check(data.lowerBound >= 0 && data.upperBound <= octets.count, "the data lies in its octets")
                 check(data.count <= AdvertisingData.extendedLimit, "data is not longer than it can be")
-                let track = hearing.hear(report.sighting, octets, data)
+                let track = processor.receive(report.sighting, octets, data)
                 check((track ?? 0) < Self.known.count + Self.strangers, "a beacon has its place in the table")
             }
             place = range.upperBound
         }
-        while let event = hearing.nextEvent(until: now) { events.append(event) }
-        if let event = hearing.finish(at: now) { events.append(event) }
+        while let event = processor.nextEvent(until: now) { events.append(event) }
+        if let event = processor.finish(at: now) { events.append(event) }
     }
 }
 

@@ -27,7 +27,7 @@ protocol CommandExchange: AnyObject {
     /// The next event, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(Failure) -> Queue.Event?
     /// Stores an event that completes no command, for a later call.
-    func keep(_ event: Queue.Event)
+    func enqueue(_ event: Queue.Event)
 }
 
 extension CommandExchange {
@@ -42,7 +42,7 @@ extension CommandExchange {
                 let wake = min(deadline, queue.wakeTime ?? deadline)
                 if let event = try receive(until: wake) {
                     if let end = queue.receive(event), end.ticket == ticket { return end.outcome }
-                    keep(event)
+                    enqueue(event)
                     time = now
                 } else {
                     // A channel that returns nothing has waited until the deadline, even if its clock shows an earlier

@@ -118,7 +118,7 @@ public final class HCIHost: CommandExchange {
             repeat {
                 guard let event = try receive(until: deadline) else { return nil }
                 _ = queue.receive(event)
-                keep(event)
+                enqueue(event)
             } while backlogStart == backlog.count && channel.now < deadline
         }
         return nil
@@ -130,7 +130,7 @@ public final class HCIHost: CommandExchange {
     public func wait(until deadline: HCIInstant) throws(HCICommandError) {
         while channel.now < deadline, let event = try receive(until: deadline) {
             _ = queue.receive(event)
-            keep(event)
+            enqueue(event)
         }
     }
 
@@ -141,7 +141,7 @@ public final class HCIHost: CommandExchange {
             for _ in 0..<Self.maximumPacketsBeforeCommand {
                 guard let event = try receive(until: channel.now) else { return nil }
                 _ = queue.receive(event)
-                keep(event)
+                enqueue(event)
             }
             return nil
         } catch {
@@ -193,7 +193,7 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    func keep(_ event: HCIEvent) {
+    func enqueue(_ event: HCIEvent) {
         switch event {
         case .commandComplete, .commandStatus: return
         default: break

@@ -57,7 +57,7 @@ public final class ManagementHost: CommandExchange {
         while backlog.isEmpty {
             guard let event = try receive(until: deadline) else { return nil }
             _ = queue.receive(event)
-            keep(event)
+            enqueue(event)
         }
         return backlog.removeFirst()
     }
@@ -81,7 +81,7 @@ public final class ManagementHost: CommandExchange {
         }
     }
 
-    func keep(_ event: ManagementEvent) {
+    func enqueue(_ event: ManagementEvent) {
         switch event.content {
         case .commandComplete, .commandStatus: return
         default: break

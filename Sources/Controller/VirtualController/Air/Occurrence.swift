@@ -17,7 +17,7 @@ enum Occurrence {
     /// An advertising set has sent its maximum number of events.
     case eventsOver(AdvertisingRun)
     /// A scan pauses, resumes or ends.
-    case scanTurn(VirtualController.ID, run: UInt64)
+    case scanPhaseEnd(VirtualController.ID, run: UInt64)
     /// A delayed packet of the host arrives.
     case toController(VirtualController.ID, HCIPacket)
     /// A delayed packet of the controller arrives.
@@ -29,7 +29,7 @@ enum Occurrence {
         case .copy(let event, _): event.run.controller
         case .transmitted: nil
         case .scanResponse(_, _, let scanner), .scanResponseHeard(_, let scanner): scanner
-        case .scanTurn(let controller, _), .toController(let controller, _), .toHost(let controller, _): controller
+        case .scanPhaseEnd(let controller, _), .toController(let controller, _), .toHost(let controller, _): controller
         }
     }
 }

@@ -126,7 +126,7 @@ public final class VirtualAir {
         switch occurrence {
         case .advertisingEvent(let run), .durationOver(let run), .eventsOver(let run):
             controllers[run.controller]?.isRunning(run) ?? false
-        case .scanTurn(let id, let run): controllers[id]?.state.scanner?.run == run
+        case .scanPhaseEnd(let id, let run): controllers[id]?.state.scanner?.run == run
         default: occurrence.controller.map { controllers[$0] != nil } ?? true
         }
     }
@@ -157,7 +157,7 @@ extension VirtualAir {
         case .scanResponse(let event, let channel, let scanner): respond(event, on: channel, to: scanner)
         case .durationOver(let run): controller(run.controller)?.durationIsOver(run)
         case .eventsOver(let run): controller(run.controller)?.eventsAreOver(run)
-        case .scanTurn(let id, let run): controller(id)?.takeScanTurn(run)
+        case .scanPhaseEnd(let id, let run): controller(id)?.endScanPhase(run)
         case .scanResponseHeard(let pdu, let scanner): controller(scanner)?.report(pdu)
         case .toController(let id, let packet): controller(id)?.work(on: packet)
         case .toHost(let id, let packet): controller(id)?.sink(packet)
@@ -196,7 +196,7 @@ extension VirtualAir {
 
     private func finish(_ pdu: AirPDU, of event: AdvertisingEvent, _ transmission: UInt64) {
         if parameters.packetsCollide, !collisions.end(transmission) { return }
-        for listener in scanners where listener.id != pdu.sender && listener.hears(pdu) {
+        for listener in scanners where listener.id != pdu.sender && listener.receives(pdu) {
             listener.report(pdu)
             if event.scanResponse != nil, listener.asksForScanResponse(to: pdu) {
                 let delay = 2 * Self.interFrameSpaceMicroseconds + Self.scanRequestMicroseconds

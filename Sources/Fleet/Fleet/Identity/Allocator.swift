@@ -31,7 +31,7 @@ struct Allocator {
         self.fleet = fleet
         self.now = now
         isFirst = lock.map { $0.entries.isEmpty && $0.groups.isEmpty } ?? true
-        lockFile = FleetLock.file(beside: fleet.file)
+        lockFile = FleetLock.file(of: fleet.file)
         allocation = FleetAllocation(fleet: fleet, lock: lock ?? FleetLock(fleet: fleet.name))
     }
 

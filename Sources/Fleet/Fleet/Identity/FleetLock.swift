@@ -14,7 +14,7 @@ public struct FleetLock: Sendable {
     public static let version = 1
 
     /// The name of the lock file for a fleet file: for `museum.json`, it is `museum.lock.json`.
-    public static func file(beside fleetFile: String) -> String {
+    public static func file(of fleetFile: String) -> String {
         let isJSON = fleetFile.hasSuffix(".json")
         return (isJSON ? String(fleetFile.dropLast(5)) : fleetFile) + ".lock.json"
     }

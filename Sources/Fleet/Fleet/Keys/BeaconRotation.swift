@@ -145,7 +145,7 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
     ) throws(EddystoneSecurityError) -> Answer? {
         for exponent in exponents {
             guard let seconds = counters(since: epoch, exponent),
-                let counter = try key.turnOver(to: id, in: seconds, exponent: exponent)
+                let counter = try key.startCounter(of: id, in: seconds, exponent: exponent)
             else { continue }
             let from = epoch.secondsSince1970 + Int(counter) - Int(IdentityKey.firstCounter)
             return Answer(

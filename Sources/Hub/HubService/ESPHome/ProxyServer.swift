@@ -131,7 +131,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     public func advance(to now: HeardInstant) {}
 
-    public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         // Clients cannot use an advertisement without an address.
         guard let sender = report.sighting.sender else { return }
         let data = range.map { octets[$0] }

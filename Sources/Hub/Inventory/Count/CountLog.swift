@@ -43,7 +43,7 @@ public struct CountLog: Hashable, Sendable {
     }
 
     /// A summary of the packets received from a beacon, up to the last line about it.
-    public struct Sight: Hashable, Sendable {
+    public struct Observation: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
         public var bestLevel: Int?
@@ -78,7 +78,7 @@ public struct CountLog: Hashable, Sendable {
 
     public var header: Header
     public var findings: [BeaconIdentity: Finding] = [:]
-    public var sights: [BeaconIdentity: Sight] = [:]
+    public var observations: [BeaconIdentity: Observation] = [:]
     public var listening: Listening
     /// True if the log is complete. Otherwise the receiver is still counting, or was interrupted.
     public var isEnded = false
@@ -119,10 +119,10 @@ public struct CountLog: Hashable, Sendable {
                     level: node["rssiDbm"]?.integer, distance: node["distanceM"]?.thousandths)
             }
         case "seen":
-            guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }), let sight = Sight(node) else {
-                return false
-            }
-            sights[identity] = sights[identity].map { $0.merged(with: sight) } ?? sight
+            guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }),
+                let observation = Observation(node)
+            else { return false }
+            observations[identity] = observations[identity].map { $0.merged(with: observation) } ?? observation
         case "listening", "end":
             guard let until = node["at"]?.string.flatMap({ RFC3339Time($0) }) else { return false }
             listening.until = max(listening.until, until)
@@ -149,7 +149,7 @@ extension CountLog.Header {
     }
 }
 
-extension CountLog.Sight {
+extension CountLog.Observation {
     fileprivate init?(_ node: JSONNode) {
         guard let first = node["first"]?.string.flatMap({ RFC3339Time($0) }),
             let last = node["last"]?.string.flatMap({ RFC3339Time($0) })

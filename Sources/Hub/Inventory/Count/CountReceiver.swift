@@ -97,17 +97,21 @@ final class CountReceiver: SightingConsumer {
 
     func advance(to now: HeardInstant) { record(session.advance(to: now)) }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         openLog()
-        session.hear(report.sighting, octets, range)
+        session.receive(report.sighting, octets, range)
         for warning in session.takeWarnings() { run.send(.warning(warning)) }
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing { session.becomeHearing(at: now) } else if state != .starting { session.becomeDeaf(at: now) }
+        if state.isListening {
+            session.startListening(at: now)
+        } else if state != .starting {
+            session.stopListening(at: now)
+        }
     }
 
-    func rest(at now: HeardInstant) {
+    func handleIdle(at now: HeardInstant) {
         run.sendProgress()
         let machine = MonotonicClock.nanoseconds()
         guard machine - lastUpdate > Self.updateInterval else { return }

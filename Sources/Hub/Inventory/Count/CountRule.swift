@@ -110,7 +110,7 @@ struct NearRounds: Sendable {
     ///
     /// - Parameter near: The beacons that were near, nearest first.
     /// - Returns: the beacons of `near` that were near often enough, with the number of rounds in which they were near.
-    mutating func take(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
+    mutating func addRound(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
         switch memory {
         case .window(let rounds):
             round += 1

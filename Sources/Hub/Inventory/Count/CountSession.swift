@@ -4,8 +4,8 @@ public import Sightings
 
 /// One receiver's part in a count: takes sightings, and returns the items that are found.
 ///
-/// Call ``advance(to:)`` before each sighting, then ``hear(_:_:_:)``. The same calls return the same items. Rounds in
-/// which the receiver was deaf are not counted.
+/// Call ``advance(to:)`` before each sighting, then ``receive(_:_:_:)``. The same calls return the same items. Rounds
+/// in which the receiver was deaf are not counted.
 public struct CountSession: Sendable {
     /// An item of another inventory.
     public struct Foreigner: Hashable, Sendable {
@@ -147,9 +147,9 @@ public struct CountSession: Sendable {
     }
 
     /// Processes an advertisement. Its data is the part `range` of `octets`.
-    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         begin(at: sighting.instant)
-        guard let place = table.hear(sighting, octets, range), place < table.knownCount else { return }
+        guard let place = table.receive(sighting, octets, range), place < table.knownCount else { return }
         var seen = observations[place] ?? Observation(first: sighting.instant, last: sighting.instant)
         seen.last = max(seen.last, sighting.instant)
         seen.reports += 1
@@ -157,7 +157,7 @@ public struct CountSession: Sendable {
         if let level = sighting.rssi, level < 20, LevelTally.range.contains(level) {
             seen.bestLevel = max(seen.bestLevel ?? -128, Int(level))
         }
-        if let sender = sighting.sender { seen.addresses.hear(sender) }
+        if let sender = sighting.sender { seen.addresses.add(sender) }
         observations[place] = seen
         if place < inventory.items.count { newWarnings += warnings.take(place, in: table) }
     }
@@ -169,7 +169,7 @@ public struct CountSession: Sendable {
     }
 
     /// Marks the receiver as deaf from now on.
-    public mutating func becomeDeaf(at now: HeardInstant) {
+    public mutating func stopListening(at now: HeardInstant) {
         pass(until: now)
         isDeaf = true
         wasListened = false
@@ -177,7 +177,7 @@ public struct CountSession: Sendable {
     }
 
     /// Marks the receiver as working again.
-    public mutating func becomeHearing(at now: HeardInstant) {
+    public mutating func startListening(at now: HeardInstant) {
         pass(until: now)
         isDeaf = false
         table.startListening(at: now)
@@ -234,7 +234,7 @@ public struct CountSession: Sendable {
         guard wasListened, !isDeaf else { return [] }
         // Sorts the beacons by distance, the nearest first.
         hits.sort { $0.meters == $1.meters ? $0.place < $1.place : $0.meters < $1.meters }
-        let counts = near.take(hits.map(\.place))
+        let counts = near.addRound(hits.map(\.place))
         var found: [Finding] = []
         for (place, rounds) in counts where findings[place] == nil {
             let hit = hits.first { $0.place == place }
@@ -264,7 +264,7 @@ public struct AddressWatch: Hashable, Sendable {
 
     init() {}
 
-    mutating func hear(_ sender: Sender) {
+    mutating func add(_ sender: Sender) {
         guard sender != last else { return }
         last = sender
         if senders.contains(sender) {

@@ -30,7 +30,7 @@ public struct NearestPick: Sendable {
     private var identities: [BeaconIdentity] = []
     private let distances: DistanceEstimate.Rule
     /// The start of the search.
-    private var begun: HeardInstant?
+    private var searchStart: HeardInstant?
     private var roundStart: HeardInstant?
     private var isDeaf = false
     /// True if the receiver has worked during the whole round so far.
@@ -54,7 +54,7 @@ public struct NearestPick: Sendable {
 
     /// Advances the time to `now`, and ends the round if it is over.
     public mutating func advance(to now: HeardInstant) {
-        if begun == nil { begun = now }
+        if searchStart == nil { searchStart = now }
         if roundStart == nil { roundStart = now }
         while let start = roundStart, answer == nil {
             let end = start.advanced(byMicroseconds: CountRule.roundMicroseconds)
@@ -66,15 +66,15 @@ public struct NearestPick: Sendable {
     }
 
     /// Processes an advertisement. Its data is the part `range` of `octets`.
-    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         advance(to: sighting.instant)
         guard answer == nil else { return }
-        table.hear(sighting, octets, range)
+        table.receive(sighting, octets, range)
     }
 
     /// Marks the receiver as working or as deaf.
-    public mutating func change(isHearing: Bool) {
-        isDeaf = !isHearing
+    public mutating func change(isListening: Bool) {
+        isDeaf = !isListening
         if isDeaf { wasListened = false }
     }
 
@@ -104,13 +104,14 @@ public struct NearestPick: Sendable {
         atHand = hits.count
         hits.sort { $0.meters == $1.meters ? $0.number < $1.number : $0.meters < $1.meters }
         // If several beacons are found in one round, take the nearest.
-        let enough = near.take(hits.map(\.number))
-        guard let first = enough.first, let hit = hits.first(where: { $0.number == first.beacon }), let begun else {
-            return
-        }
+        let enough = near.addRound(hits.map(\.number))
+        guard let first = enough.first, let hit = hits.first(where: { $0.number == first.beacon }),
+            let searchStart
+        else { return }
         answer = Answer(
-            identity: identities[first.beacon], afterMicroseconds: end.microseconds(since: begun), level: hit.level,
-            meters: hit.meters, others: hits.filter { $0.number != first.beacon }.map { identities[$0.number] })
+            identity: identities[first.beacon], afterMicroseconds: end.microseconds(since: searchStart),
+            level: hit.level, meters: hit.meters,
+            others: hits.filter { $0.number != first.beacon }.map { identities[$0.number] })
     }
 
     private mutating func number(of identity: BeaconIdentity) -> Int {
@@ -177,12 +178,12 @@ public final class NearestListener: SightingConsumer {
     public var isSatisfied: Bool { pick.answer != nil }
     public func advance(to now: HeardInstant) { pick.advance(to: now) }
 
-    public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        pick.hear(report.sighting, octets, range)
+    public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        pick.receive(report.sighting, octets, range)
     }
 
-    public func change(_ state: ListeningState, at now: HeardInstant) { pick.change(isHearing: state.isHearing) }
-    public func rest(at now: HeardInstant) { onProgress(pick.atHand) }
+    public func change(_ state: ListeningState, at now: HeardInstant) { pick.change(isListening: state.isListening) }
+    public func handleIdle(at now: HeardInstant) { onProgress(pick.atHand) }
     public func say(_ sentence: String, isWarning: Bool) { if isWarning { onWarning(sentence) } }
     public func finish(at now: HeardInstant) { pick.finish(at: now) }
 }

@@ -35,7 +35,7 @@ private struct InventoryReader {
     /// The path of the item with each id, for the items read so far.
     private var ids: [String: JSONPath] = [:]
     /// The path of the item with each beacon, for the items read so far.
-    private var carriers: [BeaconIdentity: JSONPath] = [:]
+    private var itemPaths: [BeaconIdentity: JSONPath] = [:]
     /// The path of the description of each beacon, for the descriptions read so far.
     private var described: [BeaconIdentity: JSONPath] = [:]
     private var beaconNames: [String: BeaconIdentity] = [:]
@@ -110,7 +110,7 @@ private struct InventoryReader {
     mutating func item(_ object: JSONNode, hasPlaces: Bool) -> Inventory.Item? {
         let id = decoder.read(ItemKeys.id, in: object)
         let name = decoder.read(ItemKeys.name, in: object)
-        let beacon = carried(object["beacon"], by: object)
+        let beacon = uniqueIdentity(object["beacon"], of: object)
         let place = decoder.read(ItemKeys.place, in: object)
         let position = decoder.read(ItemKeys.position, in: object)
         let note = decoder.read(ItemKeys.note, in: object)
@@ -127,10 +127,10 @@ private struct InventoryReader {
         return item
     }
 
-    private mutating func carried(_ node: JSONNode?, by item: JSONNode) -> BeaconIdentity? {
+    private mutating func uniqueIdentity(_ node: JSONNode?, of item: JSONNode) -> BeaconIdentity? {
         guard let node else { return nil }
         let identity = node.string.flatMap { beaconNames[$0] } ?? self.identity(node)
-        if let identity, let other = carriers.updateValue(item.path, forKey: identity) {
+        if let identity, let other = itemPaths.updateValue(item.path, forKey: identity) {
             decoder.error("\(other) has this beacon already, and two items cannot share one", at: node)
         }
         return identity

@@ -46,27 +46,27 @@ public struct ItemOutcome: Hashable, Sendable {
     /// - Parameter lowBattery: The low battery limit, in millivolts.
     init(_ item: Inventory.Item, _ logs: [CountLog], lowBattery: Int) {
         self.item = item
-        let sights = logs.compactMap { log in log.sights[item.beacon].map { (log.header, $0) } }
+        let observations = logs.compactMap { log in log.observations[item.beacon].map { (log.header, $0) } }
         let findings = logs.compactMap { log in log.findings[item.beacon].map { (log.header, $0) } }
         let first = findings.min { ($0.1.at, $0.0.session) < ($1.1.at, $1.0.session) }
-        let times = sights.flatMap { [$0.1.first, $0.1.last] } + findings.map(\.1.at)
+        let times = observations.flatMap { [$0.1.first, $0.1.last] } + findings.map(\.1.at)
         firstHeard = times.min()
         lastHeard = times.max()
         found = first?.1.at
         foundBy = first?.0.by
         afterMilliseconds = first?.1.afterMilliseconds
-        let best = sights.filter { $0.1.bestLevel != nil }.max {
+        let best = observations.filter { $0.1.bestLevel != nil }.max {
             ($0.1.bestLevel ?? -128, $1.0.session) < ($1.1.bestLevel ?? -128, $0.0.session)
         }
         bestLevel = best?.1.bestLevel ?? first?.1.level
-        heardBy = best?.0.receiver ?? first?.0.receiver ?? sights.first?.0.receiver
-        nearest = (sights.compactMap(\.1.nearest) + findings.compactMap(\.1.distance)).min()
+        heardBy = best?.0.receiver ?? first?.0.receiver ?? observations.first?.0.receiver
+        nearest = (observations.compactMap(\.1.nearest) + findings.compactMap(\.1.distance)).min()
         batteryMillivolts =
-            sights.filter { $0.1.batteryMillivolts != nil }.max { $0.1.last < $1.1.last }?.1
+            observations.filter { $0.1.batteryMillivolts != nil }.max { $0.1.last < $1.1.last }?.1
             .batteryMillivolts
-        intervalMicroseconds = sights.compactMap(\.1.intervalMicroseconds).min()
-        var states: [ItemState] = [first != nil ? .found : sights.isEmpty ? .missing : .heard]
-        if sights.contains(where: \.1.isDuplicate) { states.append(.duplicate) }
+        intervalMicroseconds = observations.compactMap(\.1.intervalMicroseconds).min()
+        var states: [ItemState] = [first != nil ? .found : observations.isEmpty ? .missing : .heard]
+        if observations.contains(where: \.1.isDuplicate) { states.append(.duplicate) }
         if let batteryMillivolts, batteryMillivolts < lowBattery { states.append(.lowBattery) }
         self.states = states
     }

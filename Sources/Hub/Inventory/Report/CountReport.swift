@@ -92,14 +92,15 @@ public struct CountReport: Hashable, Sendable {
     private static func foreigners(_ logs: [CountLog], except own: Set<BeaconIdentity>) -> [Foreigner] {
         var merged: [BeaconIdentity: Foreigner] = [:]
         for log in logs {
-            for (identity, sight) in log.sights where !own.contains(identity) {
-                guard let foreign = sight.foreign else { continue }
+            for (identity, observation) in log.observations where !own.contains(identity) {
+                guard let foreign = observation.foreign else { continue }
                 let old = merged[identity]
                 merged[identity] = Foreigner(
-                    foreign: foreign, beacon: identity, firstHeard: min(old?.firstHeard ?? sight.first, sight.first),
-                    lastHeard: max(old?.lastHeard ?? sight.last, sight.last),
-                    bestLevel: [old?.bestLevel, sight.bestLevel].compactMap(\.self).max(),
-                    wasNear: sight.wasNear || old?.wasNear ?? false)
+                    foreign: foreign, beacon: identity,
+                    firstHeard: min(old?.firstHeard ?? observation.first, observation.first),
+                    lastHeard: max(old?.lastHeard ?? observation.last, observation.last),
+                    bestLevel: [old?.bestLevel, observation.bestLevel].compactMap(\.self).max(),
+                    wasNear: observation.wasNear || old?.wasNear ?? false)
             }
         }
         return merged.values.sorted {

@@ -198,8 +198,8 @@ public enum MapFile {
             var settings = settings
             settings.temper = map.settings.temper
             map.settings = settings
-            var digest = RunningDigest()
-            digest.take(octets)
+            var digest = IncrementalDigest()
+            digest.update(octets)
             map.sources = [.init(name: name, sha256: digest.text)]
             _ = try Locator(map)
             return map

@@ -121,7 +121,7 @@ public final class SecondGatherer: SightingConsumer {
         while second < current, !isEnough() { endSecond() }
     }
 
-    public func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         hear(report.sighting, octets, range)
     }
 
@@ -130,7 +130,7 @@ public final class SecondGatherer: SightingConsumer {
     /// - Parameter name: The name that the source of the sightings gives the beacon.
     func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
         begin(at: sighting.instant)
-        guard let place = table.hear(sighting, octets, range), !sighting.isScanResponse else { return }
+        guard let place = table.receive(sighting, octets, range), !sighting.isScanResponse else { return }
         let stranger = table.tracks[place].identity.map(Source.stranger)
         guard let source = place < table.knownCount ? .known(place) : stranger else { return }
         if let name, let key = BeaconKey(name) { names[source] = key }
@@ -146,7 +146,7 @@ public final class SecondGatherer: SightingConsumer {
     public func change(_ state: ListeningState, at now: HeardInstant) {
         // While another program scans, its reports arrive here too, perhaps with fewer packets, so the receiver is not
         // deaf.
-        isDeaf = !state.isHearing && state != .foreign
+        isDeaf = !state.isListening && state != .foreign
         wasDeaf = wasDeaf || isDeaf
     }
 

@@ -50,14 +50,14 @@ public struct SurveyFiles: Sendable {
 
     private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
-        var digest = RunningDigest()
+        var digest = IncrementalDigest()
         var octets = try pieces.next()
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
             var reader = SurveyReader(file: pieces.name, acceptsZeroLevel: reading.acceptsZeroLevel)
             while !octets.isEmpty {
-                digest.take(octets)
+                digest.update(octets)
                 reader.take(octets)
                 octets = try pieces.next()
             }
@@ -66,7 +66,7 @@ public struct SurveyFiles: Sendable {
         } else {
             var whole: [UInt8] = []
             while !octets.isEmpty {
-                digest.take(octets)
+                digest.update(octets)
                 whole += octets
                 guard whole.count <= Self.tableLimit else {
                     throw .refused(.malformed, "\(pieces.name): it is larger than \(Self.tableLimit >> 20) MiB")

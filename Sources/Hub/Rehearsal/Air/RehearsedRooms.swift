@@ -126,7 +126,7 @@ struct RehearsedRooms {
                 for beacon in counts[receiver].indices where counts[receiver][beacon] > 0 {
                     let count = counts[receiver][beacon]
                     line.beacons.append(
-                        ReceiverLine.Heard(
+                        ReceiverLine.Beacon(
                             name: fleet.beacons[beacon].name, identity: identities[beacon], reports: Int(count),
                             level: Double(sums[receiver][beacon]) / Double(count)))
                     counts[receiver][beacon] = 0
@@ -134,7 +134,7 @@ struct RehearsedRooms {
                 }
                 guard !isAway else { continue }
                 let arrival = startMilliseconds + now / 1000
-                for event in collector.take(line, from: nil, arrival: arrival, isLive: true) { note(event, at: now) }
+                for event in collector.process(line, from: nil, arrival: arrival, isLive: true) { note(event, at: now) }
             }
         }
     }

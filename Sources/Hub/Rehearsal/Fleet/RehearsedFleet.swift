@@ -166,7 +166,7 @@ public struct RehearsedFleet: Sendable {
     private static func unplaced(_ beacon: FleetManifest.Beacon) throws -> SiteBeacon {
         let sent = beacon.advertisements.compactMap(\.traffic)
         guard let fastest = sent.indices.min(by: { sent[$0].interval < sent[$1].interval }) else {
-            throw NamedFleet.silent(beacon.name, "the fleet")
+            throw NamedFleet.silentBeaconError(beacon.name, "the fleet")
         }
         let companions = try sent.indices.filter { $0 != fastest }.map { index in
             try AdvertiserGroup(

@@ -61,7 +61,7 @@ final class CollectRun {
         // Lines with the same time keep their order.
         for index in lines.indices.sorted(by: { (lines[$0].time, $0) < (lines[$1].time, $1) }) {
             guard !Terminal.outputIsGone else { break }
-            take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time, isLive: false)
+            process(lines[index].line, from: lines[index].receiver, arrival: lines[index].time, isLive: false)
         }
         if let stream = sources.first(where: { $0.path == "-" }) { try follow(stream) }
         try finish()
@@ -112,7 +112,7 @@ final class CollectRun {
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
                     isTooLong = false
                     pending.removeSubrange(...end)
-                    if let line { take(line, from: source.receiver, arrival: Self.now, isLive: true) }
+                    if let line { process(line, from: source.receiver, arrival: Self.now, isLive: true) }
                 }
                 // The rest of a line that is too long is skipped.
                 if pending.count > ReceiverLine.limit {
@@ -120,12 +120,12 @@ final class CollectRun {
                     pending.removeAll()
                 }
             } else if let time = service.collector.time, abs(Self.now - time) < SightingCollector.liveMilliseconds {
-                write(service.advance(to: Self.now, goesOn: goesOn))
+                write(service.advance(to: Self.now, shouldContinue: shouldContinue))
             }
-            rest()
+            writePending()
         }
         if !pending.isEmpty, !isTooLong, let line = parsed(pending, "standard input", number + 1) {
-            take(line, from: source.receiver, arrival: Self.now, isLive: true)
+            process(line, from: source.receiver, arrival: Self.now, isLive: true)
         }
     }
 
@@ -200,16 +200,16 @@ final class CollectRun {
                 // A retained message may be old. It is used only if it reports that a receiver has stopped.
                 if message.isRetained, line.isListening != false { continue }
                 goodLines += 1
-                take(line, from: nil, arrival: Self.now, isLive: true)
+                process(line, from: nil, arrival: Self.now, isLive: true)
             }
             let wakeUp = min(broker.nextWakeUp ?? .max, MonotonicClock.nanoseconds() + 500_000_000)
             _ = try Poller.wait(
                 [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: wakeUp)
             if isAskedToEnd { return }
-            write(service.advance(to: Self.now, goesOn: goesOn))
-            service.publish(to: broker, goesOn: goesOn)
+            write(service.advance(to: Self.now, shouldContinue: shouldContinue))
+            service.publish(to: broker, shouldContinue: shouldContinue)
             write(broker.takeNotices())
-            rest()
+            writePending()
         }
     }
 
@@ -219,16 +219,16 @@ final class CollectRun {
     }
 
     /// Returns true if a calculation may continue: no signal has arrived, or it arrived a short time ago.
-    private func goesOn() -> Bool {
+    private func shouldContinue() -> Bool {
         _ = signals.take()
         return signals.takenAt.map { MonotonicClock.nanoseconds() < $0 + Self.shutdownTimeout } ?? true
     }
 
     // MARK: Lines
 
-    private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool) {
+    private func process(_ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool) {
         let unknown = service.collector.counts.unknownReceivers
-        write(service.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn))
+        write(service.process(line, from: receiver, arrival: arrival, isLive: isLive, shouldContinue: shouldContinue))
         if !line.isEmpty { usefulLines += 1 }
         if service.collector.counts.unknownReceivers > unknown {
             if let name = line.receiver ?? receiver {
@@ -266,8 +266,8 @@ final class CollectRun {
 
     // MARK: Output
 
-    private func rest() {
-        service.rest()
+    private func writePending() {
+        service.writePending()
         write(service.takeNotices())
     }
 
@@ -291,7 +291,7 @@ final class CollectRun {
         } else {
             Terminal.show(lines.map { words($0) + "\n" }.joined())
         }
-        if !Terminal.outputIsGone { service.settlePrinted() }
+        if !Terminal.outputIsGone { service.markPrinted() }
     }
 
     private func words(_ line: String) -> String {
@@ -304,7 +304,7 @@ final class CollectRun {
     }
 
     private func finish() throws {
-        write(service.finish(goesOn: goesOn))
+        write(service.finish(shouldContinue: shouldContinue))
         service.close(isHurried: isAskedToEnd)
         write(service.takeNotices())
         writeCounts()

@@ -14,7 +14,7 @@ final class ListenPrinter: SightingConsumer {
     private let source: SightingSource
     private let values: SightingJSON
     private let json: Bool
-    private var hearing: Hearing
+    private var processor: SightingProcessor
     private var watch: PresenceWatch
     private var warnings = BeaconWarnings()
     /// The wall-clock time at which the receiver stopped working; `nil` while it works.
@@ -34,48 +34,48 @@ final class ListenPrinter: SightingConsumer {
         values = SightingJSON(source)
         let strangers: SightingTable.Strangers =
             listener.listsStrangers ? .kept(SightingTable.defaultStrangers) : .counted
-        hearing = Hearing(
+        processor = SightingProcessor(
             table: known.table(source.clock, strangers: strangers), roundMicroseconds: roundMicroseconds)
         watch = PresenceWatch(names: known.beacons.map(\.name), hearsRepeats: !source.isPresenceOnly)
     }
 
-    var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
+    var nextWakeUp: HeardInstant? { processor.nextWakeUp }
     var isSatisfied: Bool { Terminal.outputIsGone }
 
-    func begin(at now: HeardInstant) { hearing.begin(at: now) }
+    func begin(at now: HeardInstant) { processor.begin(at: now) }
 
     func advance(to now: HeardInstant) {
-        while let event = hearing.nextEvent(until: now) { show(event) }
+        while let event = processor.nextEvent(until: now) { show(event) }
     }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let place = hearing.hear(report.sighting, octets, range)
-        for place in [place].compactMap(\.self) + hearing.table.groupsOfReport {
-            for warning in warnings.take(place, in: hearing.table) { Terminal.writeMessage(warning) }
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        let place = processor.receive(report.sighting, octets, range)
+        for place in [place].compactMap(\.self) + processor.table.groupsOfReport {
+            for warning in warnings.take(place, in: processor.table) { Terminal.writeMessage(warning) }
         }
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
+        if state.isListening { processor.startListening(at: now) } else { processor.stopListening(at: now) }
         if hasListened, state != .off, json { output.add(values.state(state, at: now).line + "\n") }
-        hasListened = hasListened || state.isHearing
+        hasListened = hasListened || state.isListening
     }
 
-    func rest(at now: HeardInstant) { output.flush() }
+    func handleIdle(at now: HeardInstant) { output.flush() }
 
     func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 
     func finish(at now: HeardInstant) {
         advance(to: now)
-        if let event = hearing.finish(at: now) { show(event) }
+        if let event = processor.finish(at: now) { show(event) }
         output.flush()
     }
 
     // MARK: Rounds
 
-    private func show(_ event: Hearing.Event) {
+    private func show(_ event: SightingProcessor.Event) {
         guard case .round(let from, let to) = event else { return }
-        watch.endRound(hearing.table)
+        watch.endRound(processor.table)
         let silentSince = watch.clock.silentSince(at: to)
         deafSince = silentSince == nil ? nil : deafSince ?? silentSince.flatMap(source.clock.text)
         let rows = rows
@@ -87,7 +87,7 @@ final class ListenPrinter: SightingConsumer {
     /// The tracks to print: all tracks that were received in the round, and the last received track of each known
     /// beacon.
     private var rows: (places: [Int], neverHeard: Int) {
-        let tracks = hearing.table.tracks
+        let tracks = processor.table.tracks
         var latest = [Int?](repeating: nil, count: watch.count)
         for (place, group) in watch.groups.enumerated() {
             guard let heard = tracks[place].lastHeard else { continue }
@@ -105,17 +105,17 @@ final class ListenPrinter: SightingConsumer {
     }
 
     private func note(_ place: Int) -> BeaconNote {
-        hearing.table.tracks[place].known.flatMap { known.notes[$0.name] } ?? BeaconNote()
+        processor.table.tracks[place].known.flatMap { known.notes[$0.name] } ?? BeaconNote()
     }
 
     private func localName(_ place: Int) -> String? {
-        let octets = hearing.table.tracks[place].nameOctets
+        let octets = processor.table.tracks[place].nameOctets
         return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
     }
 
     /// Writes a round as one line into ``row``.
     private func write(_ from: HeardInstant, _ to: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) {
-        values.write(round: from, to, hearing.table, of: rows.places, into: &row) { row in
+        values.write(round: from, to, processor.table, of: rows.places, into: &row) { row in
             row.add("listener", listener.name)
             row.add("place", .optional(listener.place) { $0.json })
             row.add("adapter", source.adapter?.description)
@@ -126,9 +126,9 @@ final class ListenPrinter: SightingConsumer {
         } more: { place, row in
             let note = note(place)
             row.add("presence", presence(place, to)?.rawValue)
-            row.add("address", hearing.table.tracks[place].sender?.address.description)
+            row.add("address", processor.table.tracks[place].sender?.address.description)
             row.add("localName", localName(place))
-            row.add("cloned", .boolean(hearing.table.tracks[place].clones.finding != nil))
+            row.add("cloned", .boolean(processor.table.tracks[place].clones.finding != nil))
             row.add("tags", .array(note.tags.map(JSONValue.string)))
             row.add("attachments", .object(note.attachments.map { .init($0.key, .string($0.text)) }))
         }
@@ -141,7 +141,7 @@ final class ListenPrinter: SightingConsumer {
         var state = "listening"
         if watch.clock.silentSince(at: now) != nil {
             state =
-                source.state.isHearing
+                source.state.isListening
                 ? "nothing received since \(deafSince ?? "-")" : "deaf since \(deafSince ?? "-") (\(source.state))"
         }
         var text = "\(source.clock.text(now) ?? "-")  \(listener.name)"
@@ -163,7 +163,7 @@ final class ListenPrinter: SightingConsumer {
             ["beacon", "tags", "presence"] + without(ScanRow.header) + ["joined"],
             alignment: [.left, .left, .left] + without(ScanRow.alignment))
         for place in places {
-            let track = hearing.table.tracks[place]
+            let track = processor.table.tracks[place]
             let row = ScanRow(track, now, .init(), isPresenceOnly: source.isPresenceOnly).cells
             let tags = TerminalText.line(TerminalText.shortened(note(place).tags.joined(separator: " "), to: 20))
             table.add(
@@ -187,7 +187,7 @@ final class ListenPrinter: SightingConsumer {
     /// Returns the line below the table: the numbers of other senders, known beacons that were never received, and lost
     /// reports.
     private func remainder(_ neverHeard: Int) -> String {
-        let table = hearing.table
+        let table = processor.table
         let senders = table.strangerSendersInRound
         var parts = ["\(table.strangersInRound) reports of \(NumberFormat.count(senders, "other"))"]
         if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known beacons never received") }

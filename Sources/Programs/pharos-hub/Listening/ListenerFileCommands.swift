@@ -196,7 +196,7 @@ struct ZonesInit: ParsableCommand {
         let names = beacons.map { JSONValue.string($0.name) }
         let zone = zone ?? (destination.broker == nil ? "near" : "\(start.receiver)-near")
         let metres = JSONValue.number(JSONNumber(thousandths: Int(((withinM ?? 2) * 1000).rounded())))
-        let hasDistances = withinM != nil || beacons.allSatisfy { HubFile.statesPower($0.patterns) }
+        let hasDistances = withinM != nil || beacons.allSatisfy { HubFile.containsPower($0.patterns) }
         let level = aboveDbm ?? (hasDistances ? nil : Self.defaultLevel)
         let bound = level.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
         let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names)), bound])])

@@ -100,7 +100,7 @@ private final class ZonePrinter: SightingConsumer {
 
     func advance(to now: HeardInstant) { show(monitor.advance(to: now)) }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         let events = monitor.receive(report, octets, range)
         for warning in monitor.takeWarnings() { Terminal.writeMessage(warning) }
         show(events)
@@ -108,7 +108,7 @@ private final class ZonePrinter: SightingConsumer {
 
     func change(_ state: ListeningState, at now: HeardInstant) { show(monitor.change(state, at: now)) }
 
-    func rest(at now: HeardInstant) { output.flush() }
+    func handleIdle(at now: HeardInstant) { output.flush() }
 
     func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 

@@ -119,9 +119,9 @@ private final class GuidedWalk: SightingConsumer {
         listener.advance(to: now)
     }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        gatherer.hear(report, octets, range)
-        listener.hear(report, octets, range)
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        gatherer.receive(report, octets, range)
+        listener.receive(report, octets, range)
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {

@@ -183,7 +183,7 @@ struct FleetKeysAgree: ParsableCommand {
         }
         let report = try keys.resolve(resolverPrivateKey: privateKey) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
-        if let lack = keys.lack(in: report) { throw lack }
+        if let error = keys.missingPublicKeysError(in: report) { throw error }
     }
 
     private static func publicKey(_ text: String) throws -> FixedOctets<32> {

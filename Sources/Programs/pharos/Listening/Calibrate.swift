@@ -289,18 +289,18 @@ private final class CalibrationListener: SightingConsumer {
         if isRecording { leg = elapsedOfLeg / legMicroseconds }
     }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let heard = table.hear(report.sighting, octets, range)
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        let heard = table.receive(report.sighting, octets, range)
         let found = [heard].compactMap(\.self) + (places == nil ? [] : table.groupsOfReport)
         guard let place = found.first(where: { places?.contains($0) ?? true }), !report.sighting.isScanResponse else {
             return
         }
         let key = places == nil ? place : 0
         guard measurements[key] != nil || measurements.count < Self.candidates else { return }
-        measurements[key, default: empty].hear(report.sighting, leg: leg)
+        measurements[key, default: empty].receive(report.sighting, leg: leg)
     }
 
-    func rest(at now: HeardInstant) {
+    func handleIdle(at now: HeardInstant) {
         line.report { "\((elapsed + elapsedOfLeg) / 1_000_000) s: \(measurement.packets) packets" }
     }
 

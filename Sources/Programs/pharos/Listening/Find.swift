@@ -148,7 +148,7 @@ struct Find: ParsableCommand {
             try feed.run(listener)
             // An interrupted turn gives no direction.
             if signals.takenAt != nil { throw Failure(.temporaryFailure) }
-            for level in listener.levels { result.hear(level, direction: direction) }
+            for level in listener.levels { result.receive(level, direction: direction) }
         }
         guard result.levels.contains(where: { $0 != nil }) else {
             throw Failure(.temporaryFailure, "\(name): nothing was received from it")

@@ -84,13 +84,13 @@ struct Scan: ParsableCommand {
         let output = ScanOutput(
             source, form: form, json: json, order: sort, rule: distance.rule, filter: filter,
             regions: regions.map(\.name))
-        let hearing = Hearing(
+        let processor = SightingProcessor(
             table: known.table(source.clock, strangers: strangers), regions: regions,
             roundMicroseconds: form == .rounds || form == .tables ? everyS ?? 1_000_000 : nil)
         let keys = self.source.replay == nil && Terminal.outputIsTerminal ? TerminalKeys() : nil
         defer { keys?.end() }
         output.canQuit = keys != nil
-        try source.run(ScanEngine(hearing, output, keys))
+        try source.run(ScanEngine(processor, output, keys))
     }
 }
 
@@ -284,9 +284,9 @@ struct DistanceOptions: ParsableArguments {
     }
 }
 
-/// Passes sightings to a `Hearing`, and the events of the `Hearing` to the output.
+/// Passes sightings to a `SightingProcessor`, and the events of the `SightingProcessor` to the output.
 final class ScanEngine: SightingConsumer {
-    private var hearing: Hearing
+    private var processor: SightingProcessor
     private let output: ScanOutput
     private let keys: TerminalKeys?
     private var nextKeyCheck = HeardInstant(nanoseconds: 0)
@@ -294,37 +294,37 @@ final class ScanEngine: SightingConsumer {
     private var isEnded = false
 
     /// - Parameter keys: The keys of the terminal, of which q ends the scan; `nil` if keys are not read.
-    init(_ hearing: Hearing, _ output: ScanOutput, _ keys: TerminalKeys?) {
-        self.hearing = hearing
+    init(_ processor: SightingProcessor, _ output: ScanOutput, _ keys: TerminalKeys?) {
+        self.processor = processor
         self.output = output
         self.keys = keys
     }
 
-    var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
+    var nextWakeUp: HeardInstant? { processor.nextWakeUp }
     var isSatisfied: Bool { isEnded || Terminal.outputIsGone }
 
-    func begin(at now: HeardInstant) { hearing.begin(at: now) }
+    func begin(at now: HeardInstant) { processor.begin(at: now) }
 
     /// Prints the events up to `now`.
     func advance(to now: HeardInstant) {
-        while let event = hearing.nextEvent(until: now) { output.show(event, hearing.table) }
+        while let event = processor.nextEvent(until: now) { output.show(event, processor.table) }
     }
 
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let place = hearing.hear(report.sighting, octets, range)
+    func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        let place = processor.receive(report.sighting, octets, range)
         guard output.form == .reports else { return }
-        output.show(report, range.map { octets[$0] }, place, hearing.table)
+        output.show(report, range.map { octets[$0] }, place, processor.table)
     }
 
     /// Notes whether the receiver works. While it does not, no beacon leaves.
     func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
+        if state.isListening { processor.startListening(at: now) } else { processor.stopListening(at: now) }
         if hasListened, state != .off { output.show(state, at: now) }
-        hasListened = hasListened || state.isHearing
+        hasListened = hasListened || state.isListening
     }
 
-    func rest(at now: HeardInstant) {
-        output.repaint(hearing.table, at: now)
+    func handleIdle(at now: HeardInstant) {
+        output.repaint(processor.table, at: now)
         output.flush()
         // This function is called for each report, so it checks the keys at most every 0.1 s.
         guard let keys, now >= nextKeyCheck else { return }
@@ -337,7 +337,7 @@ final class ScanEngine: SightingConsumer {
     /// Prints the remaining events.
     func finish(at now: HeardInstant) {
         advance(to: now)
-        if let event = hearing.finish(at: now) { output.show(event, hearing.table) }
-        output.finish(hearing.table, at: now)
+        if let event = processor.finish(at: now) { output.show(event, processor.table) }
+        output.finish(processor.table, at: now)
     }
 }

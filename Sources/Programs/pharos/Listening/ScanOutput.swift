@@ -129,7 +129,7 @@ final class ScanOutput {
 
     // MARK: Rounds and regions
 
-    func show(_ event: Hearing.Event, _ table: SightingTable) {
+    func show(_ event: SightingProcessor.Event, _ table: SightingTable) {
         switch event {
         case .round(let from, let to):
             guard json else {

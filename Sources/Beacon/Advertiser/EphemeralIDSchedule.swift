@@ -9,7 +9,7 @@ public import HCI
 /// The id of a window appears at a random moment of the window, not at its start. Otherwise an observer could recognise
 /// a beacon by the second at which its id changes. A receiver that resolves ids tries the current window and the
 /// previous one.
-struct EphemeralTurn: Hashable, Sendable {
+struct EphemeralIDSchedule: Hashable, Sendable {
     let key: Advertisement.RotatingKey
     /// The first second of the window whose id is on the air, on the beacon's seconds counter.
     private(set) var window: UInt32
@@ -22,7 +22,7 @@ struct EphemeralTurn: Hashable, Sendable {
     ///   - memory: The window and the address before a restart. They continue if the window is the current one or the
     ///     previous one.
     init(
-        _ key: Advertisement.RotatingKey, counter: Int, memory: BeaconMemory.Turn?,
+        _ key: Advertisement.RotatingKey, counter: Int, memory: BeaconMemory.EphemeralID?,
         _ randomness: inout some RandomNumberGenerator
     ) {
         self.key = key
@@ -42,15 +42,15 @@ struct EphemeralTurn: Hashable, Sendable {
             window = UInt32(clamping: now)
             address = Self.newAddress(&randomness)
         }
-        planTurn(&randomness)
+        planChange(&randomness)
     }
 
     /// Changes to the id of the current window, with a new random address.
-    mutating func turn(counter: Int, _ randomness: inout some RandomNumberGenerator) {
+    mutating func advance(counter: Int, _ randomness: inout some RandomNumberGenerator) {
         let period = Self.period(key)
         window = UInt32(clamping: counter / 1_000_000 / period * period)
         address = Self.newAddress(&randomness)
-        planTurn(&randomness)
+        planChange(&randomness)
     }
 
     /// Makes the next change due at once, after the clock was set back.
@@ -58,7 +58,7 @@ struct EphemeralTurn: Hashable, Sendable {
     /// - Parameter counter: The beacon's seconds counter, in microseconds.
     mutating func makeDue(counter: Int) { dueMicroseconds = counter }
 
-    private mutating func planTurn(_ randomness: inout some RandomNumberGenerator) {
+    private mutating func planChange(_ randomness: inout some RandomNumberGenerator) {
         let period = Self.period(key)
         let next = (Int(window) + period) * 1_000_000
         dueMicroseconds = next + Int.random(in: 0..<period * 1_000_000, using: &randomness)
@@ -99,14 +99,14 @@ public struct BeaconMemory: Hashable, Sendable {
     /// The seconds counter t of ``EIDClock``.
     public var eidCounter: UInt32
     /// One element for each ephemeral id.
-    public var turns: [Turn]
+    public var ephemeralIDs: [EphemeralID]
     /// The salts that encrypted telemetry must not use again.
     public var salts: TelemetrySalts
     /// The number of the next BTHome packet. No two encrypted packets have the same number.
     public var nextPacket: UInt32
 
     /// The window and the address of an ephemeral id on the air.
-    public struct Turn: Hashable, Sendable {
+    public struct EphemeralID: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
         /// The first second of the window whose id is on the air, on the beacon's seconds counter.
         public var window: UInt32
@@ -121,10 +121,11 @@ public struct BeaconMemory: Hashable, Sendable {
 
     /// - Parameter eidCounter: The counter t, in seconds.
     public init(
-        eidCounter: UInt32, turns: [Turn] = [], salts: TelemetrySalts = TelemetrySalts(), nextPacket: UInt32 = 0
+        eidCounter: UInt32, ephemeralIDs: [EphemeralID] = [], salts: TelemetrySalts = TelemetrySalts(),
+        nextPacket: UInt32 = 0
     ) {
         self.eidCounter = eidCounter
-        self.turns = turns
+        self.ephemeralIDs = ephemeralIDs
         self.salts = salts
         self.nextPacket = nextPacket
     }

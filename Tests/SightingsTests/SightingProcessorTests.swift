@@ -3,45 +3,45 @@ import Testing
 
 @testable import Sightings
 
-@Suite struct HearingTests {
+@Suite struct SightingProcessorTests {
     private static let region = RegionMonitor.Region(
         name: "all", pattern: .iBeacon(uuid: Air.uuid, major: 1, minor: nil))
 
     @Test func roundsFollowEachOtherWithoutGaps() {
-        var hearing = Hearing(table: SightingTable(), roundMicroseconds: 1_000_000)
-        #expect(hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 500).isEmpty)
-        #expect(hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 1400).isEmpty)
-        #expect(hearing.table.tracks[0].round.count == 2)
-        let events = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 3600)
+        var processor = SightingProcessor(table: SightingTable(), roundMicroseconds: 1_000_000)
+        #expect(processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 500).isEmpty)
+        #expect(processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 1400).isEmpty)
+        #expect(processor.table.tracks[0].round.count == 2)
+        let events = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 3600)
         #expect(
             events
                 == [500, 1500, 2500].map {
                     .round(from: Air.at(milliseconds: $0), to: Air.at(milliseconds: $0 + 1000))
                 })
-        #expect(hearing.table.tracks[0].round.count == 1)
+        #expect(processor.table.tracks[0].round.count == 1)
         #expect(
-            hearing.finish(at: Air.at(milliseconds: 3700))
+            processor.finish(at: Air.at(milliseconds: 3700))
                 == .round(from: Air.at(milliseconds: 3500), to: Air.at(milliseconds: 3700)))
     }
 
     @Test func aRoundIsReadBeforeItIsForgotten() {
-        var hearing = Hearing(table: SightingTable(), roundMicroseconds: 1_000_000)
-        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0, rssi: -50)
-        #expect(hearing.nextEvent(until: Air.at(milliseconds: 1000)) != nil)
-        #expect(hearing.table.tracks[0].round.mean == -50)
-        #expect(hearing.nextEvent(until: Air.at(milliseconds: 1000)) == nil)
-        #expect(hearing.table.tracks[0].round.count == 0)
+        var processor = SightingProcessor(table: SightingTable(), roundMicroseconds: 1_000_000)
+        _ = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0, rssi: -50)
+        #expect(processor.nextEvent(until: Air.at(milliseconds: 1000)) != nil)
+        #expect(processor.table.tracks[0].round.mean == -50)
+        #expect(processor.nextEvent(until: Air.at(milliseconds: 1000)) == nil)
+        #expect(processor.table.tracks[0].round.count == 0)
     }
 
     @Test func aRegionIsEnteredOnceAndLeftAfterItsSilence() {
-        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
-        var events: [Hearing.Event] = []
+        var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
+        var events: [SightingProcessor.Event] = []
         for event in 0..<500 {
             let beacon = UInt16(event % 2)
-            events += hearing.take(
+            events += processor.take(
                 Air.iBeacon(1, beacon), from: Air.sender(UInt32(beacon)), atMilliseconds: event * 105)
         }
-        events += hearing.events(untilMilliseconds: 53_000)
+        events += processor.events(untilMilliseconds: 53_000)
         #expect(
             events == [
                 .region(
@@ -50,7 +50,7 @@ import Testing
             ])
         // Both intervals are known by now, and the shortest silence counts from the last report.
         #expect(
-            hearing.others(from: 53_000, to: 120_000) == [
+            processor.others(from: 53_000, to: 120_000) == [
                 .region(
                     .init(
                         region: 0, kind: .exit, instant: Air.at(milliseconds: 499 * 105 + 10_000),
@@ -59,24 +59,24 @@ import Testing
     }
 
     @Test func aBeaconOfUnknownIntervalStaysForThirtySeconds() {
-        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
-        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
-        #expect(hearing.others(from: 500, to: 29_500).count == 1)
-        #expect(hearing.others(from: 30_000, to: 30_000).count == 1)
+        var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
+        _ = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
+        #expect(processor.others(from: 500, to: 29_500).count == 1)
+        #expect(processor.others(from: 30_000, to: 30_000).count == 1)
     }
 
     /// Reports of nobody look like a receiver that has failed: the regions are unknown, and left only when other reports
     /// prove that the receiver works.
     @Test func aRegionIsUnknownWhileNothingIsReceived() {
-        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
-        var events: [Hearing.Event] = []
+        var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
+        var events: [SightingProcessor.Event] = []
         for event in 0..<500 {
-            events += hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: event * 105)
+            events += processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: event * 105)
         }
         let last = 499 * 105
-        #expect(hearing.nextWakeUp == Air.at(milliseconds: last + 5000))
-        events += hearing.events(untilMilliseconds: 3_600_000)
-        events += hearing.others(from: 3_600_000, to: 3_630_000)
+        #expect(processor.nextWakeUp == Air.at(milliseconds: last + 5000))
+        events += processor.events(untilMilliseconds: 3_600_000)
+        events += processor.others(from: 3_600_000, to: 3_630_000)
         let kinds = events.compactMap { if case .region(let event) = $0 { event } else { nil } }
         #expect(kinds.map(\.kind) == [.enter, .unknown, .known, .exit])
         #expect(
@@ -86,46 +86,46 @@ import Testing
 
     @Test func aKnownBeaconIsARegionByItsName() {
         let known = KnownBeacon(name: "desk", identity: Air.identity(3, 3), intervalMicroseconds: 1_000_000)
-        var hearing = Hearing(
+        var processor = SightingProcessor(
             table: SightingTable(known: [known]), regions: [.init(name: "desk", pattern: nil)])
-        _ = hearing.take(Air.iBeacon(3, 4), from: Air.sender(1), atMilliseconds: 0)
-        #expect(hearing.events(untilMilliseconds: 10).isEmpty)
-        _ = hearing.take(Air.iBeacon(3, 3), from: Air.sender(1), atMilliseconds: 20)
-        #expect(hearing.events(untilMilliseconds: 20).count == 1)
-        #expect(hearing.monitor.isInside(0))
+        _ = processor.take(Air.iBeacon(3, 4), from: Air.sender(1), atMilliseconds: 0)
+        #expect(processor.events(untilMilliseconds: 10).isEmpty)
+        _ = processor.take(Air.iBeacon(3, 3), from: Air.sender(1), atMilliseconds: 20)
+        #expect(processor.events(untilMilliseconds: 20).count == 1)
+        #expect(processor.monitor.isInside(0))
     }
 
     @Test func nobodyLeavesWhileNobodyListens() {
-        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
-        _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
-        hearing.becomeDeaf(at: Air.at(milliseconds: 1000))
-        #expect(hearing.events(untilMilliseconds: 4999).map(Self.kind) == [.enter])
-        #expect(hearing.events(untilMilliseconds: 4_000_000).map(Self.kind) == [.unknown])
-        hearing.becomeHearing(at: Air.at(milliseconds: 4_000_000))
-        #expect(hearing.others(from: 4_000_000, to: 4_029_500).map(Self.kind) == [.known])
-        #expect(hearing.others(from: 4_030_000, to: 4_030_000).map(Self.kind) == [.exit])
+        var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
+        _ = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
+        processor.stopListening(at: Air.at(milliseconds: 1000))
+        #expect(processor.events(untilMilliseconds: 4999).map(Self.kind) == [.enter])
+        #expect(processor.events(untilMilliseconds: 4_000_000).map(Self.kind) == [.unknown])
+        processor.startListening(at: Air.at(milliseconds: 4_000_000))
+        #expect(processor.others(from: 4_000_000, to: 4_029_500).map(Self.kind) == [.known])
+        #expect(processor.others(from: 4_030_000, to: 4_030_000).map(Self.kind) == [.exit])
     }
 
-    private static func kind(_ event: Hearing.Event) -> RegionMonitor.Event.Kind? {
+    private static func kind(_ event: SightingProcessor.Event) -> RegionMonitor.Event.Kind? {
         if case .region(let event) = event { event.kind } else { nil }
     }
 
     /// The events are the same with single steps, large steps and many calls between.
     @Test func theSameSightingsGiveTheSameEvents() {
-        func run(asking: [Int]) -> [Hearing.Event] {
+        func run(asking: [Int]) -> [SightingProcessor.Event] {
             var random = SplitMix64(seed: 11)
-            var hearing = Hearing(
+            var processor = SightingProcessor(
                 table: SightingTable(strangers: .kept(8)), regions: [Self.region], roundMicroseconds: 700_000)
-            var events: [Hearing.Event] = []
+            var events: [SightingProcessor.Event] = []
             var time = 0
             for report in 0..<2000 {
                 time += random.next(upTo: 400) * (report % 500 == 499 ? 200 : 1)
                 let beacon = UInt16(random.next(upTo: 30))
-                for question in asking { events += hearing.events(untilMilliseconds: max(0, time - question)) }
-                events += hearing.take(
+                for question in asking { events += processor.events(untilMilliseconds: max(0, time - question)) }
+                events += processor.take(
                     Air.iBeacon(beacon % 3, beacon), from: Air.sender(UInt32(beacon)), atMilliseconds: time)
             }
-            return events + hearing.events(untilMilliseconds: time + 100_000)
+            return events + processor.events(untilMilliseconds: time + 100_000)
         }
         let events = run(asking: [])
         #expect(events.count > 500)

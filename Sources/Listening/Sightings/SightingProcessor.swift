@@ -1,11 +1,11 @@
 /// Processes sightings in their order: updates the table of beacons, divides time into rounds, and watches regions.
 ///
-/// Call ``nextEvent(until:)`` for everything that was due before a sighting, then ``hear(_:_:_:)`` with the sighting.
-/// The same sightings always give the same events, live or from a recording.
-public struct Hearing: Sendable {
+/// Call ``nextEvent(until:)`` for everything that was due before a sighting, then ``receive(_:_:_:)`` with the
+/// sighting. The same sightings always give the same events, live or from a recording.
+public struct SightingProcessor: Sendable {
     /// An event for the caller.
     public enum Event: Hashable, Sendable {
-        /// A round has ended. ``Hearing/table`` has its levels until the next call of a method.
+        /// A round has ended. ``SightingProcessor/table`` has its levels until the next call of a method.
         case round(from: HeardInstant, to: HeardInstant)
         case region(RegionMonitor.Event)
     }
@@ -70,27 +70,27 @@ public struct Hearing: Sendable {
     ///
     /// - Returns: The position of the beacon in the table; `nil` if the table does not contain it.
     @discardableResult
-    public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         closeRound()
         begin(at: sighting.instant)
-        guard !monitor.regions.isEmpty else { return table.hear(sighting, octets, range) }
+        guard !monitor.regions.isEmpty else { return table.receive(sighting, octets, range) }
         monitor.becomeUnknown(at: sighting.instant, table.clock) { waiting.append($0) }
-        let place = table.hear(sighting, octets, range)
+        let place = table.receive(sighting, octets, range)
         monitor.advance(to: sighting.instant, table.clock) { waiting.append($0) }
         if let place {
-            monitor.hear(table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
+            monitor.receive(table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
         }
         for place in table.groupsOfReport {
-            monitor.hear(named: table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
+            monitor.receive(named: table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
         }
         return place
     }
 
     /// Marks the receiver as not working from now on. Beacons do not leave regions until reports arrive again.
-    public mutating func becomeDeaf(at now: HeardInstant) { table.stopListening(at: now) }
+    public mutating func stopListening(at now: HeardInstant) { table.stopListening(at: now) }
 
     /// Marks the receiver as working, for the first time or again.
-    public mutating func becomeHearing(at now: HeardInstant) {
+    public mutating func startListening(at now: HeardInstant) {
         table.startListening(at: now)
         monitor.becomeKnown(at: now, table.clock) { waiting.append($0) }
     }

@@ -7,16 +7,16 @@ struct TimedLine: Sendable {
     var time: Int
 }
 
-/// Lines whose time is far after that of all lines before them. Either their clock is wrong, or no line came for a long
-/// time.
+/// Lines whose time is far after that of all lines before them, or before that of the first line. Either their clock is
+/// wrong, or no line came for a long time.
 ///
 /// The lines wait until they agree: at least three lines that span at least 15 s, with no line of the usual time
 /// between them.
-struct LeapingLines: Sendable {
+struct WaitingLines: Sendable {
     /// The waiting lines, in the order of arrival.
     private(set) var lines: [TimedLine] = []
 
-    /// The time by which a line may be ahead of the others without being a leaping line, in milliseconds.
+    /// The time by which a line may be ahead of the others without having to wait, in milliseconds.
     static let step = 12_000
     /// The number of lines that must agree, and the time that they must span in milliseconds.
     static let agreement = (lines: 3, span: SightingCollector.deadAfter)
