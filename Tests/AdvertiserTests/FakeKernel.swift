@@ -133,8 +133,8 @@ struct FakeKernel {
         return nil
     }
 
-    private func isValid(_ instance: UInt8, _ asked: ManagementAdvertisingFlags) -> Bool {
-        instance >= 1 && instance <= maximumInstances && flags.isSuperset(of: asked)
+    private func isValid(_ instance: UInt8, _ requested: ManagementAdvertisingFlags) -> Bool {
+        instance >= 1 && instance <= maximumInstances && flags.isSuperset(of: requested)
     }
 
     private var dataLimit: UInt8 { hasExtendedAdvertising ? extendedDataLimit : 31 }

@@ -83,8 +83,8 @@ import Testing
         #expect(try layout.parameters(layout.instances[0]) == nil)
         #expect(
             layout.warnings.map(\.reason) == [
-                .intervalDefault(asked: advertisement.interval),
-                .powerIgnored(asked: Sample.power(4), oldKernel: true), .addressDrawn(eachChange: false),
+                .intervalDefault(requested: advertisement.interval),
+                .powerIgnored(requested: Sample.power(4), oldKernel: true), .addressDrawn(eachChange: false),
             ])
         let packet = try layout.data(layout.instances[0], AdvertisingData(octets: [2, 1, 6]))
         #expect(packet.octets == [0x3E, 0, 0, 0, 14, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 1, 6])

@@ -9,11 +9,11 @@ import VirtualController
 @Suite struct PowerControlTests {
     struct Wish: CustomTestStringConvertible, Sendable {
         let model: VirtualControllerModel
-        let asked: Int?
+        let requested: Int?
         let grant: RadioPowerGrant
         let words: String
 
-        var testDescription: String { "\(model.name), \(asked.map(String.init) ?? "nothing") asked" }
+        var testDescription: String { "\(model.name), \(requested.map(String.init) ?? "nothing") asked" }
     }
 
     private static let noWay =
@@ -21,38 +21,43 @@ import VirtualController
         + "use a controller with extended advertising, or a Zephyr board over serial:"
 
     private static let wishes = [
-        Wish(model: .intel, asked: -10, grant: .granted(Sample.power(-10)), words: "-10 dBm granted"),
-        Wish(model: .intel, asked: 20, grant: .granted(Sample.power(7)), words: "7 dBm granted"),
-        Wish(model: .intel, asked: nil, grant: .reported(Sample.power(7)), words: "7 dBm, the controller's own choice"),
-        Wish(model: .zephyr, asked: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
-        Wish(model: .legacyZephyr, asked: 3, grant: .granted(Sample.power(3)), words: "3 dBm granted"),
-        Wish(model: .legacyZephyr, asked: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
+        Wish(model: .intel, requested: -10, grant: .granted(Sample.power(-10)), words: "-10 dBm granted"),
+        Wish(model: .intel, requested: 20, grant: .granted(Sample.power(7)), words: "7 dBm granted"),
         Wish(
-            model: .legacyZephyr, asked: nil, grant: .reported(Sample.power(0)),
+            model: .intel, requested: nil, grant: .reported(Sample.power(7)),
+            words: "7 dBm, the controller's own choice"),
+        Wish(model: .zephyr, requested: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
+        Wish(model: .legacyZephyr, requested: 3, grant: .granted(Sample.power(3)), words: "3 dBm granted"),
+        Wish(model: .legacyZephyr, requested: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
+        Wish(
+            model: .legacyZephyr, requested: nil, grant: .reported(Sample.power(0)),
             words: "0 dBm, the controller's own choice"),
-        Wish(model: .raspberryPi, asked: 4, grant: .granted(Sample.power(4)), words: "4 dBm granted"),
+        Wish(model: .raspberryPi, requested: 4, grant: .granted(Sample.power(4)), words: "4 dBm granted"),
         Wish(
-            model: .raspberryPi, asked: 5, grant: .unverified(asked: Sample.power(5), reported: Sample.power(4)),
+            model: .raspberryPi, requested: 5,
+            grant: .unverified(requested: Sample.power(5), reported: Sample.power(4)),
             words: "5 dBm accepted, but 4 dBm read back: unverified"),
         Wish(
-            model: .raspberryPi, asked: 20,
+            model: .raspberryPi, requested: 20,
             grant: .notSettable(
                 reason: "20 dBm was refused: Parameter Out Of Mandatory Range (0x30)", reported: Sample.power(12)),
             words: "12 dBm, cannot be set: 20 dBm was refused: Parameter Out Of Mandatory Range (0x30)"),
         Wish(
-            model: .raspberryPi, asked: nil, grant: .reported(Sample.power(12)),
+            model: .raspberryPi, requested: nil, grant: .reported(Sample.power(12)),
             words: "12 dBm, the controller's own choice"),
         Wish(
-            model: .core4, asked: 4, grant: .notSettable(reason: noWay, reported: Sample.power(0)),
+            model: .core4, requested: 4, grant: .notSettable(reason: noWay, reported: Sample.power(0)),
             words: "0 dBm, cannot be set: \(noWay)"),
-        Wish(model: .core4, asked: nil, grant: .reported(Sample.power(0)), words: "0 dBm, the controller's own choice"),
+        Wish(
+            model: .core4, requested: nil, grant: .reported(Sample.power(0)),
+            words: "0 dBm, the controller's own choice"),
     ]
 
     @Test(arguments: wishes)
     func grantIsWhatTheControllerSays(_ wish: Wish) throws {
         let bench = Bench(wish.model)
         var advertisement = try Sample.iBeacon()
-        advertisement.radioPower = wish.asked.map(Sample.power)
+        advertisement.radioPower = wish.requested.map(Sample.power)
         let session = try bench.session(advertisement)
         #expect(session.grant == .unknown)
         try session.start()
@@ -71,7 +76,7 @@ import VirtualController
         let session = try bench.session(advertisement)
         bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
         try session.start()
-        #expect(session.grant == .unverified(asked: Sample.power(4), reported: nil))
+        #expect(session.grant == .unverified(requested: Sample.power(4), reported: nil))
         #expect(session.grant.description == "4 dBm accepted, cannot be read back: unverified")
         #expect(session.grant.power == nil)
     }
@@ -144,11 +149,11 @@ import VirtualController
         (.raspberryPi, 4, -55), (.legacyZephyr, 1, -59), (.core4, 4, -59),
     ])
     func measuredPowerIsLookedUpWithTheGrantedPower(
-        _ model: VirtualControllerModel, _ asked: Int, _ measured: Int
+        _ model: VirtualControllerModel, _ requested: Int, _ measured: Int
     ) throws {
         let bench = Bench(model)
         var advertisement = try calibrated([(0, -59), (4, -55)], fallback: -70)
-        advertisement.radioPower = Sample.power(asked)
+        advertisement.radioPower = Sample.power(requested)
         let session = try bench.session(advertisement)
         try session.start()
         #expect(session.payload.octets.last == UInt8(bitPattern: Int8(measured)))

@@ -17,9 +17,9 @@ import Testing
     @Test func theMostFrequentAdvertisementIsTheShortestOne() throws {
         let long = try Self.group(.le1M, 200, 100, count: 1)
         let short = try Self.group(.le1M, 20, 100, count: 1)
-        #expect(try AdvertisingBoxes(count: 5, advertisements: [long, short]).fastest == 1)
+        #expect(try AdvertisingMachines(count: 5, advertisements: [long, short]).fastest == 1)
         let legacy = try AdvertiserGroup(count: 1, intervalMicroseconds: 100_000, airtimeMicroseconds: 368)
-        #expect(try AdvertisingBoxes(count: 5, advertisements: [long, legacy]).fastest == 1)
+        #expect(try AdvertisingMachines(count: 5, advertisements: [long, legacy]).fastest == 1)
     }
 
     /// The window by steps of 2 µs: all airtimes and offsets are even.
@@ -44,13 +44,13 @@ import Testing
         return sum
     }
 
-    /// Two events of LE 1M with 31 bytes: 2·136 µs on the primary channel, and 2·(408 - 136) µs more in which the auxiliary
-    /// packets overlap, on one channel of 37.
+    /// Two events of LE 1M with 31 bytes: 2·136 µs on the primary channel, and 2·(408 - 136) µs more in which the
+    /// auxiliary packets overlap, on one channel of 37.
     @Test func twoShortEvents() throws {
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
         #expect(abs(traffic.meanWindowMicroseconds(against: traffic) - (272 + 544.0 / 37)) < 1e-9)
         let group = try Self.group(.le1M, 31, 100, count: 100)
-        let model = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: 100, advertisements: [group])])
+        let model = try MachineCollisionModel(machines: [AdvertisingMachines(count: 100, advertisements: [group])])
         let expected = pow(1 - (272 + 544.0 / 37) / 105_000, 99)
         #expect(abs(model.collisionFreeProbability - expected) < 1e-12)
         #expect(abs(model.secondaryLoad - 100 * 408.0 / 105_000 / 37) < 1e-12)
@@ -75,9 +75,9 @@ import Testing
             as [(ExtendedPHY, Int, Int, Int)])
     func simulationAndModelAgree(_ phy: ExtendedPHY, _ octets: Int, _ milliseconds: Int, _ count: Int) throws {
         let group = try Self.group(phy, octets, milliseconds, count: count)
-        let model = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: count, advertisements: [group])])
+        let model = try MachineCollisionModel(machines: [AdvertisingMachines(count: count, advertisements: [group])])
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         conditions.durationMicroseconds = 10 * group.meanPeriodMicroseconds
         let simulation = try AirSimulation(
             advertisers: AirAdvertiser.fleet(group), conditions: conditions, seed: 3)
@@ -92,8 +92,8 @@ import Testing
     /// Without a level difference that matters, capture saves nothing; with a large one it saves everything.
     @Test func captureOfEvents() throws {
         let group = try Self.group(.coded, 200, 500, count: 29)
-        let model = try BoxCollisionModel(boxes: [
-            AdvertisingBoxes(count: 30, advertisements: [try Self.group(.coded, 200, 500, count: 30)])
+        let model = try MachineCollisionModel(machines: [
+            AdvertisingMachines(count: 30, advertisements: [try Self.group(.coded, 200, 500, count: 30)])
         ])
         func band(_ advantage: Double) throws -> CaptureModel.Band {
             try CaptureModel(
@@ -133,17 +133,17 @@ import Testing
         let extended = try Self.group(.coded, 200, 1000, count: 1)
         let legacy = try AdvertiserGroup(
             count: 1, interval: try #require(AdvertisingInterval(microseconds: 100_000)), airtimeMicroseconds: 376)
-        let model = try BoxCollisionModel(boxes: [
-            AdvertisingBoxes(count: 1, advertisements: [extended]),
-            AdvertisingBoxes(count: 1, advertisements: [legacy]),
+        let model = try MachineCollisionModel(machines: [
+            AdvertisingMachines(count: 1, advertisements: [extended]),
+            AdvertisingMachines(count: 1, advertisements: [legacy]),
         ])
         #expect(abs(model.collisionFreeProbabilities[0][0] - (1 - (1168.0 + 376) / 105_000)) < 1e-12)
         #expect(abs(model.collisionFreeProbabilities[1][0] - (1 - (1168.0 + 376) / 1_005_000)) < 1e-12)
     }
 
-    /// Two chains that overlap in time overlap again in the next events, although each packet has a new channel. The values
-    /// are those of an independent simulation of 3.5 million events (Tests/Oracles/airtime_montecarlo.py), with standard
-    /// errors of 0.0002, 0.0007 and 0.0015.
+    /// Two chains that overlap in time overlap again in the next events, although each packet has a new channel. The
+    /// values are those of an independent simulation of 3.5 million events (Tests/Oracles/airtime_montecarlo.py), with
+    /// standard errors of 0.0002, 0.0007 and 0.0015.
     @Test(arguments: [
         (ExtendedPHY.codedS2, 600, 1000, 40, [0.8965, 0.7627, 0.7265]), (.coded, 31, 400, 50, [0.742, 0.5974, 0.5605]),
         (.le1M, 245, 200, 60, [0.8970, 0.8693, 0.8519]),
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    /// The mean and the percentiles 50, 90, 95 and 99 of independent simulations. Their errors are about 0.2 %, those of the
-    /// higher percentiles 0.4 %.
+    /// The mean and the percentiles 50, 90, 95 and 99 of independent simulations. Their errors are about 0.2 %, those
+    /// of the higher percentiles 0.4 %.
     @Test(arguments: [
         (ExtendedPHY.coded, 31, 400, 50, 1024, 4096, [2.0093, 1.7701, 3.6408, 5.186, 7.856]),
         (.codedS2, 600, 1000, 40, 4096, 4096, [0.6428, 0.5609, 1.0617, 1.6932, 2.846]),
@@ -187,12 +187,12 @@ import Testing
         // Two chains of 120 ms in 150 ms: an advertiser could hit an event twice.
         #expect(throws: AirtimeError.self) {
             let group = try Self.group(.coded, 1650, 150, count: 10)
-            _ = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: 10, advertisements: [group])])
+            _ = try MachineCollisionModel(machines: [AdvertisingMachines(count: 10, advertisements: [group])])
         }
     }
 
-    /// nRF52832: 13.65 - 7.03 µC for 744 µs more on the air, and 3·136 + 408 = 816 µs in an event, 432 µs more than an empty
-    /// legacy event.
+    /// nRF52832: 13.65 - 7.03 µC for 744 µs more on the air, and 3·136 + 408 = 816 µs in an event, 432 µs more than an
+    /// empty legacy event.
     @Test func energyOfAnEvent() throws {
         let chip = try #require(BeaconChip.named("nrf52832"))
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)

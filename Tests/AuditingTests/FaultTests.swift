@@ -2,8 +2,8 @@ import Auditing
 import EnduranceAudits
 import Testing
 
-/// An audit of a generated fleet with known faults finds all of them, and no other. The endurance program makes thousands
-/// of these audits, with every fault.
+/// An audit of a generated fleet with known faults finds all of them, and no other. The endurance program makes
+/// thousands of these audits, with every fault.
 struct FaultTests {
     /// Shared by all tests, because its tables take long to compute.
     private static let model = {
@@ -29,7 +29,7 @@ struct FaultTests {
     func threeAtATime(_ fault: Fault) {
         var model = Self.model
         let seed = Self.seed(fault)
-        // The other parity of the seed: boxes that have one advertising set alone have several here, and vice versa.
+        // The other parity of the seed: machines that have one advertising set alone have several here, and vice versa.
         let trial = AuditTrial.threeAtATime(fault, step: Int(seed) % 8, seed: 2001 + seed, &model)
         #expect(trial.complaints + trial.excess == [], "\(trial.faults), seed \(trial.seed)")
     }

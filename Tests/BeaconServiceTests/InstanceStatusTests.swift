@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 @Suite struct InstanceStatusTests {
-    private static func status(_ granted: ClosedRange<Int>?, asked: Int = 100_000) -> InstanceStatus {
+    private static func status(_ granted: ClosedRange<Int>?, requested: Int = 100_000) -> InstanceStatus {
         var status = InstanceStatus(name: "lobby", adapter: "hci0:mgmt", state: .onAir)
-        status.advertisements = [.init(type: "ibeacon", interval: asked, grantedInterval: granted)]
+        status.advertisements = [.init(type: "ibeacon", interval: requested, grantedInterval: granted)]
         status.process = .current
         return status
     }
@@ -50,7 +50,7 @@ import Testing
                 durationMicroseconds: seconds * 1_000_000)
         }
         let pattern = try #require(AdvertisingPattern(parts))
-        var status = Self.status(507_500...507_500, asked: 507_500)
+        var status = Self.status(507_500...507_500, requested: 507_500)
         status.advertisements[0].pattern = .init(pattern: pattern, startUnixMilliseconds: 50_000)
         let (root, problems) = JSONDocument.parse(Array(status.json(withProcess: true).line.utf8))
         #expect(problems.isEmpty)

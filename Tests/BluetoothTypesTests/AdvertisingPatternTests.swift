@@ -18,9 +18,9 @@ import Testing
             (0, 0, 2_000_000), (1_999_999, 0, 1), (2_000_000, 1, 8_000_000), (9_999_999, 1, 1),
             (10_000_000, 0, 2_000_000), (1_000_005_000_000, 1, 5_000_000), (-5, 0, 2_000_000),
         ] {
-            let moment = pattern.moment(after: elapsed)
-            #expect(moment.part == part)
-            #expect(moment.rest == rest)
+            let position = pattern.position(after: elapsed)
+            #expect(position.part == part)
+            #expect(position.rest == rest)
         }
     }
 

@@ -83,7 +83,7 @@ import Testing
 
         /// - Parameter dead: The receiver that sends nothing.
         mutating func hear(_ heard: [Double?], without dead: Int?) {
-            filter.hear(
+            filter.update(
                 grid.cells.indices.map { cell in
                     let (floor, at) = place(cell)
                     return heard.enumerated().reduce(0) { sum, sound in
@@ -159,7 +159,7 @@ import Testing
             _ = collector.advance(to: time + 1010)
             let isQuiet = heard.enumerated().allSatisfy { $1 == nil || $0 == dead }
             guard !isQuiet || second - last >= 5 else { continue }
-            reference.filter.pass(seconds: seconds == 0 ? 0 : Double(second - last))
+            reference.filter.predict(seconds: seconds == 0 ? 0 : Double(second - last))
             reference.hear(heard, without: dead)
             (last, seconds) = (second, seconds + 1)
             let (answer, mean) = (try Answer(collector), reference.mean)

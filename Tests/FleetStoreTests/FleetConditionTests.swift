@@ -12,7 +12,7 @@ import Testing
     @Test func aBeaconAsItShouldBeHasNoProblem() {
         #expect(Self.problems(Self.report()) == [])
         let condition = FleetCondition(Self.fleet, [Self.report()], now: Self.now, staleAfter: 60)
-        #expect(condition.isGood && condition.strangers.isEmpty)
+        #expect(condition.isGood && condition.foreignReports.isEmpty)
     }
 
     @Test(arguments: [InstanceStatus.State.starting, .recovering, .off])
@@ -41,13 +41,13 @@ import Testing
 
     @Test(arguments: [(152_500, true), (100_000, true), (152_812, true), (152_813, true), (152_814, false)])
     func longerIntervalsThanAskedForAreTold(_ granted: Int, _ isGood: Bool) {
-        let problem = BeaconProblem.slow(type: "ibeacon", asked: 152_500, granted: granted)
+        let problem = BeaconProblem.slow(type: "ibeacon", requested: 152_500, granted: granted)
         #expect(Self.problems(Self.report(interval: granted)) == (isGood ? [] : [problem]))
     }
 
     @Test(arguments: [(-4, true), (0, true), (-5, false)])
     func lessPowerThanAskedForIsTold(_ granted: Int, _ isGood: Bool) {
-        let problem = BeaconProblem.weak(type: "ibeacon", asked: -4, granted: granted)
+        let problem = BeaconProblem.weak(type: "ibeacon", requested: -4, granted: granted)
         #expect(Self.problems(Self.report(power: granted)) == (isGood ? [] : [problem]))
     }
 
@@ -58,7 +58,7 @@ import Testing
         let fleet = FleetManifest(fleet: "f", beacons: [beacon])
         let condition = FleetCondition(fleet, [report], now: Self.now, staleAfter: 60)
         #expect(
-            condition.entries.first?.problems == [.slow(type: "ibeacon", asked: 152_500, granted: 1_000_000)])
+            condition.entries.first?.problems == [.slow(type: "ibeacon", requested: 152_500, granted: 1_000_000)])
     }
 
     @Test func whatNobodyReportsSaysWhy() {
@@ -85,7 +85,7 @@ import Testing
         other.name = "b"
         let condition = FleetCondition(Self.fleet, [other, Self.report()], now: Self.now, staleAfter: 60)
         #expect(condition.isGood)
-        #expect(condition.strangers == [other])
+        #expect(condition.foreignReports == [other])
     }
 
     private static let fleet = FleetManifest(fleet: "f", beacons: [beacon([1])])

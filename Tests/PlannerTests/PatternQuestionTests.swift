@@ -46,7 +46,7 @@ import Testing
         let own = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
         let others = try PlannedFrame(interval: other, payloadOctets: 31)
         let air = PlannedAir([
-            PlannedAir.Boxes(count: 50, frames: [own]), PlannedAir.Boxes(count: 50, frames: [others]),
+            PlannedAir.Machines(count: 50, frames: [own]), PlannedAir.Machines(count: 50, frames: [others]),
         ])
         let question = LatencyQuestion(air: air, scanners: ScannerMix(.continuous), undiscoveredAfter: [0.1])
         let answer = try question.answer()
@@ -64,7 +64,7 @@ import Testing
         let frames = try [one, other].map {
             try PlannedFrame(interval: $0.meanInterval, pattern: $0, payloadOctets: 31)
         }
-        #expect(frames[0].interval == frames[1].interval && frames[0].pace != frames[1].pace)
+        #expect(frames[0].interval == frames[1].interval && frames[0].sortKey != frames[1].sortKey)
         let air = PlannedAir(frames.map { .init(count: 1, frames: [$0]) })
         #expect(air.onlyFrame == nil)
     }

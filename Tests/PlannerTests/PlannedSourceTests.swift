@@ -30,7 +30,7 @@ struct PlannedSourceTests {
         #expect(all.map(\.beacons) == [1, 2] && all.map { $0.origin?.site } == ["m", "n"])
         let one = try PlannedAir.sites(
             of: traffic, fleet: "f", site: "n", interval: AdvertisingInterval(rawValue: 160), payloadOctets: 12)
-        let frame = try #require(one.first?.boxes.first?.frames.first)
+        let frame = try #require(one.first?.machines.first?.frames.first)
         #expect(one.count == 1 && frame.interval.rawValue == 160 && frame.payloadOctets == 12)
         #expect(try PlannedAir.only(of: one)?.beacons == 2)
         #expect(try PlannedAir.only(of: []) == nil)

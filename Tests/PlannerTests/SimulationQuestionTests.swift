@@ -69,7 +69,7 @@ import Testing
         let shard = try SimulationShard(index, of: count)
         let question = try question()
         let head = TallyHead(
-            program: "1", arguments: ["collisions", "--seed", "7"], scene: question.sceneName, shard: shard)
+            program: "1", arguments: ["collisions", "--seed", "7"], scene: question.sceneHash, shard: shard)
         var lines = [head.line]
         var sum = question.sum(of: shard, atLeast: batches)
         while !sum.isFinished {
@@ -85,12 +85,12 @@ import Testing
         let shard = try SimulationShard(2, of: 3)
         var lines: [String] = []
         let runner = SimulationRunner(try question(), threads: 2)
-        #expect(try runner.play(shard) { lines.append($0) })
+        #expect(try runner.runPart(shard) { lines.append($0) })
         let expected = String(decoding: try part(2, of: 3).octets, as: UTF8.self).split(separator: "\n").dropFirst()
         #expect(lines == expected.map(String.init))
         lines = []
         var calls = 0
-        let isWhole = try runner.play(shard) { progress in
+        let isWhole = try runner.runPart(shard) { progress in
             calls += 1
             return !progress().what.isEmpty && calls < 3
         } write: {

@@ -42,7 +42,7 @@ case ("scores", 5):
     }
     var settings = LocatorSettings(algorithm)
     settings.window = Int(CommandLine.arguments[5])
-    settings.prints = .vectors
+    settings.fingerprints = .vectors
     let map = try SignalMap(survey(CommandLine.arguments[2]))
     let test = survey(CommandLine.arguments[3])
     let numbers = map.numbers(for: test)

@@ -89,15 +89,15 @@ private struct TableEvidence: CellEvidence {
             all.begin(prior: prior)
         }
 
-        mutating func pass(_ seconds: Double) {
-            all.pass(seconds: seconds)
-            few.pass(seconds: seconds, &scratch)
+        mutating func predict(_ seconds: Double) {
+            all.predict(seconds: seconds)
+            few.predict(seconds: seconds, &scratch)
         }
 
-        mutating func hear(_ heard: [Double]) {
+        mutating func update(_ heard: [Double]) {
             var evidence = CellFilterTests.evidence(heard)
-            all.hear(zip(evidence.rough, evidence.fine).map { $0 + $1 })
-            few.hear(&evidence, &scratch)
+            all.update(zip(evidence.rough, evidence.fine).map { $0 + $1 })
+            few.update(&evidence, &scratch)
         }
 
         var distance: Double { CellFilterTests.distance(all.probabilities, few.probabilities) }
@@ -109,8 +109,8 @@ private struct TableEvidence: CellEvidence {
         var (worst, states) = (0.0, 0)
         for second in 0..<30 {
             let place = FloorPosition(x: 2 + Double(second) * 1.1, y: 9 + 8 * cos(Double(second) / 5))
-            if second > 0 { pair.pass(1) }
-            pair.hear(Self.levels(at: place).map { $0 + 3 + 5 * ModelTests.normal(&random) })
+            if second > 0 { pair.predict(1) }
+            pair.update(Self.levels(at: place).map { $0 + 3 + 5 * ModelTests.normal(&random) })
             worst = max(worst, pair.distance)
             if second > 3 { states = max(states, pair.few.states.count) }
             #expect(abs(pair.few.probabilities.reduce(0, +) - 1) < 1e-9)
@@ -125,8 +125,8 @@ private struct TableEvidence: CellEvidence {
         var pair = Pair()
         var worst = 0.0
         for second in 0..<20 {
-            if second > 0 { pair.pass(1) }
-            pair.hear(Self.levels(at: second < 10 ? .init(x: 6, y: 6) : .init(x: 224, y: 18)))
+            if second > 0 { pair.predict(1) }
+            pair.update(Self.levels(at: second < 10 ? .init(x: 6, y: 6) : .init(x: 224, y: 18)))
             worst = max(worst, pair.distance)
         }
         #expect(worst < 1e-3, "\(worst)")
@@ -137,25 +137,25 @@ private struct TableEvidence: CellEvidence {
     @Test func silenceLeadsToTheSameBlindCorners() {
         var pair = Pair()
         for second in 0..<10 {
-            if second > 0 { pair.pass(1) }
-            pair.hear(Self.levels(at: .init(x: 30, y: 10)))
+            if second > 0 { pair.predict(1) }
+            pair.update(Self.levels(at: .init(x: 30, y: 10)))
         }
         for _ in 0..<12 {
-            pair.pass(5)
-            pair.hear([Double](repeating: -100, count: Self.receivers.count))
+            pair.predict(5)
+            pair.update([Double](repeating: -100, count: Self.receivers.count))
             #expect(pair.distance < 3e-3, "\(pair.distance)")
         }
     }
 
     @Test func whatIsImpossibleEverywhereChangesNothing() {
         var pair = Pair()
-        pair.hear(Self.levels(at: .init(x: 30, y: 10)))
+        pair.update(Self.levels(at: .init(x: 30, y: 10)))
         let before = pair.few.probabilities
         let never = [Double](repeating: -.infinity, count: before.count * Self.offsets.count)
         var evidence = TableEvidence(rough: never, fine: never, cells: before.count)
-        pair.few.hear(&evidence, &pair.scratch)
+        pair.few.update(&evidence, &pair.scratch)
         #expect(pair.few.probabilities == before)
-        pair.few.pass(seconds: .nan, &pair.scratch)
+        pair.few.predict(seconds: .nan, &pair.scratch)
         #expect(pair.few.probabilities == before)
     }
 }

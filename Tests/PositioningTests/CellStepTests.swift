@@ -36,7 +36,7 @@ import Testing
                     anywhere + (0..<count).reduce(0) { $0 + share(cell, $1) * weights[$1] / given[$1] * 0.99 })
             }
         }
-        let found = CellStep(grid, deviation: deviation, walls: walls).pass(start, planes: 2, leak: 0.01)
+        let found = CellStep(grid, deviation: deviation, walls: walls).propagate(start, planes: 2, leak: 0.01)
         #expect(found.count == expected.count)
         for (one, other) in zip(found, expected) { #expect(abs(one - other) < 1e-9) }
     }

@@ -52,7 +52,8 @@ import Testing
         for seed in UInt64(1)...4 {
             var building = SimulatedBuilding(seed: seed)
             var settings = LocatorSettings(.gauss)
-            settings.temper = try #require(Evaluator(building.survey).tempers([settings], leaving: .stay)[0])
+            settings.likelihoodTemperature = try #require(
+                Evaluator(building.survey).temperatures([settings], leaving: .stay)[0])
             let found = try Evaluator.instants(
                 SignalMap(building.survey), test: building.test(places: 8), settings: settings)
             hits += found.compactMap(\.isInRegion95)
@@ -111,7 +112,7 @@ import Testing
         #expect(evaluation.instants == 8 * 19 && evaluation.availability == 1)
         #expect(evaluation.exact <= evaluation.near && evaluation.near <= 1)
         #expect(evaluation.byPlace.reduce(0) { $0 + $1.instants } == 8 * 19)
-        #expect(evaluation.confusion.allSatisfy { $0.place != $0.taken && $0.share > 0 })
+        #expect(evaluation.confusion.allSatisfy { $0.place != $0.mistakenFor && $0.share > 0 })
         #expect(evaluation.coverage95 == nil)
         #expect(evaluation.meanInterval.count == 2)
     }
@@ -134,10 +135,10 @@ import Testing
         let unplaced = Survey.Stay(number: 90, place: "somewhere")
         for survey in [survey, survey.with(unplaced)] {
             let evaluator = Evaluator(survey)
-            let ways = [PositioningAlgorithm.wknn, .weightedCentroid, .gauss].map { LocatorSettings($0) }
-            let together = try evaluator.results(ways, leaving: .visit)
-            let tempers = evaluator.tempers(ways, leaving: .visit)
-            for (settings, result) in zip(ways, together) {
+            let variants = [PositioningAlgorithm.wknn, .weightedCentroid, .gauss].map { LocatorSettings($0) }
+            let together = try evaluator.results(variants, leaving: .visit)
+            let temperatures = evaluator.temperatures(variants, leaving: .visit)
+            for (settings, result) in zip(variants, together) {
                 if settings.algorithm == .weightedCentroid {
                     #expect(result == .failure(.fewBeaconPositions(.weightedCentroid)))
                 } else {
@@ -145,9 +146,9 @@ import Testing
                     #expect(try result.get() == alone && !alone.isEmpty)
                 }
             }
-            // Only `gauss` has a temper.
-            #expect(tempers[0] == nil && tempers[1] == nil && tempers[2] != nil)
-            #expect(evaluator.tempers([ways[2]], leaving: .visit) == [tempers[2]])
+            // Only `gauss` has a temperature.
+            #expect(temperatures[0] == nil && temperatures[1] == nil && temperatures[2] != nil)
+            #expect(evaluator.temperatures([variants[2]], leaving: .visit) == [temperatures[2]])
         }
     }
 

@@ -32,7 +32,7 @@ import Testing
 
     @Test func pageHoldsAllItNeeds() throws {
         let map = try Self.map()
-        let html = try MapPage(MapPicture(map, cellLimit: 150), command: "pharos map show map.json", site: Self.site())
+        let html = try MapPage(MapAnalysis(map, cellLimit: 150), command: "pharos map show map.json", site: Self.site())
             .html
         #expect(html.utf8.count < 500_000)
         #expect(html.contains("Content-Security-Policy") && html.contains(MapScript.text))
@@ -52,18 +52,18 @@ import Testing
         let place = JSONNode(.null, at: JSONPosition(line: 1, column: 1), path: .root)
         site.picture = .init(
             file: "b.png", width: 18, position: .init(x: 0, y: 0), node: place, image: try PictureFile(header))
-        let picture = try MapPicture(try Self.map(), cellLimit: 50)
-        let layer = try #require(MapLayer(.beacon(1), of: picture))
+        let analysis = try MapAnalysis(try Self.map(), cellLimit: 50)
+        let layer = try #require(MapLayer(.beacon(1), of: analysis))
         for text in [
-            MapPage(picture, command: "c", site: site).html,
-            MapDrawing(picture, layer: layer, title: "t", site: site).svg,
+            MapPage(analysis, command: "c", site: site).html,
+            MapDrawing(analysis, layer: layer, title: "t", site: site).svg,
         ] {
             let image = try #require(text.firstRange(of: "<image class=\"floorPicture\""))
             let field = try #require(text.firstRange(of: "class=\"overPicture\" clip-path"))
             #expect(image.lowerBound < field.lowerBound)
             #expect(text.contains("href=\"data:image/png;base64,iVBORw0KGgo"))
         }
-        let plain = MapPage(picture, command: "c", site: try Self.site()).html
+        let plain = MapPage(analysis, command: "c", site: try Self.site()).html
         #expect(!plain.contains("<image") && !plain.contains("class=\"overPicture\""))
     }
 
@@ -72,22 +72,22 @@ import Testing
         let quoted = JSONValue.string(name).line.dropFirst().dropLast()
         var map = try SignalMap(site: Self.site(name: String(quoted)))
         map.sources = [.init(name: name, sha256: "00")]
-        let picture = try MapPicture(map, cellLimit: 50)
+        let analysis = try MapAnalysis(map, cellLimit: 50)
         for text in [
-            MapPage(picture, command: "pharos map show \(name)").html,
-            try MapDrawing(picture, layer: #require(MapLayer(.beacon(0), of: picture)), title: name).svg,
+            MapPage(analysis, command: "pharos map show \(name)").html,
+            try MapDrawing(analysis, layer: #require(MapLayer(.beacon(0), of: analysis)), title: name).svg,
         ] {
             #expect(!text.contains("<script>alert") && !text.contains("<img"))
             #expect(!text.contains("\u{202E}"))
         }
-        let layer = try #require(MapLayer(.beacon(1), of: picture))
-        #expect(!MapHeatMap(picture, layer: layer).text.contains("\u{202E}"))
+        let layer = try #require(MapLayer(.beacon(1), of: analysis))
+        #expect(!MapHeatMap(analysis, layer: layer).text.contains("\u{202E}"))
     }
 
     @Test func heatMapShowsTheFloor() throws {
-        let picture = try MapPicture(Self.map(), cellLimit: 150)
-        let layer = try #require(MapLayer(.heard, of: picture))
-        let text = MapHeatMap(picture, layer: layer, width: 40, isPlain: true).text
+        let analysis = try MapAnalysis(Self.map(), cellLimit: 150)
+        let layer = try #require(MapLayer(.heard, of: analysis))
+        let text = MapHeatMap(analysis, layer: layer, width: 40, isPlain: true).text
         let lines = text.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 80 } && lines.count > 3)
         #expect(lines[1...].prefix(4).allSatisfy { $0.count <= 40 })
@@ -113,11 +113,11 @@ import Testing
             survey.begin(Survey.Stay(number: 1, place: place))
             survey.append(SignalVector(seconds: 0, readings: [.init(beacon: beacon, level: -60)]))
         }
-        let picture = try MapPicture(SignalMap(survey))
-        #expect(MapLayer(.heard, of: picture) == nil)
-        let html = MapPage(picture, command: "").html
+        let analysis = try MapAnalysis(SignalMap(survey))
+        #expect(MapLayer(.heard, of: analysis) == nil)
+        let html = MapPage(analysis, command: "").html
         #expect(html.contains("<caption>Places</caption>") && !html.contains("<form"))
-        let json = MapSummary(picture).json
+        let json = MapSummary(analysis).json
         #expect(json.line.contains("\"stepM\":null") && json.line.contains("\"takenFor\":[{\"place\":\"B\""))
     }
 
@@ -137,7 +137,7 @@ import Testing
                         readings: numbers.map { .init(beacon: $0, level: -60 - Double((place + $0) % 30)) }))
             }
         }
-        let picture = try MapPicture(SignalMap(survey), cellLimit: 300)
-        #expect(MapPage(picture, command: "").html.utf8.count < 500_000)
+        let analysis = try MapAnalysis(SignalMap(survey), cellLimit: 300)
+        #expect(MapPage(analysis, command: "").html.utf8.count < 500_000)
     }
 }

@@ -71,8 +71,8 @@ import Testing
 
     @Test func likelihoodIsTheSumOfWhatIsSaid() {
         var table = EmissionTable(cells: 1, beacons: 2)
-        table.set(beacon: 0, cell: 0, mean: -70, variance: 9, chance: 0.8)
-        table.set(beacon: 1, cell: 0, mean: -80, variance: 4, chance: 0.001)
+        table.set(beacon: 0, cell: 0, mean: -70, variance: 9, probability: 0.8)
+        table.set(beacon: 1, cell: 0, mean: -80, variance: 4, probability: 0.001)
         let vector = SignalVector(seconds: 0, readings: [.init(beacon: 0, level: -64)])
         let expected = log(0.8) - log(3) - 3 * log(1 + 4.0 / 5) + log(0.98)
         #expect(abs(table.logLikelihoods(of: vector, offsets: [0])[0] - expected) < 1e-12)
@@ -85,14 +85,14 @@ import Testing
         var table = EmissionTable(cells: 2, beacons: 500)
         for beacon in 0..<500 {
             for cell in 0..<2 {
-                table.set(beacon: beacon, cell: cell, mean: cell == 0 ? 20 : -127, variance: 1, chance: 0.5)
+                table.set(beacon: beacon, cell: cell, mean: cell == 0 ? 20 : -127, variance: 1, probability: 0.5)
             }
         }
         let vector = SignalVector(seconds: 0, readings: (0..<500).map { .init(beacon: $0, level: -127) })
         let found = table.logLikelihoods(of: vector, offsets: [0])
         #expect(found.allSatisfy(\.isFinite) && found[1] > found[0])
         let posterior = Posterior(
-            [WindowHypothesis(offset: 0, logPrior: 0, logLikelihoods: found)], cells: 2, temper: 4, priors: [0])
+            [WindowHypothesis(offset: 0, logPrior: 0, logLikelihoods: found)], cells: 2, temperature: 4, priors: [0])
         #expect(posterior.probabilities == [0, 1])
     }
 
@@ -191,13 +191,13 @@ import Testing
         let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 20, y: 0))], step: 1)
         var filter = CellFilter(grid)
         var at: [Double] = grid.cells.map { $0.position.x == 0 ? 0 : -100 }
-        filter.hear(at)
-        filter.pass(seconds: 1)
+        filter.update(at)
+        filter.predict(seconds: 1)
         #expect(filter.probabilities[0...3].reduce(0, +) > 0.99)
         #expect(abs(filter.probabilities.reduce(0, +) - 1) < 1e-9)
         // What was heard far away is not believed at once.
         at = grid.cells.map { $0.position.x == 20 ? 0 : -3 }
-        filter.hear(at)
+        filter.update(at)
         #expect(filter.probabilities[20] < 0.1)
     }
 
@@ -207,8 +207,8 @@ import Testing
         func share(_ walls: [Wall]) throws -> Double {
             var filter = CellFilter(grid, walls: walls)
             let start = try #require(grid.cells.nearest(to: .init(x: 4, y: 2), floor: nil))
-            filter.hear(grid.cells.indices.map { $0 == start ? 0 : -100 })
-            for _ in 0..<3 { filter.pass(seconds: 1) }
+            filter.update(grid.cells.indices.map { $0 == start ? 0 : -100 })
+            for _ in 0..<3 { filter.predict(seconds: 1) }
             return grid.cells.indices.filter { grid.cells[$0].position.x > 4.5 }
                 .reduce(0) { $0 + filter.probabilities[$1] }
         }
@@ -220,16 +220,16 @@ import Testing
         let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 3, y: 0))], step: 1)
         var filter = CellFilter(grid)
         let before = filter.probabilities
-        filter.hear([Double](repeating: -.infinity, count: 4))
-        filter.hear([])
-        filter.pass(seconds: -5)
-        filter.pass(seconds: .nan)
+        filter.update([Double](repeating: -.infinity, count: 4))
+        filter.update([])
+        filter.predict(seconds: -5)
+        filter.predict(seconds: .nan)
         #expect(filter.probabilities == before)
     }
 
     @Test func filterFollowsAWalk() throws {
         var settings = LocatorSettings(.hmm)
-        settings.temper = 2
+        settings.likelihoodTemperature = 2
         var locator = try Locator(SignalMap(Self.corridor()), settings: settings)
         var random = SplitMix64(seed: 3)
         var worst = 0.0

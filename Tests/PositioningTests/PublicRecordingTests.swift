@@ -59,8 +59,8 @@ import Testing
     /// Mean errors of `field` with the receiver's offset unknown, over five instants, as another program had them.
     static let fieldMeans = [1.93, 1.24, 1.56, 2.08, 2.05, 2.16, 2.26, 2.01, 2.06]
 
-    /// The field with its temper fitted by leaving visits out: at most the known error on every survey, and less in the
-    /// mean; with a foreign receiver at most 1.3 times the own one's; honest regions.
+    /// The field with its temperature fitted by leaving visits out: at most the known error on every survey, and less
+    /// in the mean; with a foreign receiver at most 1.3 times the own one's; honest regions.
     @Test func fieldIsAtLeastAsGoodAsIsKnown() throws {
         guard let recordings = PublicRecordings() else { return }
         var means: [String: Double] = [:]

@@ -143,7 +143,7 @@ import Testing
         func scores(_ reading: RelativeReading) throws -> [Double?] {
             try Self.answer(places, run, .relative) {
                 $0.reading = reading
-                $0.prints = .vectors
+                $0.fingerprints = .vectors
             }.scores
         }
         #expect(Self.close(try scores(.db), [0.3, 1]))
@@ -156,7 +156,7 @@ import Testing
     @Test func printsAreUpToEightSlicesOfAStay() throws {
         let stay = (0..<20).map { [0: -50.0 - Double($0)] }
         let map = try SignalMap(Self.survey([stay]))
-        let slices = PlacePrint.slices(of: map, 8)
+        let slices = PlaceFingerprint.slices(of: map, 8)
         // 20 = 4·3 + 4·2.
         #expect(slices.map { $0.readings[0].level } == [-51, -54, -57, -60, -62.5, -64.5, -66.5, -68.5])
     }
@@ -167,7 +167,7 @@ import Testing
         var locator = try Locator(map, settings: LocatorSettings(algorithm))
         let empty = locator.locate(SignalVector(seconds: 0, readings: []))
         #expect(empty.state == .none && empty.reason == .nothingHeard)
-        let foreign = locator.locate(SignalVector(seconds: 1, readings: []), strangers: 4)
+        let foreign = locator.locate(SignalVector(seconds: 1, readings: []), unknownBeacons: 4)
         #expect(foreign.state == .none && foreign.reason == .nothingInCommon && foreign.heard == 4)
         #expect(foreign.position == nil && foreign.place == nil && foreign.region95 == nil)
     }

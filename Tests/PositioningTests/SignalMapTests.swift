@@ -22,7 +22,8 @@ import Testing
         #expect(again.text == map.text)
         var (left, right) = (try Locator(map), try Locator(again))
         for index in stride(from: 0, to: 200, by: 13) {
-            let (one, other) = (left.locate(map.prints[index].vector), right.locate(map.prints[index].vector))
+            let vector = map.fingerprints[index].vector
+            let (one, other) = (left.locate(vector), right.locate(vector))
             #expect(one.place == other.place && one.state == other.state)
             if let position = one.position {
                 #expect(position.distance(to: try #require(other.position)) < 1e-6)
@@ -43,7 +44,7 @@ import Testing
         let vectors = try #require(map.text.firstRange(of: "  \"vectors\": ["))
         let text = map.text[..<vectors.lowerBound] + "  \"vectors\": null\n}\n"
         let read = try #require(SignalMap.decode(Array(text.utf8)).map)
-        #expect(throws: PositioningError.noPrints(.nn)) { _ = try Locator(read, settings: LocatorSettings(.nn)) }
+        #expect(throws: PositioningError.noFingerprints(.nn)) { _ = try Locator(read, settings: LocatorSettings(.nn)) }
         // Small ones keep them, so that every algorithm can be tried on them.
         let whole = try #require(SignalMap.decode(Array(map.text.utf8)).map)
         #expect(try Locator(whole, settings: LocatorSettings(.nn)).map.places.count == 6)
@@ -62,9 +63,9 @@ import Testing
             survey.append(SignalVector(seconds: Double(second), readings: readings))
         }
         let map = try AlgorithmChoice(survey, candidates: [algorithm]).map
-        #expect(map.prints.count == kept)
+        #expect(map.fingerprints.count == kept)
         var whole = try SignalMap(survey)
-        #expect(whole.prints.count == seconds)
+        #expect(whole.fingerprints.count == seconds)
         whole.settings = map.settings
         #expect(map.text == whole.text)
     }

@@ -19,8 +19,9 @@ import Testing
             }
             _ = window.add(found, seconds: Double(second))
         }
-        let hypotheses = window.hypotheses(temper: 1, priors: [0])
-        return Posterior(hypotheses, cells: grid.cells.count, temper: 1, priors: [0]).position(grid.cells)?.position
+        let hypotheses = window.hypotheses(temperature: 1, priors: [0])
+        let posterior = Posterior(hypotheses, cells: grid.cells.count, temperature: 1, priors: [0])
+        return posterior.position(grid.cells)?.position
     }
 
     @Test func aWalkDoesNotLagBehind() throws {
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// The temper is fitted so that the mean of both coverages is 95 %.
+    /// The temperature is fitted so that the mean of both coverages is 95 %.
     @Test func leftOutPlacesWidenTheRegions() throws {
         let atPlaces = [Int](repeating: 0, count: 100)
         #expect(Tempering.fit(atPlaces) == Tempering.steps[0])

@@ -98,16 +98,16 @@ func invented(beacons count: Int, phones phoneCount: Int, isGood: Bool = false, 
     }
     report.promises = bad + good.filter { $0.verdict == .unjudged } + good.filter { $0.verdict == .holds }
     report.notes = ["The values of this report are invented."]
-    report.play = played(beacons, phones: phoneCount, stopped: isGood ? nil : 3, &numbers)
+    report.playback = played(beacons, phones: phoneCount, stopped: isGood ? nil : 3, &numbers)
     return report
 }
 
 /// A minute from 09:59:30 on, in which one beacon stops at 10:00.
 func played(
     _ beacons: [RehearsalReport.Beacon], phones count: Int, stopped: Int?, _ numbers: inout Numbers
-) -> RehearsalPlay {
+) -> RehearsalPlayback {
     let start = 35_970.0
-    var play = RehearsalPlay(fromS: start, toS: start + 60)
+    var playback = RehearsalPlayback(fromS: start, toS: start + 60)
     var sends: [(ms: Double, beacon: Int)] = []
     for number in beacons.indices {
         var ms = start * 1000 + 333 * numbers.next()
@@ -119,10 +119,10 @@ func played(
     }
     for send in sends.sorted(by: { ($0.ms, $0.beacon) < ($1.ms, $1.beacon) }) {
         let fate = numbers.next()
-        play.sends.milliseconds.append(send.ms)
-        play.sends.beacons.append(send.beacon)
-        play.sends.received.append(fate < 0.8 ? 1 + Int(5 * fate) : 0)
-        play.sends.collided.append(fate > 0.72 && fate < 0.88 ? 1 : 0)
+        playback.events.milliseconds.append(send.ms)
+        playback.events.beacons.append(send.beacon)
+        playback.events.received.append(fate < 0.8 ? 1 + Int(5 * fate) : 0)
+        playback.events.collided.append(fate > 0.72 && fate < 0.88 ? 1 : 0)
     }
     let corners = [(1.0, 5.0), (15, 6), (16, 12), (24, 16), (34, 14), (42, 8), (40, 26)]
     for phone in 0..<count {
@@ -130,13 +130,13 @@ func played(
         let shift = (numbers.next() - 0.5) * 2.4
         let way = phone % 2 == 0 ? corners : corners.reversed()
         let first = Int(3 * numbers.next())
-        var track: [RehearsalPlay.TrackPoint] = []
+        var track: [RehearsalPlayback.TrackPoint] = []
         for corner in way[first...] {
             let position = FloorPosition(x: corner.0 + shift, y: corner.1 + shift / 2)
             if let last = track.last { at += last.position.distance(to: position) / 1.2 }
             track.append(.init(atS: at, position))
         }
-        var found: [RehearsalPlay.Discovery] = []
+        var found: [RehearsalPlayback.Discovery] = []
         for (number, beacon) in beacons.enumerated() {
             guard let position = beacon.position else { continue }
             for (from, to) in zip(track, track.dropFirst()) {
@@ -147,13 +147,13 @@ func played(
             }
         }
         found.sort { $0.atS < $1.atS }
-        play.phones.append(
+        playback.phones.append(
             .init(scanner: phone % 3 == 0 ? "ios-foreground" : "android-balanced", track: track, discoveries: found))
     }
     if let stopped {
-        play.changes = [.init(atS: 36_000, beacon: stopped, text: "\(beacons[stopped].name) stops")]
+        playback.changes = [.init(atS: 36_000, beacon: stopped, text: "\(beacons[stopped].name) stops")]
     }
-    return play
+    return playback
 }
 
 let arguments = CommandLine.arguments.dropFirst()

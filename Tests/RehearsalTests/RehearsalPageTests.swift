@@ -71,8 +71,8 @@ import Testing
         report.promises[0].subject = name
         report.promises[0].reason = name
         report.notes = [name]
-        report.play?.changes[0].text = name
-        report.play?.phones[0].scanner = name
+        report.playback?.changes[0].text = name
+        report.playback?.phones[0].scanner = name
         let html = RehearsalPage(report).html
         #expect(try MarkupReader(html).problems == [])
         for word in ["<script>alert", "<img", "\u{202E}", "\" onload=\"x"] { #expect(!html.contains(word), "\(word)") }
@@ -88,7 +88,7 @@ import Testing
 
     @Test func pageWithoutAPartToPlayHasAFloor() throws {
         var report = RehearsalReport.sample
-        report.play = nil
+        report.playback = nil
         let html = RehearsalPage(report).html
         #expect(try MarkupReader(html).problems == [])
         #expect(html.contains("id=\"drawing\"") && !html.contains("<canvas") && html.contains("\"play\":null"))
@@ -105,14 +105,14 @@ import Testing
 
     @Test func playEndsAtTheLimit() throws {
         var report = RehearsalReport.sample
-        var sends = RehearsalPlay.Sends()
+        var events = RehearsalPlayback.Events()
         for number in 0..<200_100 {
-            sends.milliseconds.append(Double(number) / 100)
-            sends.beacons.append(number % 3)
-            sends.received.append(1)
-            sends.collided.append(0)
+            events.milliseconds.append(Double(number) / 100)
+            events.beacons.append(number % 3)
+            events.received.append(1)
+            events.collided.append(0)
         }
-        report.play?.sends = sends
+        report.playback?.events = events
         let html = RehearsalPage(report).html
         #expect(html.contains("The page plays the first 200000 of 200100 advertising events, until 00:00:02."))
         #expect(html.contains("\"from\":0.0,\"to\":2000.0,"))
@@ -123,7 +123,7 @@ import Testing
         report.promises[0].measured = .nan
         report.promises[0].expected = .infinity
         report.beacons[0].position = FloorPosition(x: .nan, y: 1)
-        report.play?.phones[0].track[0].position = FloorPosition(x: .infinity, y: 1)
+        report.playback?.phones[0].track[0].position = FloorPosition(x: .infinity, y: 1)
         let html = RehearsalPage(report).html
         #expect(try MarkupReader(html).problems == [])
         // What is between the styles and the scripts, in which words may have these letters.

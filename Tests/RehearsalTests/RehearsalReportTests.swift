@@ -20,11 +20,11 @@ struct RehearsalReportTests {
         #expect(report.holds)
     }
 
-    @Test("the columns of a play have equal lengths")
+    @Test("the columns of a playback have equal lengths")
     func columns() throws {
-        let sends = try #require(RehearsalReport.sample.play).sends
-        #expect(sends.beacons.count == sends.count)
-        #expect(sends.received.count == sends.count)
-        #expect(sends.collided.count == sends.count)
+        let events = try #require(RehearsalReport.sample.playback).events
+        #expect(events.beacons.count == events.count)
+        #expect(events.received.count == events.count)
+        #expect(events.collided.count == events.count)
     }
 }

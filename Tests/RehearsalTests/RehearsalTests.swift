@@ -97,15 +97,15 @@ struct RehearsalTests {
         var options = Rehearsal.Options()
         options.hours = 0.02
         options.phones = 5
-        options.play = 10...20
+        options.playbackRange = 10...20
         options.faults = [RehearsalFault(.stops, "box-1", atS: 15)]
         let result = try #require(try Rehearsal(try world.fleet(), options).run(version: "test"))
-        let play = try #require(result.report.play)
-        #expect(play.sends.count > 100)
-        #expect(play.sends.milliseconds.allSatisfy { (9_990...20_000).contains($0) })
-        #expect(play.sends.received.contains { $0 > 0 })
-        #expect(play.phones.count == 5)
-        #expect(play.changes.map(\.text) == ["box-1 stops at 15 s"])
+        let playback = try #require(result.report.playback)
+        #expect(playback.events.count > 100)
+        #expect(playback.events.milliseconds.allSatisfy { (9_990...20_000).contains($0) })
+        #expect(playback.events.received.contains { $0 > 0 })
+        #expect(playback.phones.count == 5)
+        #expect(playback.changes.map(\.text) == ["box-1 stops at 15 s"])
     }
 
     @Test("a rehearsal that needs more memory than the machine has is refused")

@@ -22,7 +22,7 @@ import Testing
         let beacons = try (0..<250).map { try Self.beacon(Double($0 % 16) / 10, Double($0 / 16) / 10) }
         let reception = SiteModel(beacons: beacons, walls: [], radio: try Self.radio())
             .reception(at: FloorPosition(x: 1, y: 1))
-        #expect(abs(reception.heard - 250) < 1e-6)
+        #expect(abs(reception.receivedBeacons - 250) < 1e-6)
         #expect(abs(reception.collisionFreeProbability - 0.16701) < 1e-5)
     }
 
@@ -30,7 +30,7 @@ import Testing
         // 40 dB more than at 1 m: 100 m.
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
         let reception = model.reception(at: FloorPosition(x: 100, y: 0))
-        #expect(abs(reception.heard - 0.5) < 1e-9)
+        #expect(abs(reception.receivedBeacons - 0.5) < 1e-9)
         #expect(abs((reception.best?.power ?? 0) + 80) < 1e-9)
     }
 
@@ -51,14 +51,14 @@ import Testing
         for _ in 0..<50 {
             let place = FloorPosition(x: Double(random.next(upTo: 6000)) / 10, y: Double(random.next(upTo: 6000)) / 10)
             let heard = beacons.indices.reduce(0.0) { $0 + model.link($1, at: place).audible }
-            #expect(abs(model.reception(at: place).heard - heard) < 0.02)
+            #expect(abs(model.reception(at: place).receivedBeacons - heard) < 0.02)
         }
     }
 
     @Test func nobodyIsHeardWhereNobodyIs() throws {
         let reception = SiteModel(beacons: [], walls: [], radio: try Self.radio()).reception(
             at: FloorPosition(x: 0, y: 0))
-        #expect(reception.best == nil && reception.heard == 0)
+        #expect(reception.best == nil && reception.receivedBeacons == 0)
     }
 
     @Test func surveyGivesTheLatencyOfTheFleetAtThePlace() throws {
@@ -95,7 +95,7 @@ import Testing
         #expect(abs(result.duration - 160) < 1e-9)
         #expect(abs(result.seen - 3) < 0.01)
         // Heard within 10 m: 2·√(100 - 9) = 19.08 m around each.
-        #expect(abs(result.longestSilence - (100 - 19.08)) < 1)
+        #expect(abs(result.longestGap - (100 - 19.08)) < 1)
     }
 
     @Test("a visitor has one scanner of the mix, at each place and on the whole path")

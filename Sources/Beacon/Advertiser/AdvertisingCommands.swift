@@ -215,14 +215,16 @@ struct LegacyAdvertising: AdvertisingCommands {
     }
 
     private func setPower(_ parameters: SetParameters, _ host: HCIHost) throws -> RadioPowerGrant {
-        guard let asked = parameters.radioPower else {
+        guard let requested = parameters.radioPower else {
             return try Self.readPower(host).map { .reported($0) } ?? .unknown
         }
-        let answer = try VendorPower(parameters.powerControl).set(asked, host)
+        let answer = try VendorPower(parameters.powerControl).set(requested, host)
         if case .granted = answer { return answer }
         let reported = try Self.readPower(host)
         switch answer {
-        case .unverified: return reported == asked ? .granted(asked) : .unverified(asked: asked, reported: reported)
+        case .unverified:
+            return reported == requested
+                ? .granted(requested) : .unverified(requested: requested, reported: reported)
         case .notSettable(let reason, _): return .notSettable(reason: reason, reported: reported)
         default: return answer
         }

@@ -318,9 +318,9 @@ extension ForeignActivity {
     /// advertising on again after it has changed to another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
         guard case .managed(let instances) = watched else { return }
-        let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { asked in
-            !asked.isEmpty && command.value.count >= asked.count
-                && command.value.indices.dropLast(asked.count - 1).contains { command.value[$0...].starts(with: asked) }
+        let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { value in
+            !value.isEmpty && command.value.count >= value.count
+                && command.value.indices.dropLast(value.count - 1).contains { command.value[$0...].starts(with: value) }
         }
         if isExplained {
             if unexplained?.cause.kind == kind { unexplained = nil }

@@ -166,10 +166,10 @@ public struct ManagedWarning: Hashable, Sendable {
     /// The reason for the warning: the kernel's action in place of the requested one.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
-        case intervalForced(asked: AdvertisingInterval)
+        case intervalForced(requested: AdvertisingInterval)
         /// This kernel uses the adapter's own interval.
-        case intervalDefault(asked: AdvertisingInterval)
-        case powerIgnored(asked: RadioPower, oldKernel: Bool)
+        case intervalDefault(requested: AdvertisingInterval)
+        case powerIgnored(requested: RadioPower, oldKernel: Bool)
         /// The kernel chooses a non-resolvable random address, at the start or at each change.
         case addressDrawn(eachChange: Bool)
         /// Connectable advertisements are sent from the adapter's own address.
@@ -204,17 +204,17 @@ extension ManagedWarning: CustomStringConvertible {
 
     private var sentence: String {
         switch reason {
-        case .intervalForced(let asked):
-            "the interval is not \(asked): on this legacy controller the kernel always uses 100...150 ms; "
+        case .intervalForced(let requested):
+            "the interval is not \(requested): on this legacy controller the kernel always uses 100...150 ms; "
                 + "\(otherForms) uses yours"
-        case .intervalDefault(let asked):
-            "the interval is not \(asked): this kernel uses the adapter's own interval (1280 ms unless configured); "
-                + "Linux 5.11 or newer uses yours, and so does \(otherForms)"
-        case .powerIgnored(let asked, oldKernel: true):
-            "the radio power of \(asked) is ignored: this kernel cannot set it; Linux 5.11 or newer can, and so can "
-                + otherForms
-        case .powerIgnored(let asked, oldKernel: false):
-            "the radio power of \(asked) is ignored: the kernel cannot set it on a controller without "
+        case .intervalDefault(let requested):
+            "the interval is not \(requested): this kernel uses the adapter's own interval (1280 ms unless configured)"
+                + "; Linux 5.11 or newer uses yours, and so does \(otherForms)"
+        case .powerIgnored(let requested, oldKernel: true):
+            "the radio power of \(requested) is ignored: this kernel cannot set it; Linux 5.11 or newer can, and "
+                + "so can \(otherForms)"
+        case .powerIgnored(let requested, oldKernel: false):
+            "the radio power of \(requested) is ignored: the kernel cannot set it on a controller without "
                 + "extended advertising; \(otherForms) tries the controller's own command"
         case .addressDrawn(eachChange: true):
             "the address is a new random one at each change of the data and each turn; \(otherForms) keeps it"
@@ -328,12 +328,12 @@ private struct InstanceDraft {
     var warnings: [ManagedWarning] {
         var reasons: [ManagedWarning.Reason] = []
         switch intervalRule {
-        case .asked: break
-        case .forced: reasons.append(.intervalForced(asked: advertisement.interval))
-        case .adapters: reasons.append(.intervalDefault(asked: advertisement.interval))
+        case .requested: break
+        case .forced: reasons.append(.intervalForced(requested: advertisement.interval))
+        case .adapters: reasons.append(.intervalDefault(requested: advertisement.interval))
         }
         if let power = advertisement.radioPower, !takesPower {
-            reasons.append(.powerIgnored(asked: power, oldKernel: capabilities.hasExtendedAdvertising))
+            reasons.append(.powerIgnored(requested: power, oldKernel: capabilities.hasExtendedAdvertising))
         }
         reasons += addressReasons
         if advertisement.channels != .all { reasons.append(.channelsIgnored) }
@@ -342,7 +342,7 @@ private struct InstanceDraft {
     }
 
     private enum IntervalRule {
-        case asked
+        case requested
         /// The kernel always uses 100...150 ms.
         case forced
         case adapters
@@ -355,12 +355,12 @@ private struct InstanceDraft {
         if !capabilities.hasExtendedAdvertising && !isConnectable && !capabilities.current.contains(.discoverable) {
             return .forced
         }
-        return form == .extended ? .asked : .adapters
+        return form == .extended ? .requested : .adapters
     }
 
     private var interval: ClosedRange<AdvertisingInterval> {
         switch intervalRule {
-        case .asked: advertisement.interval...advertisement.interval
+        case .requested: advertisement.interval...advertisement.interval
         case .forced: AdvertisingInterval(rawValue: 0xA0)...AdvertisingInterval(rawValue: 0xF0)
         case .adapters: AdvertisingInterval(rawValue: 0x800)...AdvertisingInterval(rawValue: 0x800)
         }

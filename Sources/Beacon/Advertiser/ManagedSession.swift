@@ -158,14 +158,14 @@ extension ManagedSession {
     /// Sends the parameters, if the kernel has a message for them. The message makes a new instance, or a new address
     /// for an existing one.
     private func prepare(_ instance: InstanceLayout.Instance) throws(SessionError) -> RadioPowerGrant {
-        let asked = instance.advertisement.radioPower
+        let requested = instance.advertisement.radioPower
         guard let parameters = try layout.parameters(instance) else {
-            return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
+            return requested == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
         }
         let answer = try advertising { try execute(parameters) }
         note(instance)
-        if answer.power != .noPreference { return asked == nil ? .reported(answer.power) : .granted(answer.power) }
-        guard asked != nil else { return .unknown }
+        if answer.power != .noPreference { return requested == nil ? .reported(answer.power) : .granted(answer.power) }
+        guard requested != nil else { return .unknown }
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
     }
 

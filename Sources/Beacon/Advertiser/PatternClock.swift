@@ -32,9 +32,9 @@ struct PatternClock: Hashable, Sendable {
     /// Sets the part that belongs to `now`. Does nothing before the start.
     mutating func update(to now: HCIInstant) {
         guard let start else { return }
-        let moment = pattern.moment(after: now.microseconds(since: start))
-        part = moment.part
-        end = now.advanced(byMicroseconds: moment.rest)
+        let position = pattern.position(after: now.microseconds(since: start))
+        part = position.part
+        end = now.advanced(byMicroseconds: position.rest)
     }
 }
 

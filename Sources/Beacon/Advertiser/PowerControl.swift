@@ -67,7 +67,7 @@ struct VendorPower {
                 return .granted(try host.execute(ZephyrWriteTxPowerLevel(power: power)).power)
             case .broadcom:
                 _ = try host.execute(BroadcomSetTransmitPower(power: power))
-                return .unverified(asked: power, reported: nil)
+                return .unverified(requested: power, reported: nil)
             case .extendedAdvertising, .none:
                 return .notSettable(reason: PowerControl.noWay, reported: nil)
             }
@@ -94,7 +94,7 @@ public enum RadioPowerGrant: Hashable, Sendable {
     /// No power was requested; the controller reported its own.
     case reported(RadioPower)
     /// A vendor command was accepted, but afterwards the controller reports another power, or none.
-    case unverified(asked: RadioPower, reported: RadioPower?)
+    case unverified(requested: RadioPower, reported: RadioPower?)
     /// The power cannot be set, for this reason. `reported` is the controller's own power, if it reports one.
     case notSettable(reason: String, reported: RadioPower?)
     /// No power was requested, and the controller reported none.
@@ -116,8 +116,8 @@ extension RadioPowerGrant: CustomStringConvertible {
         switch self {
         case .granted(let power): "\(power) granted"
         case .reported(let power): "\(power), the controller's own choice"
-        case .unverified(let asked, nil): "\(asked) accepted, cannot be read back: unverified"
-        case .unverified(let asked, let reported?): "\(asked) accepted, but \(reported) read back: unverified"
+        case .unverified(let requested, nil): "\(requested) accepted, cannot be read back: unverified"
+        case .unverified(let requested, let reported?): "\(requested) accepted, but \(reported) read back: unverified"
         case .notSettable(let reason, nil): "cannot be set: \(reason)"
         case .notSettable(let reason, let reported?): "\(reported), cannot be set: \(reason)"
         case .unknown: "unknown: the controller does not report it"

@@ -47,7 +47,7 @@ public struct OnAirFacts {
     /// The adapter as the user named it.
     public let adapter: String
     /// The requested intervals, one for each advertisement.
-    public let asked: [RequestedInterval]
+    public let requestedIntervals: [RequestedInterval]
 }
 
 /// Shows the advertisements on the air.
@@ -172,7 +172,7 @@ final class ForegroundView: ServiceView {
         } else {
             let facts = OnAirFacts(
                 name: environment.job.name, adapter: environment.finder.nameInUse,
-                asked: environment.job.frames.map(\.interval))
+                requestedIntervals: environment.job.frames.map(\.interval))
             let view = output.view(facts)
             self.view = view
             view.onAir(session)

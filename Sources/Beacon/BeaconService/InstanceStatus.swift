@@ -121,7 +121,7 @@ public struct InstanceStatus: Hashable, Sendable {
             // A damaged file may contain any number here, so the difference may overflow.
             let elapsed = milliseconds.subtractingReportingOverflow(startUnixMilliseconds)
             let place = elapsed.overflow ? 0 : elapsed.partialValue % (pattern.cycleMicroseconds / 1000)
-            return pattern.moment(after: place * 1000).part
+            return pattern.position(after: place * 1000).part
         }
     }
 

@@ -52,8 +52,8 @@ public struct LoadedProfile: Sendable {
     ///
     /// - Parameter index: The advertisement's position in ``advertisements``.
     public func interval(of index: Int) -> RequestedInterval {
-        let asked = profile.advertisements[index]
-        return RequestedInterval(asked.interval, microseconds: asked.requestedMicroseconds)
+        let advertisement = profile.advertisements[index]
+        return RequestedInterval(advertisement.interval, microseconds: advertisement.requestedMicroseconds)
     }
 
     /// The RSSI of an advertisement at 1 m, in dBm, from the profile's calibration for the requested radio power; `nil`

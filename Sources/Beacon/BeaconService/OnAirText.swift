@@ -18,12 +18,12 @@ public enum OnAirText {
         let title = "\(facts.name) on \(facts.adapter) · \(controller(session.controller, advertisements))"
         let sign = (color ? "\u{1B}[1;32m●\u{1B}[0m " : "● ") + "on the air for \(clock(session.secondsOnAir))"
         var body: [String]
-        if advertisements.count == 1, let only = advertisements.first, let asked = facts.asked.first {
-            body = labelled(rows(only, asked, events(session)))
+        if advertisements.count == 1, let only = advertisements.first, let requested = facts.requestedIntervals.first {
+            body = labelled(rows(only, requested, events(session)))
         } else {
             body = labelled(
                 powers(advertisements) + sharing(advertisements) + phys(advertisements) + patterns(advertisements))
-            body += table(advertisements, facts.asked, width: width)
+            body += table(advertisements, facts.requestedIntervals, width: width)
             body += labelled([("events", events(session))])
         }
         if let heard { body += labelled(heard.sentences.map { ("received", $0) }) }
@@ -55,7 +55,7 @@ public enum OnAirText {
     // MARK: One advertisement
 
     private static func rows(
-        _ status: OnAirAdvertisement, _ asked: RequestedInterval, _ events: String
+        _ status: OnAirAdvertisement, _ requested: RequestedInterval, _ events: String
     ) -> [(String, String)] {
         let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
         var rows = [
@@ -64,14 +64,14 @@ public enum OnAirText {
         if status.place.instance != nil { rows.append(("sent from", status.place.text)) }
         if let phy = status.advertisement.phy { rows.append(("PHY", Self.phy(phy, status))) }
         if let pattern = status.pattern { rows.append(("pattern", Self.pattern(pattern))) }
-        let change = status.pattern == nil ? "asked \(asked.milliseconds) ms, granted " : "now "
+        let change = status.pattern == nil ? "asked \(requested.milliseconds) ms, granted " : "now "
         rows.append(("interval", change + "\(status.setIntervalText); an event every \(mean) ms on average"))
         return rows + [("radio power", power(status)), ("events", events)]
     }
 
     /// The parts of a pattern, and the current one: `100 ms for 2 s, 1000 ms for 8 s; now part 2, for 3 s more`.
     private static func pattern(_ status: OnAirPattern) -> String {
-        let rest = (status.pattern.moment(after: status.elapsed).rest + 999_999) / 1_000_000
+        let rest = (status.pattern.position(after: status.elapsed).rest + 999_999) / 1_000_000
         return "\(status.pattern); now part \(status.part + 1), for \(rest) s more"
     }
 
@@ -118,15 +118,15 @@ public enum OnAirText {
 
     /// A row for each advertisement. If it is wider than the terminal, the payload stands alone on a second line.
     private static func table(
-        _ advertisements: [OnAirAdvertisement], _ asked: [RequestedInterval], width: Int
+        _ advertisements: [OnAirAdvertisement], _ requested: [RequestedInterval], width: Int
     ) -> [String] {
         func lines(withPayload: Bool) -> [String] {
             var table = Table(
                 ["", "asked ms", "granted ms", "events", "set", "address"] + (withPayload ? ["payload"] : []),
                 alignment: [.left, .right, .right, .right])
-            for (status, asked) in zip(advertisements, asked) {
+            for (status, requested) in zip(advertisements, requested) {
                 let cells = [
-                    status.isItsTurn ? "▸" : " ", asked.milliseconds, status.grantedMilliseconds,
+                    status.isItsTurn ? "▸" : " ", requested.milliseconds, status.grantedMilliseconds,
                     String(status.events), place(status), address(status),
                 ]
                 table.add(cells + (withPayload ? [status.contentText] : []))
@@ -162,8 +162,8 @@ public enum OnAirText {
     }
 
     private static func power(_ status: OnAirAdvertisement) -> String {
-        let asked = status.advertisement.radioPower.map { "asked \($0), " } ?? ""
-        return asked + status.grant.description
+        let requested = status.advertisement.radioPower.map { "asked \($0), " } ?? ""
+        return requested + status.grant.description
     }
 
     private static func events(_ session: some AdvertisingSession) -> String {
@@ -181,7 +181,7 @@ public enum OnAirText {
 public enum OnAirJSON {
     /// The event `on-air`.
     public static func onAir(_ facts: OnAirFacts, _ session: some AdvertisingSession) -> JSONValue {
-        let advertisements = zip(session.advertisements, facts.asked).map(members)
+        let advertisements = zip(session.advertisements, facts.requestedIntervals).map(members)
         var line: [(String, JSONValue)] = [
             ("event", .string("on-air")),
             ("name", .string(facts.name)),
@@ -196,7 +196,7 @@ public enum OnAirJSON {
     }
 
     private static func members(
-        _ status: OnAirAdvertisement, _ asked: RequestedInterval
+        _ status: OnAirAdvertisement, _ requested: RequestedInterval
     ) -> [(String, JSONValue)] {
         let wanted = status.advertisement
         return [
@@ -207,7 +207,7 @@ public enum OnAirJSON {
             ),
             ("type", .string(wanted.content.typeName)),
             ("pdu", .string(wanted.pdu.rawValue)),
-            ("intervalMs", .decimal(asked.milliseconds)),
+            ("intervalMs", .decimal(requested.milliseconds)),
             ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
         ] + (wanted.pattern.map { [("pattern", $0.json)] } ?? [])
             + (wanted.phy.map { [("phy", .string($0.rawValue))] } ?? []) + [

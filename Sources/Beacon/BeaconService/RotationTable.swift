@@ -9,7 +9,7 @@ struct RotationTable {
         let set: Int
         let number: Int
         let type: String
-        let asked: RequestedInterval
+        let requested: RequestedInterval
         let status: OnAirAdvertisement
     }
 
@@ -17,12 +17,12 @@ struct RotationTable {
     private static let seconds = 600
     private let rows: [Row]
 
-    init(_ session: BeaconSession, _ asked: [RequestedInterval]) {
-        rows = zip(session.advertisements, asked).enumerated().compactMap { index, pair in
-            let (status, asked) = pair
+    init(_ session: BeaconSession, _ requested: [RequestedInterval]) {
+        rows = zip(session.advertisements, requested).enumerated().compactMap { index, pair in
+            let (status, requested) = pair
             guard status.sharers > 1, case .set(let set) = status.place else { return nil }
             return Row(
-                set: set, number: index + 1, type: status.advertisement.content.typeName, asked: asked,
+                set: set, number: index + 1, type: status.advertisement.content.typeName, requested: requested,
                 status: status)
         }
     }
@@ -45,7 +45,7 @@ struct RotationTable {
                 alignment: [.right, .left, .right, .right, .right, .right])
             for row in members {
                 table.add([
-                    String(row.number), row.type, row.asked.milliseconds,
+                    String(row.number), row.type, row.requested.milliseconds,
                     row.status.grantedMilliseconds,
                     Self.events(row.status.advertisement.interval.meanPeriodMicroseconds),
                     Self.events(row.status.meanPeriodMicroseconds),
@@ -68,7 +68,7 @@ struct RotationTable {
                         members.map { row in
                             JSONValue.record([
                                 ("advertisement", .integer(row.number)), ("type", .string(row.type)),
-                                ("intervalMs", .decimal(row.asked.milliseconds)),
+                                ("intervalMs", .decimal(row.requested.milliseconds)),
                                 ("grantedIntervalMs", .milliseconds(row.status.grantedMicroseconds)),
                             ])
                         })

@@ -136,11 +136,11 @@ public enum StatusText {
 
     private static func interval(_ advertisement: InstanceStatus.AdvertisementStatus) -> String {
         if let pattern = advertisement.pattern { return intervals(pattern.pattern) }
-        let asked = DecimalText.thousandths(advertisement.interval)
-        guard let range = advertisement.grantedInterval else { return "unknown (asked \(asked))" }
+        let requested = DecimalText.thousandths(advertisement.interval)
+        guard let range = advertisement.grantedInterval else { return "unknown (asked \(requested))" }
         let bounds = [range.lowerBound, range.upperBound].map(DecimalText.thousandths)
         let text = bounds[0] == bounds[1] ? bounds[0] : bounds.joined(separator: "...")
-        return text == asked ? text : "\(text) (asked \(asked))"
+        return text == requested ? text : "\(text) (asked \(requested))"
     }
 
     /// The intervals of a pattern in the order of its parts: `100/1000`.
@@ -157,9 +157,9 @@ public enum StatusText {
     }
 
     /// The granted value, and the requested one if it differs.
-    private static func granted(_ granted: Int?, _ asked: Int?, _ text: (Int) -> String) -> String {
-        guard let asked, asked != granted else { return granted.map(text) ?? "unknown" }
-        return (granted.map(text) ?? "unknown") + " (asked \(text(asked)))"
+    private static func granted(_ granted: Int?, _ requested: Int?, _ text: (Int) -> String) -> String {
+        guard let requested, requested != granted else { return granted.map(text) ?? "unknown" }
+        return (granted.map(text) ?? "unknown") + " (asked \(text(requested)))"
     }
 
     private static func text(_ telemetry: InstanceStatus.TelemetryStatus) -> String {

@@ -17,8 +17,8 @@ public struct AdvertisingPattern: Hashable, Sendable {
         }
     }
 
-    /// The position in the cycle at one moment.
-    public struct Moment: Hashable, Sendable {
+    /// A position in the cycle.
+    public struct Position: Hashable, Sendable {
         /// The index of the current part in ``parts``.
         public let part: Int
         /// The time until the next part begins, in microseconds; above 0.
@@ -56,15 +56,15 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// Returns the position in the cycle at a time after the start of the first cycle.
     ///
     /// - Parameter elapsed: The time since the start of the first cycle, in microseconds; a negative time counts as 0.
-    public func moment(after elapsed: Int) -> Moment {
+    public func position(after elapsed: Int) -> Position {
         var place = max(0, elapsed) % cycleMicroseconds
         for (index, part) in parts.enumerated() {
             if place < part.durationMicroseconds {
-                return Moment(part: index, rest: part.durationMicroseconds - place)
+                return Position(part: index, rest: part.durationMicroseconds - place)
             }
             place -= part.durationMicroseconds
         }
-        return Moment(part: 0, rest: parts[0].durationMicroseconds)
+        return Position(part: 0, rest: parts[0].durationMicroseconds)
     }
 
     /// Returns the mean number of advertising events in a part: the event at its start, and the later events before its

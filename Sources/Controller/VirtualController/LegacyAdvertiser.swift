@@ -39,7 +39,7 @@ extension VirtualController {
         set.nextEvent = due
         state.sets[run.set] = set
         if !isLast { air.plan(.advertisingEvent(run), at: due) }
-        air.transmit(event(of: set, run, identity, isLast: isLast), copy: 0)
+        air.transmit(event(of: set, run, identity, isLast: isLast), index: 0)
     }
 
     private func event(

@@ -4,7 +4,7 @@ import HCI
 /// The scan parameters. By default, the scan is passive and continuous (10 ms of every 10 ms), on LE 1M.
 struct ScanParameters {
     /// The scan parameters of one physical layer.
-    struct Listening {
+    struct PHYParameters {
         let phy: AdvertisingPHY
         let isActive: Bool
         let intervalMicroseconds: Int
@@ -13,8 +13,8 @@ struct ScanParameters {
 
     var ownAddressType = OwnAddressType.publicDevice
     var filterPolicy = ScanFilterPolicy.all
-    var listening = [
-        Listening(phy: .le1M, isActive: false, intervalMicroseconds: 10_000, windowMicroseconds: 10_000)
+    var phyParameters = [
+        PHYParameters(phy: .le1M, isActive: false, intervalMicroseconds: 10_000, windowMicroseconds: 10_000)
     ]
 }
 
@@ -40,22 +40,22 @@ struct Scanner {
     /// Returns whether a packet is completely inside a scan window, on the channel of its scan interval, and of a kind
     /// that this scan reports.
     func receives(_ pdu: AirPDU) -> Bool {
-        guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let scan = listening(for: pdu) else {
+        guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let phy = phyParameters(for: pdu) else {
             return false
         }
         let elapsed = Int(clamping: (pdu.start.nanoseconds - start.nanoseconds) / 1000)
-        let channel = 37 + elapsed / scan.intervalMicroseconds % 3
-        let offset = elapsed % scan.intervalMicroseconds
-        return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= scan.windowMicroseconds
+        let channel = 37 + elapsed / phy.intervalMicroseconds % 3
+        let offset = elapsed % phy.intervalMicroseconds
+        return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= phy.windowMicroseconds
     }
 
     /// Returns whether the scanner sends a scan request after it has received this packet.
     func asks(_ pdu: AirPDU) -> Bool {
-        pdu.properties.contains(.scannable) && listening(for: pdu)?.isActive ?? false
+        pdu.properties.contains(.scannable) && phyParameters(for: pdu)?.isActive ?? false
     }
 
-    private func listening(for pdu: AirPDU) -> ScanParameters.Listening? {
-        parameters.listening.first { $0.phy == pdu.primaryPHY && $0.intervalMicroseconds > 0 }
+    private func phyParameters(for pdu: AirPDU) -> ScanParameters.PHYParameters? {
+        parameters.phyParameters.first { $0.phy == pdu.primaryPHY && $0.intervalMicroseconds > 0 }
     }
 }
 
@@ -112,7 +112,7 @@ extension VirtualController {
             durationMicroseconds: durationMicroseconds, periodMicroseconds: periodMicroseconds, start: air.now,
             startsFilterAnew: filter == .perPeriod, duplicates: filter == .off ? nil : DuplicateMemory())
         air.setScanning(self, true)
-        if durationMicroseconds > 0 { air.plan(.scanPhaseEnd(id, run: run), inMicroseconds: durationMicroseconds) }
+        if durationMicroseconds > 0 { air.plan(.scanPhaseOver(id, run: run), inMicroseconds: durationMicroseconds) }
     }
 
     private func stopScanning() {
@@ -121,7 +121,7 @@ extension VirtualController {
     }
 
     /// Ends a scan whose duration is over. A scan with a period pauses instead, or resumes with its next period.
-    func endScanPhase(_ run: UInt64) {
+    func scanPhaseIsOver(_ run: UInt64) {
         guard let air, var scanner = state.scanner, scanner.run == run else { return }
         guard scanner.periodMicroseconds > 0 else {
             stopScanning()
@@ -135,7 +135,7 @@ extension VirtualController {
         state.scanner = scanner
         let pause = scanner.periodMicroseconds - scanner.durationMicroseconds
         air.plan(
-            .scanPhaseEnd(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
+            .scanPhaseOver(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
     }
 
     /// Returns whether the scanner receives a packet whose transmission has just ended.
@@ -177,8 +177,8 @@ extension VirtualController {
         try checkScan(command.ownAddressType, command.filterPolicy)
         state.scanParameters = ScanParameters(
             ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy,
-            listening: [
-                try listening(.le1M, command.type, command.interval, command.window, in: ScanInterval.legacyRange)
+            phyParameters: [
+                try phyParameters(.le1M, command.type, command.interval, command.window, in: ScanInterval.legacyRange)
             ])
     }
 
@@ -200,12 +200,13 @@ extension VirtualController {
         var phys: [AdvertisingPHY] = []
         if command.phys.contains(.le1M) { phys.append(.le1M) }
         if command.phys.contains(.leCoded) { phys.append(.leCoded) }
-        var entries: [ScanParameters.Listening] = []
+        var entries: [ScanParameters.PHYParameters] = []
         for (phy, entry) in zip(phys, command.entries) {
-            entries.append(try listening(phy, entry.type, entry.interval, entry.window, in: ScanInterval.extendedRange))
+            entries.append(
+                try phyParameters(phy, entry.type, entry.interval, entry.window, in: ScanInterval.extendedRange))
         }
         state.scanParameters = ScanParameters(
-            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy, listening: entries)
+            ownAddressType: command.ownAddressType, filterPolicy: command.filterPolicy, phyParameters: entries)
     }
 
     func setExtendedScanEnable(_ command: LESetExtendedScanEnable) throws(HCIStatus) {
@@ -227,14 +228,14 @@ extension VirtualController {
         try HCIStatus.require(own.rawValue <= 3 && policy.rawValue <= 3, else: .invalidParameters)
     }
 
-    private func listening(
+    private func phyParameters(
         _ phy: AdvertisingPHY, _ type: ScanType, _ interval: ScanInterval, _ window: ScanInterval,
         in range: ClosedRange<ScanInterval>
-    ) throws(HCIStatus) -> ScanParameters.Listening {
+    ) throws(HCIStatus) -> ScanParameters.PHYParameters {
         try HCIStatus.require(type.rawValue <= 1 && window <= interval, else: .invalidParameters)
         let isInRange = window >= range.lowerBound && interval <= range.upperBound
         try HCIStatus.require(isInRange, else: .unsupportedFeatureOrParameterValue)
-        return ScanParameters.Listening(
+        return ScanParameters.PHYParameters(
             phy: phy, isActive: type == .active, intervalMicroseconds: interval.microseconds,
             windowMicroseconds: window.microseconds)
     }

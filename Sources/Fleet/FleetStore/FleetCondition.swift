@@ -17,7 +17,7 @@ public struct FleetCondition: Sendable {
     /// The beacons in the order of the manifest.
     public let entries: [Entry]
     /// Reports of beacons that are not in the manifest.
-    public let strangers: [BeaconReport]
+    public let foreignReports: [BeaconReport]
 
     public var isGood: Bool { entries.allSatisfy { $0.problems.isEmpty } }
 
@@ -46,7 +46,7 @@ public struct FleetCondition: Sendable {
             if onAir.count > 1 { problems.append(.several(onAir)) }
             return Entry(beacon: beacon, report: report, problems: problems)
         }
-        strangers = reports.filter { byName[$0.name] != nil }
+        foreignReports = reports.filter { byName[$0.name] != nil }
     }
 
     private static func problems(
@@ -73,10 +73,10 @@ public struct FleetCondition: Sendable {
             // Controllers round to the nearest multiple of 0.625 ms.
             if let interval = granted.grantedInterval?.lowerBound, interval - 313 > wanted.intervalMicroseconds {
                 problems.append(
-                    .slow(type: wanted.type, asked: wanted.intervalMicroseconds, granted: interval))
+                    .slow(type: wanted.type, requested: wanted.intervalMicroseconds, granted: interval))
             }
-            if let asked = wanted.radioPower, let power = granted.grantedRadioPower, power < asked {
-                problems.append(.weak(type: wanted.type, asked: asked, granted: power))
+            if let requested = wanted.radioPower, let power = granted.grantedRadioPower, power < requested {
+                problems.append(.weak(type: wanted.type, requested: requested, granted: power))
             }
         }
         return problems
@@ -115,9 +115,9 @@ public enum BeaconProblem: Hashable, Sendable {
     /// The beacon sends another profile than the fleet has. The value is the hash of the profile that it sends.
     case otherProfile(String)
     /// An advertisement has a longer interval than requested, in µs.
-    case slow(type: String, asked: Int, granted: Int)
+    case slow(type: String, requested: Int, granted: Int)
     /// The transmit power is lower than requested, in dBm.
-    case weak(type: String, asked: Int, granted: Int)
+    case weak(type: String, requested: Int, granted: Int)
     /// Several machines send this beacon. The values are the sources of their reports.
     case several([String])
 
@@ -150,9 +150,9 @@ extension BeaconProblem: CustomStringConvertible {
         case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
         case .stale: "is on the air, but its last verification is too old"
         case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
-        case .slow(let type, let asked, let granted):
-            "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(asked)) ms"
-        case .weak(let type, let asked, let granted): "\(type) with \(granted) dBm instead of \(asked) dBm"
+        case .slow(let type, let requested, let granted):
+            "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(requested)) ms"
+        case .weak(let type, let requested, let granted): "\(type) with \(granted) dBm instead of \(requested) dBm"
         case .several(let sources): "is sent by several machines: \(sources.joined(separator: ", "))"
         }
     }
@@ -163,7 +163,7 @@ extension FleetCondition {
     /// The largest width of the problems of a beacon, and of the name of an unexpected beacon, in columns.
     private static let columnLimit = 400
     /// The largest number of listed beacons that are not in the manifest.
-    private static let strangerLimit = 5
+    private static let foreignReportLimit = 5
 
     /// A row for each beacon with a problem, and then the number of good beacons.
     ///
@@ -185,9 +185,9 @@ extension FleetCondition {
         }
         var text = shown.isEmpty ? "" : table.text + "\n"
         text += "\(good) of \(entries.count) beacons of \(fleet) are as they should be.\n"
-        if !strangers.isEmpty {
-            let names = strangers.prefix(Self.strangerLimit).map { Self.line("\($0.name) (\($0.source))") }
-            let rest = strangers.count - Self.strangerLimit
+        if !foreignReports.isEmpty {
+            let names = foreignReports.prefix(Self.foreignReportLimit).map { Self.line("\($0.name) (\($0.source))") }
+            let rest = foreignReports.count - Self.foreignReportLimit
             text += "Not of this fleet: \(names.joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
         }
         return text
@@ -211,7 +211,7 @@ extension FleetCondition {
             ("good", .integer(good)), ("entries", .array(entries.map(Self.json))),
             (
                 "strangers",
-                .array(strangers.map { .record([("name", .string($0.name)), ("source", .string($0.source))]) })
+                .array(foreignReports.map { .record([("name", .string($0.name)), ("source", .string($0.source))]) })
             ),
         ])
     }

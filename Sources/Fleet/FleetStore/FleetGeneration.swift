@@ -335,7 +335,7 @@ extension FleetGeneration {
         let moved = Set(changes.moved)
         let lists = [
             ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),
-            ("New machines, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" }),
+            ("New machines, same identities", changes.replacedMachines.map { "\($0.name) (now \($0.other))" }),
             ("Moved, with new numbers", changes.moved),
             ("With other identities", renumbered.map(\.name).filter { !moved.contains($0) }),
             ("Back, with their old identities", changes.revived),
@@ -372,7 +372,8 @@ extension FleetGeneration {
                     })
             ),
             ("renamed", Self.pairs(changes.renamed, "was")),
-            ("replacedBoxes", Self.pairs(changes.replacedBoxes, "serial")), ("released", Self.list(changes.released)),
+            ("replacedBoxes", Self.pairs(changes.replacedMachines, "serial")),
+            ("released", Self.list(changes.released)),
         ])
     }
 

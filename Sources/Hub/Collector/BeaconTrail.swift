@@ -342,11 +342,11 @@ struct BeaconTrail: Sendable {
         var filter = self.filter ?? begun(now.plan)
         self.filter = nil
         lastUpdate = now.end
-        filter.pass(seconds: seconds, &workspace.scratch)
+        filter.predict(seconds: seconds, &workspace.scratch)
         let powers = offsets.map { LevelTable.units(power + $0) }
         let expectedPackets = expectedPackets(in: max(1, seconds))
         var evidence = evidence(now, powers, expectedPackets, &workspace)
-        filter.hear(&evidence, &workspace.scratch)
+        filter.update(&evidence, &workspace.scratch)
         workspace.current.note(evidence.computedStates, powers: powers, expectedPackets: expectedPackets)
         let rooms = now.plan.roomProbabilities(filter)
         self.filter = filter

@@ -230,8 +230,8 @@ public struct RoomPlan: Sendable {
 
     /// Returns the probability of each room. The difference of their sum from 1 is the probability of being in no room.
     func roomProbabilities(_ filter: CellFilter) -> [Double] {
-        let anywhere = filter.anywhere.reduce(0, +)
-        var result = roomShares.map { $0 * anywhere }
+        let uniform = filter.uniformProbabilities.reduce(0, +)
+        var result = roomShares.map { $0 * uniform }
         for (index, state) in filter.states.enumerated() {
             for (room, share) in shares[Int(state) % cellCount] { result[room] += filter.weights[index] * share }
         }

@@ -17,7 +17,7 @@ public struct Rehearsal: Sendable {
         public var faults: [RehearsalFault] = []
         /// The part of the time that the report stores event by event for the player, in s, such as 0...60; nil for no
         /// part.
-        public var play: ClosedRange<Double>?
+        public var playbackRange: ClosedRange<Double>?
         /// The directory for a recording of each receiver; nil for no recordings.
         public var recordDirectory: String?
         /// The capture threshold: a packet is received in spite of overlapping packets if it is stronger than their sum
@@ -124,7 +124,7 @@ public struct Rehearsal: Sendable {
         }
         let tallies = try stage.finish(transmitters.tallies)
         var report = RehearsalReport(tallies, version: version, site: fleet.site)
-        report.play = stage.play
+        report.playback = stage.playback
         return (report, tallies)
     }
 }

@@ -32,7 +32,7 @@ struct RecordedScan {
     /// True if a scan of the recording filtered duplicates.
     private(set) var filtersDuplicates = false
     /// The last request to turn the scan on or off that was not answered yet.
-    private var asked: (isOn: Bool, filters: Bool)?
+    private var request: (isOn: Bool, filters: Bool)?
     /// The last sign that the scan was on; `nil` before the first one.
     private var proven: HeardInstant?
     /// The adapter with the last sign that the scan was on.
@@ -47,7 +47,7 @@ struct RecordedScan {
         guard range.count >= 5,
             Self.enables.contains(HCIOpcode(rawValue: octets.uint16LittleEndian(at: range.lowerBound)))
         else { return }
-        asked = (octets[range.lowerBound + 3] != 0, octets[range.lowerBound + 4] != 0)
+        request = (octets[range.lowerBound + 3] != 0, octets[range.lowerBound + 4] != 0)
     }
 
     /// Takes the event packet in `range` of `octets`, without its H4 type byte.
@@ -71,10 +71,10 @@ struct RecordedScan {
         let status = HCIStatus(rawValue: octets[start + 5])
         switch opcode {
         case _ where Self.enables.contains(opcode) && status.isSuccess:
-            guard let asked else { return undecided }
-            self.asked = nil
-            if asked.isOn {
-                filtersDuplicates = filtersDuplicates || asked.filters
+            guard let request else { return undecided }
+            self.request = nil
+            if request.isOn {
+                filtersDuplicates = filtersDuplicates || request.filters
                 return prove(adapter, at: now)
             }
             beginGap(since: now, .paused)

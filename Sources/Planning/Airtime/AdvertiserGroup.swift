@@ -85,23 +85,23 @@ public enum PacketTiming {
     }
 }
 
-/// Equal boxes, each of which sends one or several advertisements from its one radio.
+/// Equal machines, each of which sends one or several advertisements from its one radio.
 ///
 /// Each advertisement has one event per T + advDelay, whether it has its own advertising set or shares a set in turns
 /// with other advertisements. So each advertisement counts with its own period.
-public struct AdvertisingBoxes: Hashable, Sendable {
-    /// The number of boxes of this kind within range.
+public struct AdvertisingMachines: Hashable, Sendable {
+    /// The number of machines of this kind within range.
     public let count: Int
-    /// The advertisements of each box; their ``AdvertiserGroup/count`` is the number of boxes.
+    /// The advertisements of each machine; their ``AdvertiserGroup/count`` is the number of machines.
     public let advertisements: [AdvertiserGroup]
 
-    /// Creates `count` boxes, each of which sends all `advertisements`. The counts of the given advertisements are
+    /// Creates `count` machines, each of which sends all `advertisements`. The counts of the given advertisements are
     /// ignored.
     ///
-    /// Throws for a negative count and boxes without advertisements.
+    /// Throws for a negative count and machines without advertisements.
     public init(count: Int, advertisements: [AdvertiserGroup]) throws(AirtimeError) {
         guard !advertisements.isEmpty else {
-            throw .quantity(name: "a number of advertisements of a box", value: 0)
+            throw .quantity(name: "a number of advertisements of a machine", value: 0)
         }
         self.count = count
         self.advertisements = try advertisements.map { own throws(AirtimeError) in try own.counting(count) }
@@ -121,45 +121,46 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         return (group.intervalMicroseconds, octets, group.airtimeMicroseconds)
     }
 
-    /// Returns ln of the probability that no advertisement of one box hits an event of `target`: for legacy PDUs
-    /// Σ ln(1 - (tau + tau_k)/E_k). Only the advertisements for which `isAsked` returns true count.
-    func logSparing(
-        eventOf target: AdvertiserGroup, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }
+    /// Returns ln of the probability that no advertisement of one machine hits an event of `target`: for legacy PDUs
+    /// Σ ln(1 - (tau + tau_k)/E_k). Only the advertisements for which `isIncluded` returns true count.
+    func logClearProbability(
+        ofEventOf target: AdvertiserGroup, where isIncluded: (AdvertiserGroup) -> Bool = { _ in true }
     ) -> Double {
-        advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(eventOf: target) : $0 }
+        advertisements.reduce(0) { isIncluded($1) ? $0 + $1.logClearProbability(ofEventOf: target) : $0 }
     }
 }
 
 extension AdvertiserGroup {
     /// ln(1 - (tau + tau_k)/E_k): ln of the probability that one of these advertisers does not hit a packet of
     /// `airtime` µs.
-    func logSparing(packetOf airtime: Double) -> Double {
+    func logClearProbability(forPacketOf airtime: Double) -> Double {
         let hit = (airtime + airtimeMicroseconds) / meanPeriodMicroseconds
         return hit < 1 ? log1p(-hit) : -.infinity
     }
 }
 
-/// The collisions of one advertisement, the target, with boxes that send several advertisements at different intervals,
-/// in the form that the models of equal fleets need.
+/// The collisions of one advertisement, the target, with machines that send several advertisements at different
+/// intervals, in the form that the models of equal fleets need.
 ///
 /// Advertisers with the target's interval form an equal fleet, because collisions with them come in runs (see
 /// ``RunsModel``); advertisers with other intervals destroy packets independently of each other. The equal fleet has a
 /// whole number of equal advertisers. What this rounds off counts with the other intervals, so the probability that a
 /// packet is clear remains exact.
-public struct BoxSurroundings: Hashable, Sendable {
+public struct TargetCollisions: Hashable, Sendable {
     /// T of the target advertisement in µs.
     public let intervalMicroseconds: Double
     /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
     /// The auxiliary packets of the target advertisement; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
-    /// ln of the probability that the advertisements of an average other box at the target's interval do not hit a
+    /// ln of the probability that the advertisements of an average other machine at the target's interval do not hit a
     /// packet.
-    public let logSparingEqual: Double
-    /// ln of the probability that the advertisements of an average other box at other intervals do not hit a packet.
-    public let logSparingOther: Double
+    public let logEqualClearProbability: Double
+    /// ln of the probability that the advertisements of an average other machine at other intervals do not hit a
+    /// packet.
+    public let logOtherClearProbability: Double
 
-    /// Boxes that send the target advertisement, with T and tau in µs, and nothing else.
+    /// Machines that send the target advertisement, with T and tau in µs, and nothing else.
     ///
     /// - Throws: An ``AirtimeError`` if the interval or the airtime is out of range.
     init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
@@ -168,74 +169,77 @@ public struct BoxSurroundings: Hashable, Sendable {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
         extended = nil
-        logSparingEqual = group.logSparing(packetOf: airtimeMicroseconds)
-        logSparingOther = 0
+        logEqualClearProbability = group.logClearProbability(forPacketOf: airtimeMicroseconds)
+        logOtherClearProbability = 0
     }
 
-    /// Creates the surroundings of one advertisement of one of the boxes.
+    /// Creates the collisions of one advertisement of one of the machines.
     ///
     /// - Parameters:
-    ///   - kind: The index of the target box's kind in `boxes`.
+    ///   - kind: The index of the target machine's kind in `machines`.
     ///   - advertisement: The index of the target advertisement in the advertisements of this kind.
-    ///   - isAmongMore: True if the other boxes come in addition to the target box, in the mixture of all `boxes`;
-    ///     false if the target box is one of `boxes`.
+    ///   - isAmongMore: True if the other machines come in addition to the target machine, in the mixture of all
+    ///     `machines`; false if the target machine is one of `machines`.
     ///
-    /// Throws for indices that do not exist, and for a kind without a box.
+    /// Throws for indices that do not exist, and for a kind without a machine.
     public init(
-        kind: Int, advertisement: Int, in boxes: [AdvertisingBoxes], isAmongMore: Bool = false
+        kind: Int, advertisement: Int, in machines: [AdvertisingMachines], isAmongMore: Bool = false
     ) throws(AirtimeError) {
-        guard boxes.indices.contains(kind), boxes[kind].count > 0,
-            boxes[kind].advertisements.indices.contains(advertisement)
+        guard machines.indices.contains(kind), machines[kind].count > 0,
+            machines[kind].advertisements.indices.contains(advertisement)
         else { throw .quantity(name: "a place of an advertisement", value: Double(advertisement)) }
-        let asked = boxes[kind].advertisements[advertisement]
-        let airtime = asked.airtimeMicroseconds
+        let target = machines[kind].advertisements[advertisement]
+        let airtime = target.airtimeMicroseconds
         var (equal, other, count) = (0.0, 0.0, 0.0)
-        for (place, kindOfBox) in boxes.enumerated() {
-            let number = Double(kindOfBox.count - (place == kind && !isAmongMore ? 1 : 0))
-            let equals = kindOfBox.logSparing(eventOf: asked) {
-                $0.intervalMicroseconds == asked.intervalMicroseconds
+        for (place, others) in machines.enumerated() {
+            let number = Double(others.count - (place == kind && !isAmongMore ? 1 : 0))
+            let equals = others.logClearProbability(ofEventOf: target) {
+                $0.intervalMicroseconds == target.intervalMicroseconds
             }
             equal += number * equals
-            other += number * (kindOfBox.logSparing(eventOf: asked) - equals)
+            other += number * (others.logClearProbability(ofEventOf: target) - equals)
             count += number
         }
-        intervalMicroseconds = asked.intervalMicroseconds
+        intervalMicroseconds = target.intervalMicroseconds
         airtimeMicroseconds = airtime
-        extended = asked.extended
-        logSparingEqual = count > 0 ? equal / count : 0
-        logSparingOther = count > 0 ? min(0, other / count) : 0
+        extended = target.extended
+        logEqualClearProbability = count > 0 ? equal / count : 0
+        logOtherClearProbability = count > 0 ? min(0, other / count) : 0
     }
 
-    /// Returns ln of the probability that no advertisement of an average box, except its most frequent one, hits an
-    /// event of `target`; 0 without a box.
-    public static func logSparingCompanions(in boxes: [AdvertisingBoxes], eventOf target: AdvertiserGroup) -> Double {
+    /// Returns ln of the probability that no advertisement of an average machine, except its most frequent one, hits an
+    /// event of `target`; 0 without a machine.
+    public static func logCompanionClearProbability(
+        in machines: [AdvertisingMachines], ofEventOf target: AdvertiserGroup
+    ) -> Double {
         var (sum, count) = (0.0, 0.0)
-        for kind in boxes {
+        for kind in machines {
             let fastest = kind.fastest
             for (place, group) in kind.advertisements.enumerated() where place != fastest {
-                sum += Double(kind.count) * group.logSparing(eventOf: target)
+                sum += Double(kind.count) * group.logClearProbability(ofEventOf: target)
             }
             count += Double(kind.count)
         }
         return count > 0 ? sum / count : 0
     }
 
-    /// ln of the probability that an average other box does not hit a packet.
-    public var logSparing: Double { logSparingEqual + logSparingOther }
+    /// ln of the probability that an average other machine does not hit a packet.
+    public var logClearProbability: Double { logEqualClearProbability + logOtherClearProbability }
 
     /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet. Both
-    /// together lose as many packets as the target advertisement loses among `boxes` boxes, its own box included.
-    public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
-        guard boxes >= 1 else { throw .count(boxes) }
+    /// together lose as many packets as the target advertisement loses among `machines` machines, including its own
+    /// machine.
+    public func fleet(ofMachines machines: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
+        guard machines >= 1 else { throw .count(machines) }
         let one = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
             extended: extended)
-        let single = one.logSparing(eventOf: one)
-        let others = Double(boxes - 1)
+        let single = one.logClearProbability(ofEventOf: one)
+        let others = Double(machines - 1)
         // A millionth is added before rounding down, so that a rounding error does not remove a whole advertiser.
-        let equals = single < 0 ? min(others * logSparingEqual / single + 1e-6, 1e9).rounded(.down) : 0
+        let equals = single < 0 ? min(others * logEqualClearProbability / single + 1e-6, 1e9).rounded(.down) : 0
         let group = try one.counting(1 + Int(max(0, equals)))
-        let rest = others * logSparing - max(0, equals) * single
+        let rest = others * logClearProbability - max(0, equals) * single
         return (group, rest < -1e-9 ? exp(rest) : 1)
     }
 }

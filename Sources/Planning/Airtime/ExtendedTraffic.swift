@@ -73,9 +73,9 @@ extension AdvertiserGroup {
 
     /// ln of the probability that one of these advertisers hits no packet that the reception of an event of `target`
     /// needs: the packet on one primary channel, and for extended PDUs all auxiliary packets.
-    func logSparing(eventOf target: AdvertiserGroup) -> Double {
+    func logClearProbability(ofEventOf target: AdvertiserGroup) -> Double {
         guard let own = target.extended, let extended else {
-            return logSparing(packetOf: target.airtimeMicroseconds)
+            return logClearProbability(forPacketOf: target.airtimeMicroseconds)
         }
         let hit = own.meanWindowMicroseconds(against: extended) / meanPeriodMicroseconds
         return hit < 1 ? log1p(-hit) : -.infinity
@@ -93,7 +93,7 @@ extension AdvertiserGroup {
     /// given that its packet on the primary channel does not collide; 1 for legacy PDUs.
     public var auxiliaryClearProbability: Double {
         guard extended != nil, count > 1 else { return 1 }
-        let together = logSparing(eventOf: self) - logSparing(packetOf: airtimeMicroseconds)
+        let together = logClearProbability(ofEventOf: self) - logClearProbability(forPacketOf: airtimeMicroseconds)
         return together.isFinite ? exp(Double(count - 1) * together) : 0
     }
 }

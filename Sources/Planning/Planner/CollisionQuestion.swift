@@ -29,9 +29,9 @@ public struct CollisionQuestion: Sendable {
     }
 
     private func found() throws(AirtimeError) -> PlanAnswer {
-        let model = try BoxCollisionModel(boxes: air.kinds(), background: background)
+        let model = try MachineCollisionModel(machines: air.kinds(), background: background)
         let share = model.collisionFreeProbability
-        let arrivals = model.arrivalsPerSecondPerBox
+        let arrivals = model.arrivalsPerSecondPerMachine
         let logarithm = model.log10CollisionFreeProbability
         let isDrowned = share < Self.drownedShare
         let streams = air.streams(model.collisionFreeProbabilities)
@@ -46,7 +46,7 @@ public struct CollisionQuestion: Sendable {
             remark: "on one channel")
         answer.state(
             .arrivals, .number(arrivals), shown: isDrowned ? "none" : nil,
-            remark: "from each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerBox)) that it sends")
+            remark: "from each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerMachine)) that it sends")
         answer.state(.logCollisionFree, .number(logarithm))
         try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)
@@ -113,11 +113,11 @@ public struct CollisionQuestion: Sendable {
     private static let frameLimit = 12
 
     private func sentence(_ share: Double, _ arrivals: Double, _ logarithm: Double) -> String {
-        let frames = air.boxes.first?.frames ?? []
+        let frames = air.machines.first?.frames ?? []
         let what =
             if let only = air.onlyFrame {
                 "every \(only.interval)"
-            } else if air.boxes.count == 1 {
+            } else if air.machines.count == 1 {
                 "\(frames.count) advertisements each"
             } else {
                 "\(air.advertisements) advertisements in all"
@@ -212,7 +212,7 @@ public struct CollisionQuestion: Sendable {
 
     /// Advice for a fleet that sends too much.
     private func saturation() throws(AirtimeError) -> String {
-        let airtime = air.boxes.flatMap(\.frames).map(\.airtimeMicroseconds).max() ?? 376
+        let airtime = air.machines.flatMap(\.frames).map(\.airtimeMicroseconds).max() ?? 376
         let streams = air.advertisements
         let best = try BestInterval(beacons: streams, airtimeMicroseconds: airtime, background: background)
         let setting = try IntervalSetting(
@@ -301,14 +301,14 @@ public struct SitesCollisionQuestion: Sendable {
             let air = site.air
             let name = (air.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? NumberFormat.none
             let model = try PlanError.asking { () throws(AirtimeError) in
-                try BoxCollisionModel(boxes: air.kinds(), background: site.background)
+                try MachineCollisionModel(machines: air.kinds(), background: site.background)
             }
             rows.append((name, model.collisionFreeProbability))
             answer.show(
                 name, .share(model.collisionFreeProbability),
                 remark:
                     "free of collisions: \(NumberFormat.beacons(air.beacons)), \(air.advertisements) advertisements, "
-                    + "\(NumberFormat.significant(model.arrivalsPerSecondPerBox)) arriving a second from each")
+                    + "\(NumberFormat.significant(model.arrivalsPerSecondPerMachine)) arriving a second from each")
             answers.append(try site.answer().record)
         }
         if let worst = rows.min(by: { $0.share < $1.share }) {

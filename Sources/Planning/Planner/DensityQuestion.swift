@@ -24,11 +24,11 @@ public struct DensityQuestion: Sendable {
 
     /// The answer; its `holds` is false if not even one beacon is received in time.
     public func answer() throws(PlanError) -> PlanAnswer {
-        let asked = air.frame(air.target)
+        let frame = air.frame(air.target)
         let (beacons, latency, spacing) = try PlanError.asking { () throws(AirtimeError) in
             let fleet = try LargestFleet(
                 within: target.seconds, probability: target.probability,
-                around: BoxSurroundings(
+                collisions: TargetCollisions(
                     kind: air.target.kind, advertisement: air.target.frame, in: air.kinds(), isAmongMore: true),
                 scanners: scanners)
             let spacing =
@@ -37,14 +37,14 @@ public struct DensityQuestion: Sendable {
             return (fleet.beacons, fleet.latency, spacing)
         }
         var answer = PlanAnswer(
-            title: "Density of beacons that send every \(asked.interval)",
+            title: "Density of beacons that send every \(frame.interval)",
             sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency.whole))
         answer.holds = beacons > 0
         answer.stateOrigin(of: air)
         answer.state(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
         answer.state(.gridSpacing, .number(spacing), isInText: spacing != nil, remark: "square grid")
         answer.state(.range, .number(range.meters), remark: range.remark)
-        answer.state(.interval, .milliseconds(asked.milliseconds))
+        answer.state(.interval, .milliseconds(frame.milliseconds))
         answer.stateTarget(of: air)
         answer.state(scanners)
         try PlanError.asking { () throws(AirtimeError) in

@@ -74,7 +74,7 @@ public struct EnergyQuestion: Sendable {
     /// Returns the life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models'
     /// errors.
     public func answer() throws(PlanError) -> PlanAnswer {
-        if let frame = air.boxes.flatMap(\.frames).first(where: { $0.extended != nil }), !isMeasured,
+        if let frame = air.machines.flatMap(\.frames).first(where: { $0.extended != nil }), !isMeasured,
             chip.microcoulombsPerMicrosecond == 0
         {
             throw PlanError(
@@ -83,16 +83,16 @@ public struct EnergyQuestion: Sendable {
                     + "PDUs cannot be computed: measure it and use --charge-uc, or use --chip nrf52832")
         }
         let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
-            let collisions = try BoxCollisionModel(boxes: air.kinds())
+            let collisions = try MachineCollisionModel(machines: air.kinds())
             let (kind, model) = try hungriest()
-            let clear = collisions.collisionFreeProbability(ofBox: kind)
+            let clear = collisions.collisionFreeProbability(ofKind: kind)
             let each = clear > 0 ? try model.microjoulesPerReceived(probability: min(1, clear)) : nil
             return (kind, model, clear, each)
         }
-        let frames = air.boxes[kind].frames
+        let frames = air.machines[kind].frames
         let isDrowned = clear < 1e-9
         var answer = PlanAnswer(
-            title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].paceText)",
+            title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].intervalText)",
             sentence: sentence(model, frames))
         answer.stateOrigin(of: air)
         answer.state(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
@@ -132,7 +132,7 @@ public struct EnergyQuestion: Sendable {
         let fastest = frames.map(\.interval).min() ?? frames[0].interval
         let pace =
             frames.count == 1
-            ? "every \(frames[0].paceText)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
+            ? "every \(frames[0].intervalText)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
         let time =
             "\(NumberFormat.significant(model.lifeDays)) days (\(NumberFormat.significant(model.lifeDays / 365.25)) years)"
         let use = "with \(chip.name) sending \(pace)."
@@ -144,14 +144,14 @@ public struct EnergyQuestion: Sendable {
     /// Returns the kind of beacon whose battery is empty first, and its energy model.
     private func hungriest() throws(AirtimeError) -> (kind: Int, model: EnergyModel) {
         var worst: (kind: Int, model: EnergyModel)?
-        for (kind, boxes) in air.boxes.enumerated() {
+        for (kind, machines) in air.machines.enumerated() {
             var models: [EnergyModel] = []
-            for frame in boxes.frames.reversed() {
+            for frame in machines.frames.reversed() {
                 models.append(
                     try EnergyModel(
                         chip: chip, battery: battery, interval: frame.interval,
                         payloadOctets: frame.payloadOctets, extended: frame.extended,
-                        companions: models.count == boxes.frames.count - 1 ? models : []))
+                        companions: models.count == machines.frames.count - 1 ? models : []))
             }
             guard let whole = models.last else { continue }
             if worst.map({ whole.lifeDays < $0.model.lifeDays }) ?? true { worst = (kind, whole) }

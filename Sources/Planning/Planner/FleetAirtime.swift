@@ -33,13 +33,13 @@ public struct FleetAirtime: Sendable {
         }
     }
 
-    private static func model(_ site: FleetTraffic.Site) throws(AirtimeError) -> BoxCollisionModel {
-        let boxes = try site.boxes.map { kind throws(AirtimeError) in
-            try AdvertisingBoxes(
+    private static func model(_ site: FleetTraffic.Site) throws(AirtimeError) -> MachineCollisionModel {
+        let machines = try site.machines.map { kind throws(AirtimeError) in
+            try AdvertisingMachines(
                 count: kind.count,
                 advertisements: kind.advertisements.map { own throws(AirtimeError) in try own.group })
         }
-        return try BoxCollisionModel(boxes: boxes)
+        return try MachineCollisionModel(machines: machines)
     }
 
     /// Returns a warning for each site in which less than half of the packets are free of collisions.

@@ -53,7 +53,7 @@ public struct IntervalQuestion: Sendable {
         advice = try PlanError.asking { () throws(AirtimeError) in
             try IntervalAdvice(
                 goal: goal, count: beacons, airtimeMicroseconds: frame.airtimeMicroseconds, extended: frame.extended,
-                scanners: scanners, logSparingOther: fleet?.logSparingOther ?? 0)
+                scanners: scanners, logOtherClearProbability: fleet?.logOtherClearProbability ?? 0)
         }
     }
 
@@ -92,7 +92,7 @@ public struct IntervalQuestion: Sendable {
         try addResonances(to: &answer)
         let spread = try addSpread(to: &answer)
         try addCurve(to: &answer)
-        if comparesScanners, frame.extended == nil, fleet.map({ $0.logSparingOther == 0 }) ?? true {
+        if comparesScanners, frame.extended == nil, fleet.map({ $0.logOtherClearProbability == 0 }) ?? true {
             let group = try AdvertiserGroup(
                 count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
             answer.explore(
@@ -449,13 +449,13 @@ public struct FleetInterval: Sendable {
     /// The PHY of the most frequent advertisements; nil for legacy PDUs.
     let phy: ExtendedPHY?
     /// ln of the probability that the other advertisements of one beacon do not hit an event.
-    let logSparingOther: Double
+    let logOtherClearProbability: Double
 
     /// Throws an error if the most frequent advertisements use several PHYs, and the errors of the models for the other
     /// advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
-        let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
+        let fastest = air.machines.compactMap { $0.frames.min { $0.sortKey < $1.sortKey } }
         let names = Set(fastest.map { $0.extended?.phy.name ?? "legacy PDUs" })
         guard names.count <= 1 else {
             throw PlanError(
@@ -467,22 +467,22 @@ public struct FleetInterval: Sendable {
         let octets = fastest.map(\.payloadOctets).max() ?? 31
         let phy = fastest.first?.extended?.phy
         (payloadOctets, self.phy) = (octets, phy)
-        let asked = try PlannedFrame(
+        let frame = try PlannedFrame(
             interval: AdvertisingInterval.legacyRange.upperBound, phy: phy, payloadOctets: octets)
-        logSparingOther = try PlanError.asking { () throws(AirtimeError) in
-            try BoxSurroundings.logSparingCompanions(in: air.kinds(), eventOf: asked.group(1))
+        logOtherClearProbability = try PlanError.asking { () throws(AirtimeError) in
+            try TargetCollisions.logCompanionClearProbability(in: air.kinds(), ofEventOf: frame.group(1))
         }
     }
 
     var note: String {
         "The advice is for the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every "
             + "\(today). It assumes that all are as long as the longest, \(payloadOctets) bytes of data."
-            + (logSparingOther == 0 ? "" : " The beacons' other advertisements keep their intervals.")
+            + (logOtherClearProbability == 0 ? "" : " The beacons' other advertisements keep their intervals.")
     }
 
     /// The intervals that are set today.
     private var today: String {
-        let intervals = air.boxes.compactMap { $0.frames.map(\.interval).min() }
+        let intervals = air.machines.compactMap { $0.frames.map(\.interval).min() }
         guard let low = intervals.min(), let high = intervals.max() else { return "–" }
         return low == high ? "\(low)" : "\(low) to \(high)"
     }

@@ -79,8 +79,8 @@ public struct LatencyQuestion: Sendable {
     private func drowned(_ model: LatencyModel) -> PlanAnswer {
         var answer = start(
             model,
-            "\(air.beacons) beacons that send every \(air.frame(air.target).paceText) drown each other: practically none "
-                + "of their packets arrive, and no receiver finds a given beacon within a day.")
+            "\(air.beacons) beacons that send every \(air.frame(air.target).intervalText) drown each other: "
+                + "practically none of their packets arrive, and no receiver finds a given beacon within a day.")
         answer.state(.latency, .times(nil))
         answer.state(.horizon, .seconds(LatencyModel.longestHorizonSeconds))
         answer.state(.knownError, .flag(false))

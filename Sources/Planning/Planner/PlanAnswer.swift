@@ -149,7 +149,8 @@ extension PlanAnswer {
         let frame = air.frame(air.target)
         state(.advertisement, frame.quantity)
         show(
-            "advertisement", .word(frame.name), remark: "every \(frame.paceText), \(frame.payloadOctets) bytes of data")
+            "advertisement", .word(frame.name),
+            remark: "every \(frame.intervalText), \(frame.payloadOctets) bytes of data")
         guard air.onlyFrame == nil else { return }
         note(
             "A beacon is found by its most frequent advertisement. The answer is for the slowest beacon of the site, whose "
@@ -162,7 +163,7 @@ extension PlanAnswer {
 
     /// Adds a note if a model uses the mean interval of patterns.
     mutating func noteMeanIntervals(of air: PlannedAir) {
-        guard air.boxes.contains(where: { $0.frames.contains { $0.pattern != nil } }) else { return }
+        guard air.machines.contains(where: { $0.frames.contains { $0.pattern != nil } }) else { return }
         note(
             "A pattern of intervals counts with the constant interval that has the same number of events; "
                 + "`pharos plan latency` computes the time to discovery with the pattern itself.")

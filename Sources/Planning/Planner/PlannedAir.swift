@@ -6,7 +6,7 @@ public import Fleet
 /// The beacons around one receiver and their advertisements, from the options or from a site of a fleet.
 public struct PlannedAir: Sendable {
     /// Beacons that send the same advertisements. A beacon has one radio, so it never collides with itself.
-    public struct Boxes: Sendable {
+    public struct Machines: Sendable {
         public let count: Int
         /// The advertisements that each of these beacons sends, at least one.
         public let frames: [PlannedFrame]
@@ -17,7 +17,7 @@ public struct PlannedAir: Sendable {
         }
     }
 
-    public let boxes: [Boxes]
+    public let machines: [Machines]
     /// The site of the beacons; nil if they come from the options.
     public let origin: Origin?
     /// The interval that the options request, in µs; nil if the beacons keep their own intervals.
@@ -35,24 +35,26 @@ public struct PlannedAir: Sendable {
     }
 
     /// Beacons of several kinds around one receiver.
-    public init(_ boxes: [Boxes], from origin: Origin? = nil) {
-        self.boxes = boxes
+    public init(_ machines: [Machines], from origin: Origin? = nil) {
+        self.machines = machines
         self.origin = origin
     }
 
     /// Creates equal beacons, each of which sends all `frames`.
     public init(beacons: Int, frames: [PlannedFrame]) {
-        self.init([Boxes(count: beacons, frames: frames)])
+        self.init([Machines(count: beacons, frames: frames)])
     }
 
-    public var beacons: Int { boxes.reduce(0) { $0 + $1.count } }
-    public var advertisements: Int { boxes.reduce(0) { $0 + $1.count * $1.frames.count } }
+    public var beacons: Int { machines.reduce(0) { $0 + $1.count } }
+    public var advertisements: Int { machines.reduce(0) { $0 + $1.count * $1.frames.count } }
 
     /// The only advertisement, if all beacons send the same single advertisement; nil otherwise. The models of equal
     /// fleets need it.
     var onlyFrame: PlannedFrame? {
-        guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
-        let isEqual = boxes.allSatisfy {
+        guard let first = machines.first?.frames.first, machines.allSatisfy({ $0.frames.count == 1 }) else {
+            return nil
+        }
+        let isEqual = machines.allSatisfy {
             $0.frames[0].interval == first.interval && $0.frames[0].pattern == first.pattern
                 && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
                 && $0.frames[0].extended == first.extended
@@ -60,9 +62,9 @@ public struct PlannedAir: Sendable {
         return isEqual ? first : nil
     }
 
-    func kinds() throws(AirtimeError) -> [AdvertisingBoxes] {
-        try boxes.map { kind throws(AirtimeError) in
-            try AdvertisingBoxes(
+    func kinds() throws(AirtimeError) -> [AdvertisingMachines] {
+        try machines.map { kind throws(AirtimeError) in
+            try AdvertisingMachines(
                 count: kind.count,
                 advertisements: kind.frames.map { frame throws(AirtimeError) in try frame.group(kind.count) })
         }
@@ -71,39 +73,41 @@ public struct PlannedAir: Sendable {
     /// The target advertisement. A beacon is found by its most frequent advertisement. The target is the least frequent
     /// of these, so that every beacon of the site is found at least as fast.
     var target: (kind: Int, frame: Int) {
-        let fastest = boxes.enumerated().compactMap { kind, boxes in
-            boxes.frames.indices.min { boxes.frames[$0].pace < boxes.frames[$1].pace }.map { (kind: kind, frame: $0) }
+        let fastest = machines.enumerated().compactMap { kind, machines in
+            machines.frames.indices.min { machines.frames[$0].sortKey < machines.frames[$1].sortKey }
+                .map { (kind: kind, frame: $0) }
         }
-        return fastest.max { frame($0).pace < frame($1).pace } ?? (0, 0)
+        return fastest.max { frame($0).sortKey < frame($1).sortKey } ?? (0, 0)
     }
 
-    func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { boxes[place.kind].frames[place.frame] }
+    func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { machines[place.kind].frames[place.frame] }
 
     /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. With both
-    /// together, the target advertisement has the same losses as among these boxes.
+    /// together, the target advertisement has the same losses as among these machines.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
-        return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
+        return try TargetCollisions(kind: target.kind, advertisement: target.frame, in: kinds())
+            .fleet(ofMachines: beacons)
     }
 
     /// Returns every advertisement of every beacon for the simulation. Advertisements of the same beacon have the same
-    /// box number.
+    /// machine number.
     ///
     /// - Parameter isCounted: The advertisement whose receptions are counted; `nil` for all.
-    func advertisers(isCounted: PlannedFrame.Pace? = nil) throws(AirtimeError) -> [AirAdvertiser] {
+    func advertisers(isCounted: PlannedFrame.SortKey? = nil) throws(AirtimeError) -> [AirAdvertiser] {
         let limit = AirSimulation.maximumAdvertisers
         guard advertisements <= limit else {
             throw .quantity(
                 name: "a number of simulated advertisements (1...\(limit))", value: Double(advertisements))
         }
         var advertisers: [AirAdvertiser] = []
-        for kind in boxes {
+        for kind in machines {
             for _ in 0..<kind.count {
-                let box = kind.frames.count > 1 ? advertisers.count : nil
+                let machine = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
                     var advertiser = try AirAdvertiser(frame.group(1))
-                    advertiser.box = box
-                    advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true
+                    advertiser.machine = machine
+                    advertiser.isCounted = isCounted.map { $0 == frame.sortKey } ?? true
                     advertisers.append(advertiser)
                 }
             }
@@ -116,13 +120,13 @@ public struct PlannedAir: Sendable {
     ///
     /// - Parameter clear: The probabilities of the advertisements, by kind of beacon and advertisement.
     func streams(_ clear: [[Double]]) -> [(frame: PlannedFrame, beacons: Int, clear: Double)] {
-        var places: [PlannedFrame.Pace: Int] = [:]
+        var places: [PlannedFrame.SortKey: Int] = [:]
         var streams: [(frame: PlannedFrame, beacons: Int, clear: Double)] = []
-        for (kind, shares) in zip(boxes, clear) {
+        for (kind, shares) in zip(machines, clear) {
             for (frame, share) in zip(kind.frames, shares) {
-                let place = places[frame.pace] ?? streams.count
+                let place = places[frame.sortKey] ?? streams.count
                 if place == streams.count {
-                    places[frame.pace] = place
+                    places[frame.sortKey] = place
                     streams.append((frame, 0, 0))
                 }
                 streams[place].beacons += kind.count
@@ -154,15 +158,15 @@ extension PlannedAir {
             throw PlanError(.configuration, "\(file ?? fleet): the fleet \(fleet) has no beacons to plan for")
         }
         let sites = try traffic.sites.map { site throws(PlanError) in
-            let boxes = try site.boxes.map { kind throws(PlanError) in
+            let machines = try site.machines.map { kind throws(PlanError) in
                 let frames = try kind.advertisements.map { own throws(PlanError) in
                     try PlannedFrame(
                         own.type, interval: interval ?? own.interval, pattern: interval == nil ? own.pattern : nil,
                         phy: phy ?? own.phy, payloadOctets: payloadOctets ?? own.payloadOctets)
                 }
-                return Boxes(count: kind.count, frames: frames)
+                return Machines(count: kind.count, frames: frames)
             }
-            return PlannedAir(boxes, from: Origin(fleet: fleet, site: site.name))
+            return PlannedAir(machines, from: Origin(fleet: fleet, site: site.name))
         }
         guard let site else { return sites }
         let chosen = sites.filter { $0.origin?.site == site }

@@ -68,7 +68,7 @@ public struct PlannedFrame: Sendable {
     }
 
     /// The interval, length, type and pattern of a frame: they distinguish frames on the air, and order them.
-    struct Pace: Hashable, Comparable {
+    struct SortKey: Hashable, Comparable {
         let interval: AdvertisingInterval
         let octets: Int
         let name: String
@@ -84,10 +84,12 @@ public struct PlannedFrame: Sendable {
         }
     }
 
-    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name, pattern: pattern, phy: extended?.phy) }
+    var sortKey: SortKey {
+        SortKey(interval: interval, octets: payloadOctets, name: name, pattern: pattern, phy: extended?.phy)
+    }
 
     /// The interval, or the pattern, for a sentence: `100 ms`, `100 ms for 2 s, 1000 ms for 8 s`.
-    var paceText: String { pattern?.description ?? interval.description }
+    var intervalText: String { pattern?.description ?? interval.description }
 
     /// T in ms.
     var milliseconds: Double { Double(interval.microseconds) / 1000 }

@@ -30,7 +30,7 @@ public struct RangeQuestion: Sendable {
     public init() {}
 
     /// True if at least one value is given, so that there is something to answer.
-    public var isAsked: Bool {
+    public var hasValues: Bool {
         [spacing, range, distance, level, height, body, interferer].contains { $0 != nil }
     }
 
@@ -48,15 +48,15 @@ public struct RangeQuestion: Sendable {
             title: "Spacing and range of beacons", sentence: sentence(own, grids, results.map(\.result)))
         if let range = try rangeOfGrids() { answer.state(.range, .number(range.meters), remark: range.remark) }
         answer.state(.pathLoss, .word(pathLoss.name))
-        for fact in own.facts(asked: self) {
-            answer.state(fact.key, fact.quantity, isInText: fact.isAsked, shown: fact.shown, remark: fact.remark)
+        for fact in own.facts(for: self) {
+            answer.state(fact.key, fact.quantity, isInText: fact.isRequested, shown: fact.shown, remark: fact.remark)
         }
         state(grids, in: &answer)
         answer.state(
             .models,
             .list(
                 results.map { name, result in
-                    let facts = result.facts(asked: self).map { ($0.key, $0.quantity) }
+                    let facts = result.facts(for: self).map { ($0.key, $0.quantity) }
                     return .object([(.modelName, .word(name))] + facts)
                 }))
         answer.pictures.terminal.append(.table(table(results), legend: ""))
@@ -258,7 +258,7 @@ public struct RangeQuestion: Sendable {
 
     /// Returns a row for each model, with a column for each value that the question asks for.
     private func rows(_ results: [(name: String, result: ModelResult)]) -> (header: [String], rows: [[String]]) {
-        let facts = results.map { $0.result.facts(asked: self).filter(\.isAsked) }
+        let facts = results.map { $0.result.facts(for: self).filter(\.isRequested) }
         let header = (facts.first ?? []).map { fact in
             fact.heading + (fact.key.unit.isEmpty ? "" : " (\(fact.key.unit))")
         }
@@ -330,7 +330,7 @@ public struct RangeQuestion: Sendable {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] = {
-        let facts = ModelResult().facts(asked: RangeQuestion()).map(\.key)
+        let facts = ModelResult().facts(for: RangeQuestion()).map(\.key)
         return [.range, .pathLoss] + facts + [
             .grids, .gridSpacing, .gridAtBeacon, .gridAtCenter, .gridMean, .gridFarthest, .models, .modelName,
         ] + facts.map { $0.within("models[]") } + [
@@ -345,70 +345,71 @@ extension RangeQuestion.ModelResult {
         let key: PlanKey
         let heading: String
         let quantity: PlanQuantity
-        let isAsked: Bool
+        let isRequested: Bool
         var remark = ""
         /// The text that replaces the value, such as `any` for an infinite distance; nil to show the value.
         var shown: String?
 
         static func distance(
-            _ key: PlanKey, _ heading: String, _ meters: Double?, isAsked: Bool, remark: String = ""
+            _ key: PlanKey, _ heading: String, _ meters: Double?, isRequested: Bool, remark: String = ""
         ) -> Fact {
             let isInfinite = meters.map { !$0.isFinite } ?? false
             return Fact(
-                key: key, heading: heading, quantity: .number(isInfinite ? nil : meters), isAsked: isAsked,
+                key: key, heading: heading, quantity: .number(isInfinite ? nil : meters), isRequested: isRequested,
                 remark: remark, shown: isInfinite ? "any" : nil)
         }
     }
 
     /// Returns all values. Values that the question asks for are marked, and are shown in the text.
-    fileprivate func facts(asked question: RangeQuestion) -> [Fact] {
+    fileprivate func facts(for question: RangeQuestion) -> [Fact] {
         let specified = advantage.map { $0 >= CaptureModel.specifiedThresholdDecibels }
         let common = advantage.map { $0 >= question.captureThreshold }
         func flag(_ value: Bool?) -> PlanQuantity { value.map { .flag($0) } ?? .nothing }
         let threshold = NumberFormat.significant(question.captureThreshold)
         let body = question.body.map { ", with a body of \(NumberFormat.significant($0)) dB in between" } ?? ""
         return [
-            .distance(.linkRange, "range", range, isAsked: true, remark: "half of the beacons are received there"),
+            .distance(.linkRange, "range", range, isRequested: true, remark: "half of the beacons are received there"),
             .distance(
-                .rangeBehindBody, "behind a body", rangeBehindBody, isAsked: question.body != nil,
+                .rangeBehindBody, "behind a body", rangeBehindBody, isRequested: question.body != nil,
                 remark: "half of the beacons are received there\(body)"),
             .distance(
-                .floorRange, "on the floor", floorRange, isAsked: question.height != nil,
+                .floorRange, "on the floor", floorRange, isRequested: question.height != nil,
                 remark: "from the point below the beacon\(body)"),
             Fact(
                 key: .levelBelow, heading: "level below", quantity: .number(levelBelow),
-                isAsked: question.height != nil,
+                isRequested: question.height != nil,
                 remark: "directly below the beacon\(body)"),
             Fact(
-                key: .loss, heading: "loss", quantity: .number(loss), isAsked: question.distance != nil,
+                key: .loss, heading: "loss", quantity: .number(loss), isRequested: question.distance != nil,
                 remark: String(body.dropFirst(2))),
             Fact(
-                key: .level, heading: "level", quantity: .number(level), isAsked: question.distance != nil,
+                key: .level, heading: "level", quantity: .number(level), isRequested: question.distance != nil,
                 remark: String(body.dropFirst(2))),
             Fact(
-                key: .received, heading: "received", quantity: .share(received), isAsked: question.distance != nil,
+                key: .received, heading: "received", quantity: .share(received), isRequested: question.distance != nil,
                 remark: "of the beacons at this distance are above the sensitivity"),
             .distance(
-                .distanceAtLevel, "distance at level", distanceAtLevel, isAsked: question.level != nil,
+                .distanceAtLevel, "distance at level", distanceAtLevel, isRequested: question.level != nil,
                 remark: "on the floor\(body)"),
             Fact(
-                key: .advantage, heading: "advantage", quantity: .number(advantage), isAsked: advantage != nil,
+                key: .advantage, heading: "advantage", quantity: .number(advantage), isRequested: advantage != nil,
                 remark: "over the interferer", shown: advantage.map { NumberFormat.significant($0, 4) }),
             Fact(
                 key: .survivesSpecified, heading: "survives 21 dB", quantity: flag(specified),
-                isAsked: advantage != nil,
+                isRequested: advantage != nil,
                 remark: "at 21 dB, which the specification demands"),
             Fact(
                 key: .survivesCommon, heading: "survives \(threshold) dB", quantity: flag(common),
-                isAsked: advantage != nil, remark: "in a receiver that needs \(threshold) dB"),
+                isRequested: advantage != nil, remark: "in a receiver that needs \(threshold) dB"),
             Fact(
-                key: .survival, heading: "collisions survived", quantity: .share(survival), isAsked: survival != nil,
+                key: .survival, heading: "collisions survived", quantity: .share(survival),
+                isRequested: survival != nil,
                 remark: "with \(threshold) dB and shadowing"),
             .distance(
-                .farthestSpecified, "up to, 21 dB", farthestBySpecification, isAsked: question.interferer != nil,
+                .farthestSpecified, "up to, 21 dB", farthestBySpecification, isRequested: question.interferer != nil,
                 remark: "survives the interferer at 21 dB"),
             .distance(
-                .farthestCommon, "up to, \(threshold) dB", farthest, isAsked: question.interferer != nil,
+                .farthestCommon, "up to, \(threshold) dB", farthest, isRequested: question.interferer != nil,
                 remark: "survives the interferer at \(threshold) dB"),
         ]
     }

@@ -11,7 +11,7 @@ public struct SimulatedCollisions: SimulationQuestion {
     public let seed: UInt64
     public let scene: AirSimulation
     public let goal: PrecisionGoal
-    private let model: BoxCollisionModel
+    private let model: MachineCollisionModel
 
     /// - Parameter precision: The relative precision at which the simulation stops: half the width of the 95 %
     ///   confidence interval of the collision-free share, divided by this share.
@@ -26,7 +26,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         self.seed = seed
         (model, scene, goal) = try PlanError.asking { () throws(AirtimeError) in
             (
-                try BoxCollisionModel(boxes: air.kinds(), background: background),
+                try MachineCollisionModel(machines: air.kinds(), background: background),
                 try Self.scene(air, background, captureDecibels, copySpacing, seed),
                 try Self.goal(precision, minimumBatches: 20)
             )
@@ -52,7 +52,7 @@ public struct SimulatedCollisions: SimulationQuestion {
                     + "collisions`")
         }
         if background.share > 0 {
-            conditions.strangers = .init(
+            conditions.otherDevices = .init(
                 busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime,
                 secondaryAirtimeMicroseconds: background.airtimeMicroseconds)
         }
@@ -105,7 +105,7 @@ public struct SimulatedCollisions: SimulationQuestion {
             in: &answer)
         values.state(.anyOfThree, tally.anyClear.estimate, model: hasModel ? any : nil, in: &answer)
         answer.state(
-            .arrivals, .number(clear.map { $0.value * model.offeredPerSecondPerBox }), isInText: false)
+            .arrivals, .number(clear.map { $0.value * model.offeredPerSecondPerMachine }), isInText: false)
         answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
         answer.state(.channelLoad, .share(model.channelLoad), isInText: false)
         values.finish(&answer)

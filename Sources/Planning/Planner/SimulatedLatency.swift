@@ -40,11 +40,11 @@ public struct SimulatedLatency: SimulationQuestion {
         _ air: PlannedAir, _ scanners: ScannerMix, _ latency: LatencyDistribution, _ longest: Double, _ seed: UInt64
     ) throws(AirtimeError) -> AirSimulation {
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         let horizon = max(longest, 1.5 * (latency.percentile(0.999) ?? latency.horizonSeconds), 1)
         conditions.durationMicroseconds = horizon * 1_000_000
         return try AirSimulation(
-            advertisers: air.advertisers(isCounted: air.frame(air.target).pace), scanners: scanners,
+            advertisers: air.advertisers(isCounted: air.frame(air.target).sortKey), scanners: scanners,
             conditions: conditions, seed: seed)
     }
 

@@ -32,12 +32,12 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
             scene.batch($0)
         }
         defer { work.stop() }
-        playing: while !sum.isFinished {
+        simulating: while !sum.isFinished {
             guard observe({ question.progress(sum.tally, batches: sum.batches) }) else { break }
             switch work.next(milliseconds: Self.pause) {
             case .piece(let tally): sum.add(tally)
             case .late: break
-            case .over: break playing
+            case .over: break simulating
             }
         }
         return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: !sum.isFinished)
@@ -48,7 +48,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
     /// - Parameter least: The minimum number of batches.
     /// - Returns: true if the part is complete; false if the observer stopped it.
     /// - Throws: if the system refuses to start threads.
-    public func play(
+    public func runPart(
         _ shard: SimulationShard, atLeast least: Int = 0, _ observe: Observer = { _ in true },
         write: (_ line: String) -> Void
     ) throws(SystemError) -> Bool {

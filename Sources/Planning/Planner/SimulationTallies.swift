@@ -151,7 +151,7 @@ public struct MergedTallies: Sendable {
 
     /// Returns the counts that a single run would have, up to the first batch that the parts do not contain.
     public func outcome(of question: some SimulationQuestion) throws(PlanError) -> SimulationOutcome {
-        guard question.sceneName == head.scene else {
+        guard question.sceneHash == head.scene else {
             throw PlanError(
                 .data,
                 "the parts were simulated with other beacons than these arguments now give; has the fleet changed? "
@@ -174,7 +174,7 @@ public struct MergedTallies: Sendable {
 
 extension SimulationQuestion {
     /// A hash of everything that is simulated.
-    public var sceneName: String {
+    public var sceneHash: String {
         let scenery = "\(scene.receiver) \(scene.conditions) \(seed) \(goal)"
         let parts = scene.advertisers.map { "\($0)" } + [scenery] + scene.visitors.map { "\($0)" }
         let digits = String(StableHash.of(parts.joined()), radix: 16)

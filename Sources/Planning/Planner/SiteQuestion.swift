@@ -205,8 +205,8 @@ public struct SiteQuestion: Sendable {
         _ observe: PlanObserver
     ) throws(PlanError) -> ProposalCheck? {
         guard !isStopped else { return nil }
-        let asked = ProposalCheck.places(ofProposalFor: placement.places)
-        let positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(asked, bounds)).positions
+        let count = ProposalCheck.places(ofProposalFor: placement.places)
+        let positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(count, bounds)).positions
         guard positions.count > placement.places else { return nil }
         var visit = Visit(places: positions)
         var survey = try Self.survey(of: proposed.site)
@@ -328,7 +328,7 @@ public struct SiteQuestion: Sendable {
     ) {
         let today = isBefore ? "today" : ""
         let weakest = Self.weakest(points)
-        let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.heard } / Double(points.count)
+        let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.receivedBeacons } / Double(points.count)
         let clear = points.map(\.reception.collisionFreeProbability).min()
         let shown = !site.beacons.isEmpty
         answer.state(.siteName, .word(site.name))
@@ -404,7 +404,7 @@ public struct SiteQuestion: Sendable {
         .object(
             [
                 (.spotX, .number(point.reception.position.x)), (.spotY, .number(point.reception.position.y)),
-                (.spotBeaconsHeard, .number(point.reception.heard)),
+                (.spotBeaconsHeard, .number(point.reception.receivedBeacons)),
                 (.collisionFree, .share(point.reception.collisionFreeProbability)),
                 (.spotDetectedShare, .share(point.detectedShare)), (.spotDetection, .seconds(point.detectionSeconds)),
             ] + (point.beaconsInTime.map { [(.spotBeaconsInTime, .count($0))] } ?? []))
@@ -416,7 +416,7 @@ public struct SiteQuestion: Sendable {
                 (.pathName, .word(name)), (.pathDuration, .seconds(walk.duration)),
                 (.pathBeaconsSeen, .number(walk.seen)),
                 (.pathProbabilitySeen, .share(walk.seenAnyProbability)),
-                (.pathLongestSilence, .number(walk.longestSilence)),
+                (.pathLongestGap, .number(walk.longestGap)),
             ] + (site.scanners.only == nil ? [(.pathScanners, .list(scanners(of: walk)))] : []))
     }
 
@@ -433,7 +433,7 @@ public struct SiteQuestion: Sendable {
                 "of the walks find a beacon, in \(NumberFormat.duration(walk.duration)); a walk finds "
                 + "\(NumberFormat.significant(walk.seen, unit: walk.seen == 1 ? "beacon" : "beacons")) on average; the longest "
                 + "part without a beacon has "
-                + "\(NumberFormat.significant(walk.longestSilence)) m")
+                + "\(NumberFormat.significant(walk.longestGap)) m")
     }
 
     private func state(
@@ -506,7 +506,7 @@ extension SiteQuestion {
             PlanKey.collisionFree.within("weakestSpots[]"), .spotDetectedShare, .spotDetection, .scanner,
         ] + PlanKey.mix + [
             .mixHoldingShare, .interrupted, .paths,
-            .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .pathScanners,
+            .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestGap, .pathScanners,
             .pathScanner, .pathScannerSeen, .proposal, .positions,
             .kept, .least, .proposalPlaces, .proposedHoldingShare, .weakestShare, .reached, .check, .checkPlaces,
             .checkHoldingShare, .checkWeakestShare, .checkAdded,
@@ -550,7 +550,7 @@ extension PlanKey {
     fileprivate static let pathScanner = PlanKey("paths[].scanners[].scanner", "Name of the scanner.")
     fileprivate static let pathScannerSeen = PlanKey(
         "paths[].scanners[].probabilitySeen", "Share of walks in which this scanner finds a beacon, 0 to 1.")
-    fileprivate static let pathLongestSilence = PlanKey(
+    fileprivate static let pathLongestGap = PlanKey(
         "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
     fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")
     fileprivate static let positions = PlanKey(

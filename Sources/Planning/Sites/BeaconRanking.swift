@@ -16,7 +16,7 @@ struct BeaconRanking {
     }
 
     /// The beacons that the place may receive, in descending order of the probability of reception.
-    private var heard: [(audible: Double, power: Double, beacon: Int)] = []
+    private var audibleBeacons: [(audible: Double, power: Double, beacon: Int)] = []
     private var entries: [Entry] = []
     private let model: SiteModel
 
@@ -24,19 +24,19 @@ struct BeaconRanking {
         self.model = model
         for number in model.near(position) {
             let (power, audible) = model.link(number, at: position)
-            if audible > SiteModel.audibleLimit { heard.append((audible, power, number)) }
+            if audible > SiteModel.audibleLimit { audibleBeacons.append((audible, power, number)) }
         }
-        heard.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
+        audibleBeacons.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
     }
 
     /// Returns the entry with a rank, where the beacon with the highest probability of reception has rank 0. Collisions
     /// are computed only for the entries that are requested.
     private mutating func entry(_ rank: Int) -> Entry? {
-        while entries.count <= rank, entries.count < heard.count {
-            let (audible, _, beacon) = heard[entries.count]
-            let others = heard.map { (audible: $0.audible, beacon: $0.beacon) }
-            entries.append(
-                Entry(beacon: beacon, audible: audible, clear: exp(model.logClear(of: beacon, among: others))))
+        while entries.count <= rank, entries.count < audibleBeacons.count {
+            let (audible, _, beacon) = audibleBeacons[entries.count]
+            let others = audibleBeacons.map { (audible: $0.audible, beacon: $0.beacon) }
+            let logClear = model.logClearProbability(of: beacon, among: others)
+            entries.append(Entry(beacon: beacon, audible: audible, clear: exp(logClear)))
         }
         return rank < entries.count ? entries[rank] : nil
     }

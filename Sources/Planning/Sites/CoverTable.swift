@@ -84,7 +84,7 @@ struct CoverTable {
     private func exchanged(_ first: [Int]) -> [Int] {
         var cover = Cover(self, first)
         for _ in 0..<Self.rounds {
-            cover.leaveOutWhatIsNotNeeded()
+            cover.removeUnneeded()
             let before = cover.chosen.count
             cover.moveEach()
             cover.replacePairs()
@@ -124,7 +124,7 @@ struct CoverTable {
             table.places[candidate].filter { counts[Int($0)] < table.needs[Int($0)] }
         }
 
-        mutating func leaveOutWhatIsNotNeeded() {
+        mutating func removeUnneeded() {
             // Candidates with the fewest places of their own come first.
             for candidate in chosen.sorted(by: { (own($0).count, $0) < (own($1).count, $1) })
             where own(candidate).isEmpty {
@@ -152,7 +152,7 @@ struct CoverTable {
                 remove(candidate)
                 add(best)
             }
-            leaveOutWhatIsNotNeeded()
+            removeUnneeded()
         }
 
         private func size(_ candidate: Int) -> Int { table.places[candidate].count }
@@ -222,7 +222,7 @@ struct CoverTable {
             covering.map { 1 / Double(places[Int($0)].count) }.min() ?? 0
         }
         var best = (value: 0.0, prices: prices)
-        var (pace, idle) = (1.0, 0)
+        var (stepFactor, idle) = (1.0, 0)
         let links = places.reduce(0) { $0 + $1.count }
         for _ in 0..<max(20, min(400, Self.work / max(1, links))) {
             if isStopped() { break }
@@ -239,20 +239,20 @@ struct CoverTable {
                 idle = 0
             } else {
                 idle += 1
-                if idle == 12 { (pace, idle) = (pace / 2, 0) }
+                if idle == 12 { (stepFactor, idle) = (stepFactor / 2, 0) }
             }
-            if (best.value - Self.hair).rounded(.up) >= Double(count) { break }
+            if (best.value - Self.roundingReserve).rounded(.up) >= Double(count) { break }
             let length = slopes.reduce(0) { $0 + $1 * $1 }
-            guard length > 0, pace > 1e-3 else { break }
-            let step = pace * (1.02 * Double(count) - value) / length
+            guard length > 0, stepFactor > 1e-3 else { break }
+            let step = stepFactor * (1.02 * Double(count) - value) / length
             for place in prices.indices { prices[place] = max(0, prices[place] + step * slopes[place]) }
         }
-        return (min(count, max(1, Int((best.value - Self.hair).rounded(.up)))), best.prices)
+        return (min(count, max(1, Int((best.value - Self.roundingReserve).rounded(.up)))), best.prices)
     }
 
     /// The largest number of links between candidates and places that are visited for the bound, which takes some
     /// tenths of a second.
     private static let work = 60_000_000
     /// A reserve for rounding errors of a sum of prices.
-    private static let hair = 1e-6
+    private static let roundingReserve = 1e-6
 }

@@ -29,14 +29,14 @@ public struct SiteModel: Sendable {
         self.radio = radio
         self.background = background
         self.walls = WallIndex(walls)
-        let loudest = beacons.lazy.map(\.radioPower).max() ?? 0
-        reach = radio.reach(radioPower: loudest, limit: Self.reachLimit)
+        let highestPower = beacons.lazy.map(\.radioPower).max() ?? 0
+        reach = radio.reach(radioPower: highestPower, limit: Self.reachLimit)
         index = BeaconIndex(beacons, reach: reach)
     }
 
     /// The reception at one place.
     public func reception(at position: FloorPosition) -> SiteReception {
-        var heard = 0.0
+        var receivedBeacons = 0.0
         var best: SiteReception.Best?
         var interferers: [(audible: Double, beacon: Int)] = []
         index.visit(around: position, reach: reach) { number in
@@ -45,17 +45,17 @@ public struct SiteModel: Sendable {
             let power = power(of: beacon, at: position)
             let audible = audibility(of: power)
             guard audible > Self.audibleLimit else { return }
-            heard += audible
+            receivedBeacons += audible
             interferers.append((audible, number))
             if let known = best, (known.audible, known.power) >= (audible, power) { return }
             best = .init(beacon: number, power: power, audible: audible)
         }
         guard let best else {
-            return SiteReception(position: position, heard: 0, best: nil, collisionFreeProbability: 1)
+            return SiteReception(position: position, receivedBeacons: 0, best: nil, collisionFreeProbability: 1)
         }
         return SiteReception(
-            position: position, heard: heard, best: best,
-            collisionFreeProbability: exp(logClear(of: best.beacon, among: interferers)))
+            position: position, receivedBeacons: receivedBeacons, best: best,
+            collisionFreeProbability: exp(logClearProbability(of: best.beacon, among: interferers)))
     }
 
     /// Returns the mean power of one beacon at a place, in dBm, and the probability that the beacon is received there.
@@ -91,10 +91,10 @@ public struct SiteModel: Sendable {
     /// Returns the natural logarithm of the share of a beacon's packets that do not collide at a place.
     ///
     /// - Parameter interferers: The beacons that the place receives, with their probabilities of reception.
-    func logClear(of asked: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
-        let airtime = beacons[asked].airtimeMicroseconds
+    func logClearProbability(of target: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
+        let airtime = beacons[target].airtimeMicroseconds
         var sum = background.logClearProbability(forPacketOf: airtime)
-        for (audible, number) in interferers where number != asked {
+        for (audible, number) in interferers where number != target {
             let other = beacons[number]
             let hit = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
             sum += hit < 1 ? log1p(-hit) : -.infinity
@@ -111,7 +111,7 @@ public struct SiteModel: Sendable {
 public struct SiteReception: Hashable, Sendable {
     public let position: FloorPosition
     /// The mean number of beacons that are received.
-    public let heard: Double
+    public let receivedBeacons: Double
     /// The strongest beacon; nil if none is in range.
     public let best: Best?
     /// The probability that a packet of the strongest beacon does not collide, on one channel.

@@ -120,9 +120,9 @@ public struct SitePlacementSearch: Sendable {
             // Only the first round gives a lower bound for every choice. Later rounds assume the collisions of one
             // choice, which another choice may not have.
             if round == 0 { state.least = least }
-            let (found, isBeaten) = try judge(chosen, table, &state)
+            let (found, failsByCollisions) = try judge(chosen, table, &state)
             if best.map({ found.holdingShare > $0.holdingShare }) ?? true { best = found }
-            if !isBeaten { break }
+            if !failsByCollisions { break }
         }
         return best
     }
@@ -131,33 +131,33 @@ public struct SitePlacementSearch: Sendable {
     private struct State {
         var survey: SiteSurvey
         /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
-        var heard: [[(mount: Int32, audible: Double)]] = []
+        var audibleMounts: [[(mount: Int32, audible: Double)]] = []
         /// By place, if the target needs several beacons: the existing beacons that may reach its probability there.
-        var standing: [[BeaconRanking.Entry]] = []
+        var existing: [[BeaconRanking.Entry]] = []
         /// By place: the strongest existing beacon.
         var best: [SiteReception.Best?] = []
         /// By place: the lowest share of clear packets so far.
         var clear: [Double] = []
         /// By place: true if the existing beacons were expected to reach the target in an earlier round, but did not.
-        var isForced: [Bool] = []
+        var needsNewBeacon: [Bool] = []
         var least = 0
     }
 
     private func start(_ goesOn: Observer) throws(AirtimeError) -> State {
-        let standing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
-        var state = State(survey: SiteSurvey(model: standing, scanners: site.scanners, target: site.target))
+        let existing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
+        var state = State(survey: SiteSurvey(model: existing, scanners: site.scanners, target: site.target))
         let offered = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: offered, walls: site.walls, radio: site.radio, background: background)
         let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
         let least = try needed(clear: alone, &state)
         for (index, place) in places.enumerated() {
             guard goesOn("places", index, places.count) else { break }
-            let reception = standing.reception(at: place)
+            let reception = existing.reception(at: place)
             state.best.append(reception.best)
             state.clear.append(reception.best == nil ? alone : min(alone, reception.collisionFreeProbability))
-            if site.target.beacons > 1 { try addStanding(standing, place, alone, &state) }
-            state.isForced.append(false)
-            state.heard.append(
+            if site.target.beacons > 1 { try addExisting(existing, place, alone, &state) }
+            state.needsNewBeacon.append(false)
+            state.audibleMounts.append(
                 least > 1
                     ? []
                     : model.near(place).compactMap { mount in
@@ -191,8 +191,8 @@ public struct SitePlacementSearch: Sendable {
             needs[place] = missing
             let needed = try needed(clear: state.clear[place], &state)
             // With a target of one beacon, only the strongest beacon of a place counts.
-            let louder = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
-            for (mount, audible) in state.heard[place] where audible >= max(needed, louder) {
+            let strongest = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
+            for (mount, audible) in state.audibleMounts[place] where audible >= max(needed, strongest) {
                 covered[Int(mount)].append(Int32(place))
             }
         }
@@ -201,14 +201,14 @@ public struct SitePlacementSearch: Sendable {
 
     /// Stores the existing beacons that may reach the target's probability at a place. New beacons cause more
     /// collisions, so the share of clear packets is at most that of the best existing beacon.
-    private func addStanding(
+    private func addExisting(
         _ model: SiteModel, _ place: FloorPosition, _ alone: Double, _ state: inout State
     ) throws(AirtimeError) {
         var ranking = BeaconRanking(model, at: place)
         let entries = try ranking.best(0, andAllOf: site.target.probability) { entry throws(AirtimeError) in
             entry.audible
         }.map(\.entry)
-        state.standing.append(entries)
+        state.existing.append(entries)
         state.clear[state.clear.count - 1] = min(alone, entries.map(\.clear).max() ?? alone)
     }
 
@@ -216,7 +216,7 @@ public struct SitePlacementSearch: Sendable {
     private func missing(_ place: Int, _ state: inout State) throws(AirtimeError) -> Int {
         guard site.target.beacons > 1 else { return try isEnough(place, &state) ? 0 : 1 }
         var count = 0
-        for entry in state.standing[place] {
+        for entry in state.existing[place] {
             let share = try state.survey.received(
                 kept[entry.beacon], clear: state.clear[place], within: site.target.seconds)
             if entry.audible * share >= site.target.probability { count += 1 }
@@ -226,27 +226,28 @@ public struct SitePlacementSearch: Sendable {
 
     /// Returns true if the existing beacons reach the target at a place.
     private func isEnough(_ place: Int, _ state: inout State) throws(AirtimeError) -> Bool {
-        guard !state.isForced[place], let best = state.best[place] else { return false }
+        guard !state.needsNewBeacon[place], let best = state.best[place] else { return false }
         let share = try state.survey.received(
             kept[best.beacon], clear: state.clear[place], within: site.target.seconds)
         return best.audible * share >= site.target.probability
     }
 
     /// Returns the placement for the chosen mounts, computed with all collisions, and stores the collisions for the
-    /// next round. `isBeaten` is true if places that were expected to reach the target miss it because of collisions.
+    /// next round. `failsByCollisions` is true if places that were expected to reach the target miss it because of
+    /// collisions.
     private func judge(
         _ chosen: [Int], _ table: CoverTable, _ state: inout State
-    ) throws(AirtimeError) -> (found: SitePlacement, isBeaten: Bool) {
+    ) throws(AirtimeError) -> (found: SitePlacement, failsByCollisions: Bool) {
         let positions = chosen.map { mounts[$0] }
         let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
         var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
         let satisfiable = Set(table.satisfiable)
         var (holding, weakest) = (0, 1.0)
-        var isBeaten = false
+        var failsByCollisions = false
         // The numbers of places that miss the target because of collisions, and because too few beacons can be
         // received.
-        var (collided, unheard) = (0, 0)
+        var (collided, unreached) = (0, 0)
         for (index, place) in places.enumerated() {
             let point = try survey.point(at: place)
             weakest = min(weakest, point.detectedShare)
@@ -255,10 +256,14 @@ public struct SitePlacementSearch: Sendable {
                 continue
             }
             let wasEnough = try missing(index, &state) == 0
-            isBeaten = isBeaten || wasEnough || satisfiable.contains(index)
-            let standing = site.target.beacons > 1 ? state.standing[index].count : 0
-            if state.heard[index].count + standing < site.target.beacons { unheard += 1 } else { collided += 1 }
-            if wasEnough { state.isForced[index] = true }
+            failsByCollisions = failsByCollisions || wasEnough || satisfiable.contains(index)
+            let existingCount = site.target.beacons > 1 ? state.existing[index].count : 0
+            if state.audibleMounts[index].count + existingCount < site.target.beacons {
+                unreached += 1
+            } else {
+                collided += 1
+            }
+            if wasEnough { state.needsNewBeacon[index] = true }
             state.clear[index] = min(state.clear[index], point.clear)
         }
         let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
@@ -267,7 +272,7 @@ public struct SitePlacementSearch: Sendable {
                 nil
             } else if try needed(clear: alone, &state) > 1 {
                 .beacon
-            } else if collided > unheard {
+            } else if collided > unreached {
                 .collisions
             } else {
                 site.mounts.isEmpty ? .range : .mounts
@@ -276,6 +281,6 @@ public struct SitePlacementSearch: Sendable {
             positions: positions, kept: kept.count, least: state.least,
             holdingShare: Double(holding) / Double(places.count), weakestShare: weakest, shortfall: shortfall,
             places: places.count)
-        return (found, isBeaten)
+        return (found, failsByCollisions)
     }
 }

@@ -33,7 +33,7 @@ public struct SiteWalk: Hashable, Sendable {
         /// The values of ``seenAnyProbability`` with each scanner, in the order of the mix.
         public let seenAnyByScanner: [Double]
         /// The longest part of the path, in m, on which every beacon has a probability of reception below one half.
-        public let longestSilence: Double
+        public let longestGap: Double
     }
 
     /// The largest number of places at which a walk is examined.
@@ -48,14 +48,14 @@ public struct SiteWalk: Hashable, Sendable {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0
         var reached: [Int: (steps: Int, audible: Double, clear: Double)] = [:]
-        var silence = (now: 0, longest: 0)
+        var gap = (now: 0, longest: 0)
         for place in places {
             let clear = survey.model.reception(at: place).collisionFreeProbability
-            var isSilent = true
+            var isGap = true
             for number in survey.model.near(place) {
                 let audible = survey.model.link(number, at: place).audible
                 guard audible >= 0.5 else { continue }
-                isSilent = false
+                isGap = false
                 let known = reached[number]
                 let isBetter = audible > known?.audible ?? 0
                 reached[number] = (
@@ -63,8 +63,8 @@ public struct SiteWalk: Hashable, Sendable {
                     isBetter ? clear : known?.clear ?? clear
                 )
             }
-            silence.now = isSilent ? silence.now + 1 : 0
-            silence.longest = max(silence.longest, silence.now)
+            gap.now = isGap ? gap.now + 1 : 0
+            gap.longest = max(gap.longest, gap.now)
         }
         var seen = 0.0
         var parts: [(share: Double, seenNone: Double)] = []
@@ -82,7 +82,7 @@ public struct SiteWalk: Hashable, Sendable {
         return Result(
             duration: length / speed, seen: seen, seenAnyProbability: 1 - seenNone,
             seenAnyByScanner: parts.map { 1 - $0.seenNone },
-            longestSilence: min(length, Double(silence.longest) * step))
+            longestGap: min(length, Double(gap.longest) * step))
     }
 
     /// Places every half metre, farther apart on long paths.

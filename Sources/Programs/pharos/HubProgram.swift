@@ -31,7 +31,7 @@ enum HubProgram {
         guard let name, commands.contains(where: { $0.configuration.commandName == name }) || isFindOnMap(words) else {
             return
         }
-        let asked = isFindOnMap(words) ? "find --map" : name
+        let command = isFindOnMap(words) ? "find --map" : name
         for directory in directories {
             let failure = ThisProgram.become("\(directory)/pharos-hub", Array(words))
             guard failure.errno == SystemError.noEntry else { ExitStatus.end(with: failure) }
@@ -39,7 +39,7 @@ enum HubProgram {
         ExitStatus.end(
             with: Failure(
                 .unavailable,
-                "\(asked) needs the package pharos-hub, which this machine does not have: "
+                "\(command) needs the package pharos-hub, which this machine does not have: "
                     + "apt install pharos-hub"))
     }
 }

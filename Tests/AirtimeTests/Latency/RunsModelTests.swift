@@ -61,7 +61,7 @@ import Testing
         #expect(model.clearAfterLosses(0) == 1)
     }
 
-    @Test func strangersSpoilPacketsOnTheirOwn() throws {
+    @Test func otherDevicesSpoilPacketsOnTheirOwn() throws {
         let model = try model(1, 100, clear: 0.5625)
         #expect(abs(model.lossRunProbability(length: 3) - 0.4375 * 0.4375 * 0.4375) < 1e-12)
         #expect(try self.model(250, 100, clear: 0.5).collisionFreeProbability < 0.0836)

@@ -117,7 +117,7 @@ struct ScannerMixTests {
     func simulationDrawsVisitors() throws {
         let mix = try ScannerMix([(try preset("ios-background"), 3), (.continuous, 1)])
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         conditions.durationMicroseconds = 20e6
         let group = try AdvertiserGroup(count: 1, intervalMicroseconds: 300_000, airtimeMicroseconds: 376)
         let scene = try AirSimulation(

@@ -51,15 +51,17 @@ import Testing
         }
     }
 
-    /// The probability that at least one of the copies of a box is clear, for boxes whose copies on channels 37, 38 and 39
-    /// have the given starts in µs: 376 µs for each packet, an interval of 20 ms. By inclusion and exclusion over the channels.
+    /// The probability that at least one of the copies of a beacon is clear, for beacons whose copies on channels 37,
+    /// 38 and 39 have the given starts in µs: 376 µs for each packet, an interval of 20 ms. By inclusion and exclusion
+    /// over the channels.
     private static func atLeastOne(_ copies: [Double], among others: [[Double]]) -> Double {
         var total = 0.0
         for set in 1..<8 {
             let channels = (0..<3).filter { set >> $0 & 1 == 1 }
             var clear = 1.0
             for other in others {
-                // The length of the union of the windows in which the start of the other event destroys one of the copies.
+                // The length of the union of the windows in which the start of the other event destroys one of the
+                // copies.
                 var length = 0.0
                 var reached = -Double.infinity
                 for shift in channels.map({ copies[$0] - other[$0] }).sorted() {

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// One event of the asked beacon against drawn neighbors and drawn shadowing, pair by pair.
+    /// One event of the target beacon against drawn neighbors and drawn shadowing, pair by pair.
     @Test func drawsAgree() throws {
         var random = SplitMix64(seed: 67)
         func uniform() -> Double { Double(random.next(upTo: 1 << 24 - 1)) / Double(1 << 24) }
@@ -102,7 +102,7 @@ import Testing
             var isStaying = true
             for level in levels {
                 for _ in 0..<30 {
-                    // The start of the interferer's packet after the asked one's, where it matters.
+                    // The start of the interferer's packet after the target's, where it matters.
                     let shift = uniform() * 105_000 - 376
                     guard shift < 376 else { continue }
                     let other = 5 * normal()

@@ -27,7 +27,7 @@ import Testing
         #expect(isWithin(0.0001, model.collisionFreeProbability, of: share))
     }
 
-    @Test func strangersOnAQuarterOfTheChannelHitAsOftenFromBothSides() throws {
+    @Test func otherDevicesOnAQuarterOfTheChannelHitAsOftenFromBothSides() throws {
         let model = try CollisionModel(
             beacons: 1, intervalMicroseconds: 100_000, airtimeMicroseconds: 376,
             background: BackgroundLoad(share: 0.25, airtimeMicroseconds: 376))

@@ -9,7 +9,7 @@ import Testing
     private func conditions(seconds: Double) -> AirConditions {
         var conditions = AirConditions()
         conditions.durationMicroseconds = seconds * 1e6
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         return conditions
     }
 
@@ -61,9 +61,9 @@ import Testing
         #expect(tally.lossAfterLoss.trials == 0 && tally.lossAfterLoss.estimate == nil)
     }
 
-    @Test func strangersOnAQuarterOfTheChannelLeaveNineSixteenths() throws {
+    @Test func otherDevicesOnAQuarterOfTheChannelLeaveNineSixteenths() throws {
         var conditions = conditions(seconds: 4)
-        conditions.strangers = .init(busyShare: 0.25, airtimeMicroseconds: 376)
+        conditions.otherDevices = .init(busyShare: 0.25, airtimeMicroseconds: 376)
         let simulation = try AirSimulation(.of(20), scan: .continuous, conditions: conditions, seed: 4)
         let alone = 1 - 752 / 105_000.0
         try expect(
@@ -74,7 +74,7 @@ import Testing
     /// A hundred beacons are 13 dB weaker than twenty others: two weak ones at an instant together are too strong.
     @Test func weakInterferersAddUp() throws {
         var far = Self.one
-        far.radioPowerDBm = -13
+        far.receivedLevelDBm = -13
         far.isCounted = false
         var conditions = conditions(seconds: 2)
         conditions.capture = .powerSum(thresholdDecibels: 12)
@@ -105,7 +105,7 @@ import Testing
             return advertiser
         }
         var conditions = conditions(seconds: 1)
-        conditions.playsAllChannels = true
+        conditions.simulatesAllChannels = true
         let tally = run(try AirSimulation(advertisers: fleet, conditions: conditions, seed: 7), batches: 6)
         try expect(tally.anyClear.estimate, is: 0.8355)
         try expect(tally.clear.estimate, is: 0.49087)

@@ -20,9 +20,9 @@ import Testing
         let model = try CollisionModel(groups: groups, background: background)
 
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         conditions.durationMicroseconds = 4_000_000
-        if busy > 0 { conditions.strangers = .init(busyShare: busy, airtimeMicroseconds: 200) }
+        if busy > 0 { conditions.otherDevices = .init(busyShare: busy, airtimeMicroseconds: 200) }
         for (counted, probability) in model.collisionFreeProbabilities.enumerated() {
             let advertisers = groups.enumerated().flatMap { index, group in
                 AirAdvertiser.fleet(group).map { advertiser in

@@ -60,7 +60,7 @@ import Testing
         { advertiser, _, _ in advertiser.airtimeMicroseconds = .infinity },
         { advertiser, _, _ in advertiser.secondCopyMicroseconds = 375 },
         { advertiser, _, _ in advertiser.thirdCopyMicroseconds = .nan },
-        { advertiser, _, _ in advertiser.radioPowerDBm = .nan },
+        { advertiser, _, _ in advertiser.receivedLevelDBm = .nan },
         { _, receiver, _ in receiver.deadTimeMicroseconds = -1 },
         { _, receiver, _ in receiver.channelGapMicroseconds = .nan },
         { _, _, conditions in conditions.durationMicroseconds = .nan },
@@ -68,8 +68,8 @@ import Testing
         { _, _, conditions in conditions.durationMicroseconds = -5 },
         { _, _, conditions in conditions.shadowingDecibels = .nan },
         { _, _, conditions in conditions.capture = .powerSum(thresholdDecibels: .nan) },
-        { _, _, conditions in conditions.strangers = .init(busyShare: 1, airtimeMicroseconds: 376) },
-        { _, _, conditions in conditions.strangers = .init(busyShare: 0.5, airtimeMicroseconds: .nan) },
+        { _, _, conditions in conditions.otherDevices = .init(busyShare: 1, airtimeMicroseconds: 376) },
+        { _, _, conditions in conditions.otherDevices = .init(busyShare: 0.5, airtimeMicroseconds: .nan) },
     ]
 
     @Test(arguments: refused.indices)

@@ -34,7 +34,7 @@ struct CollisionTimes {
     private static func measure(_ count: Int, _ interval: Double) throws -> Row {
         let group = try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         conditions.durationMicroseconds = 100_000 / Double(count) * interval
         let simulation = try AirSimulation(group, scan: .continuous, conditions: conditions, seed: 1)
         var tally = ShareTally()

@@ -13,7 +13,7 @@ public enum Fault: String, CaseIterable, Sendable {
     case restarted, countsTooMuch, slowClock, frozen, deadBattery, tooMuchBattery, tooHot
     case clone, cloneAtItsAddress, impostor, impostorAtItsAddress
 
-    /// The verdicts on the iBeacon (0), the Eddystone-UID (1) and the telemetry (2) of one box.
+    /// The verdicts on the iBeacon (0), the Eddystone-UID (1) and the telemetry (2) of one machine.
     var verdicts: [Set<AuditVerdict>] {
         switch self {
         case .off: [[.silent], [.silent], [.silent]]
@@ -32,65 +32,65 @@ public enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// Puts the fault into the box; adds other boxes if the fault needs them.
-    func apply(to box: inout SimulatedAir.Box, number: UInt16, _ others: inout [SimulatedAir.Box]) {
+    /// Puts the fault into the machine; adds other machines if the fault needs them.
+    func apply(to machine: inout SimulatedAir.Machine, number: UInt16, _ others: inout [SimulatedAir.Machine]) {
         switch self {
-        case .off: box.loss = 1
-        case .oneFrameMissing: box.sent.remove(at: 1)
-        case .otherMinor: box.sent[0].octets = Payload.iBeacon(number + 5000)
-        case .otherPower: box.sent[0].octets = Payload.iBeacon(number, power: -70)
-        case .noFlags: box.sent[0].octets = Payload.iBeacon(number, flags: nil)
-        case .longer: box.sent[0].octets.removeLast()
-        case .otherInstance: box.sent[1].octets = Payload.uid(UInt8(number & 255) ^ 0xFF)
-        case .otherAddress: box.sender = Payload.sender(number + 7000)
-        case .publicAddress: box.sender = Payload.sender(number, isRandom: false)
-        case .slower: box.sent[0].interval *= 1.1
-        case .muchSlower: box.sent[0].interval *= 2
-        case .faster: box.sent[0].interval *= 0.5
-        case .slowerUID: box.sent[1].interval *= 1.5
-        case .far: box.loss = 0.8
-        case .hidden: box.away = 0.3...0.65
-        case .endsEarly: box.away = 0.6...1
-        case .startsLate: box.away = 0...0.4
-        case .restarted: box.telemetry.restart = 0.4
-        case .countsTooMuch: box.telemetry.countsPerEvent = 1.15
-        case .slowClock: box.telemetry.secondsPerSecond = 0.9
-        case .frozen: box.telemetry.isFrozen = true
-        case .deadBattery: box.telemetry.battery = 120
-        case .tooMuchBattery: box.telemetry.battery = 48_000
-        case .tooHot: box.telemetry.temperature = 126 * 256
-        case .clone: others.append(copy(box, Payload.sender(number + 8000), box.sent[0].octets, level: -75))
-        case .cloneAtItsAddress: others.append(copy(box, box.sender, box.sent[0].octets, level: -25))
+        case .off: machine.loss = 1
+        case .oneFrameMissing: machine.sent.remove(at: 1)
+        case .otherMinor: machine.sent[0].octets = Payload.iBeacon(number + 5000)
+        case .otherPower: machine.sent[0].octets = Payload.iBeacon(number, power: -70)
+        case .noFlags: machine.sent[0].octets = Payload.iBeacon(number, flags: nil)
+        case .longer: machine.sent[0].octets.removeLast()
+        case .otherInstance: machine.sent[1].octets = Payload.uid(UInt8(number & 255) ^ 0xFF)
+        case .otherAddress: machine.sender = Payload.sender(number + 7000)
+        case .publicAddress: machine.sender = Payload.sender(number, isRandom: false)
+        case .slower: machine.sent[0].interval *= 1.1
+        case .muchSlower: machine.sent[0].interval *= 2
+        case .faster: machine.sent[0].interval *= 0.5
+        case .slowerUID: machine.sent[1].interval *= 1.5
+        case .far: machine.loss = 0.8
+        case .hidden: machine.away = 0.3...0.65
+        case .endsEarly: machine.away = 0.6...1
+        case .startsLate: machine.away = 0...0.4
+        case .restarted: machine.telemetry.restart = 0.4
+        case .countsTooMuch: machine.telemetry.countsPerEvent = 1.15
+        case .slowClock: machine.telemetry.secondsPerSecond = 0.9
+        case .frozen: machine.telemetry.isFrozen = true
+        case .deadBattery: machine.telemetry.battery = 120
+        case .tooMuchBattery: machine.telemetry.battery = 48_000
+        case .tooHot: machine.telemetry.temperature = 126 * 256
+        case .clone: others.append(copy(machine, Payload.sender(number + 8000), machine.sent[0].octets, level: -75))
+        case .cloneAtItsAddress: others.append(copy(machine, machine.sender, machine.sent[0].octets, level: -25))
         case .impostor:
-            others.append(copy(box, Payload.sender(number + 9000), Payload.iBeacon(number, power: -40), level: -70))
+            others.append(copy(machine, Payload.sender(number + 9000), Payload.iBeacon(number, power: -40), level: -70))
         case .impostorAtItsAddress:
-            others.append(copy(box, box.sender, Payload.iBeacon(number, power: -40), level: -66))
+            others.append(copy(machine, machine.sender, Payload.iBeacon(number, power: -40), level: -66))
         }
-        if self == .longer { box.sent[0].octets = Payload.iBeacon(number) + [2, 0x0A, 0] }
+        if self == .longer { machine.sent[0].octets = Payload.iBeacon(number) + [2, 0x0A, 0] }
     }
 
     private func copy(
-        _ box: SimulatedAir.Box, _ sender: Sender, _ octets: [UInt8], level: Double
-    ) -> SimulatedAir.Box {
-        SimulatedAir.Box(
-            sender: sender, sent: [.init(octets: octets, interval: box.sent[0].interval)], level: level)
+        _ machine: SimulatedAir.Machine, _ sender: Sender, _ octets: [UInt8], level: Double
+    ) -> SimulatedAir.Machine {
+        SimulatedAir.Machine(
+            sender: sender, sent: [.init(octets: octets, interval: machine.sent[0].interval)], level: level)
     }
 }
 
-/// Boxes with three advertisements each, some of them with faults.
+/// Machines with three advertisements each, some of them with faults.
 struct FaultyFleet {
     let expected: [ExpectedBeacon]
-    private(set) var boxes: [SimulatedAir.Box] = []
-    private(set) var others: [SimulatedAir.Box] = []
+    private(set) var machines: [SimulatedAir.Machine] = []
+    private(set) var others: [SimulatedAir.Machine] = []
     let seconds: Double
     private let seed: UInt64
 
     private static let intervals = [150.0, 200, 250, 333.125, 420, 500]
 
     /// - Parameters:
-    ///   - faults: The kinds of faults. The first box has the first fault, and so on.
-    ///   - isInTurn: True if each box has one advertising set for all its advertisements.
-    init(boxes count: Int, faults: [Fault], isInTurn: Bool, seed: UInt64) {
+    ///   - faults: The kinds of faults. The first machine has the first fault, and so on.
+    ///   - isInTurn: True if each machine has one advertising set for all its advertisements.
+    init(machines count: Int, faults: [Fault], isInTurn: Bool, seed: UInt64) {
         var chance = SplitMix64(seed: seed)
         var expected: [ExpectedBeacon] = []
         for number in 0..<count {
@@ -102,12 +102,12 @@ struct FaultyFleet {
                 .init(octets: Payload.uid(UInt8(minor)), interval: interval * 1.5),
                 .init(octets: [], interval: 1_000_000, isTelemetry: true),
             ]
-            var box = SimulatedAir.Box(sender: sender, sent: sent, isInTurn: isInTurn)
-            box.loss = chance.share() * 0.15
-            box.level = -85 + chance.share() * 30
+            var machine = SimulatedAir.Machine(sender: sender, sent: sent, isInTurn: isInTurn)
+            machine.loss = chance.share() * 0.15
+            machine.level = -85 + chance.share() * 30
             expected.append(Self.expect("box-\(minor)", sender, sent, minor))
-            if number < faults.count { faults[number].apply(to: &box, number: minor, &others) }
-            boxes.append(box)
+            if number < faults.count { faults[number].apply(to: &machine, number: minor, &others) }
+            machines.append(machine)
         }
         self.expected = expected
         self.seed = seed
@@ -147,7 +147,7 @@ struct FaultyFleet {
     func report(_ model: inout SilenceModel) -> AuditReport {
         var auditor = Auditor(expected, receivers: ["desk"])
         auditor.begin(0, at: HeardInstant(nanoseconds: 0))
-        for report in SimulatedAir.reports(boxes + others, seconds: seconds, seed: seed) { auditor.receive(report) }
+        for report in SimulatedAir.reports(machines + others, seconds: seconds, seed: seed) { auditor.receive(report) }
         auditor.end(0, at: HeardInstant(nanoseconds: UInt64(seconds * 1e9)))
         return auditor.report(&model)
     }

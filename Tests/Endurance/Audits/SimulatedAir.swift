@@ -2,9 +2,9 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import Sightings
 
-/// Boxes on the air around one receiver, with collisions and losses.
+/// Machines on the air around one receiver, with collisions and losses.
 struct SimulatedAir {
-    /// One advertisement of a box as it is really sent.
+    /// One advertisement of a machine as it is really sent.
     struct Sent {
         var octets: [UInt8]
         /// The interval in microseconds.
@@ -12,8 +12,8 @@ struct SimulatedAir {
         var isTelemetry = false
     }
 
-    /// A box as it really is, which may differ from the manifest.
-    struct Box {
+    /// A machine as it really is, which may differ from the manifest.
+    struct Machine {
         var sender: Sender
         var sent: [Sent]
         /// True if one set sends all advertisements in turn, as with a controller of Bluetooth 4.
@@ -21,12 +21,12 @@ struct SimulatedAir {
         /// The share of packets that is lost in addition to collisions, 0...1.
         var loss = 0.05
         var level = -65.0
-        /// The time in which the box is off the air, as shares of the whole time.
+        /// The time in which the machine is off the air, as shares of the whole time.
         var away: ClosedRange<Double>?
         var telemetry = Telemetry()
     }
 
-    /// The contents of the box's telemetry.
+    /// The contents of the machine's telemetry.
     struct Telemetry {
         var battery: UInt16? = 3000
         /// The temperature in 1/256 °C.
@@ -49,72 +49,78 @@ struct SimulatedAir {
 
     private struct Event {
         var at: Double
-        var box: Int
+        var machine: Int
         var sent: Int
     }
 
     /// Returns all reports that one receiver gets in `seconds`, in order.
-    static func reports(_ boxes: [Box], seconds: Double, seed: UInt64) -> [Report] {
+    static func reports(_ machines: [Machine], seconds: Double, seed: UInt64) -> [Report] {
         var chance = SplitMix64(seed: seed)
         let end = seconds * 1_000_000
         var events: [Event] = []
-        for index in boxes.indices {
+        for index in machines.indices {
             events +=
-                boxes[index].isInTurn
-                ? inTurn(boxes[index], index, until: end, &chance) : apart(boxes[index], index, until: end, &chance)
+                machines[index].isInTurn
+                ? inTurn(machines[index], index, until: end, &chance)
+                : apart(machines[index], index, until: end, &chance)
         }
         events.sort { $0.at < $1.at }
         var reports: [Report] = []
         for (place, event) in events.enumerated() {
-            let box = boxes[event.box]
+            let machine = machines[event.machine]
             let isHit =
-                (place > 0 && collide(events[place - 1], event, boxes))
-                || (place + 1 < events.count && collide(event, events[place + 1], boxes))
-            let isLost = isHit || chance.share() < box.loss || (box.away?.contains(event.at / end) ?? false)
+                (place > 0 && collide(events[place - 1], event, machines))
+                || (place + 1 < events.count && collide(event, events[place + 1], machines))
+            let isLost = isHit || chance.share() < machine.loss || (machine.away?.contains(event.at / end) ?? false)
             guard !isLost else { continue }
-            let sent = box.sent[event.sent]
-            let octets = sent.isTelemetry ? telemetry(box, at: event.at, until: end, sent) : sent.octets
-            let level = Int8(max(-100, min(-20, box.level + chance.normal() * 4)).rounded())
-            reports.append(Report(at: Int(event.at), sender: box.sender, octets: octets, level: level))
+            let sent = machine.sent[event.sent]
+            let octets = sent.isTelemetry ? telemetry(machine, at: event.at, until: end, sent) : sent.octets
+            let level = Int8(max(-100, min(-20, machine.level + chance.normal() * 4)).rounded())
+            reports.append(Report(at: Int(event.at), sender: machine.sender, octets: octets, level: level))
             if chance.share() < 0.3 {
-                reports.append(Report(at: Int(event.at) + 900, sender: box.sender, octets: octets, level: level - 3))
+                reports.append(
+                    Report(at: Int(event.at) + 900, sender: machine.sender, octets: octets, level: level - 3))
             }
         }
         return reports.sorted { $0.at < $1.at }
     }
 
-    private static func collide(_ first: Event, _ second: Event, _ boxes: [Box]) -> Bool {
-        boxes[first.box].sender != boxes[second.box].sender && second.at - first.at < Double(airtime)
+    private static func collide(_ first: Event, _ second: Event, _ machines: [Machine]) -> Bool {
+        machines[first.machine].sender != machines[second.machine].sender && second.at - first.at < Double(airtime)
     }
 
-    /// Returns the events of a box in which each advertisement has its own set.
-    private static func apart(_ box: Box, _ index: Int, until end: Double, _ chance: inout SplitMix64) -> [Event] {
+    /// Returns the events of a machine in which each advertisement has its own set.
+    private static func apart(
+        _ machine: Machine, _ index: Int, until end: Double, _ chance: inout SplitMix64
+    ) -> [Event] {
         var events: [Event] = []
-        for (number, sent) in box.sent.enumerated() {
+        for (number, sent) in machine.sent.enumerated() {
             var at = chance.share() * (sent.interval + 5_000)
             while at < end {
-                events.append(Event(at: at, box: index, sent: number))
+                events.append(Event(at: at, machine: index, sent: number))
                 at += sent.interval + chance.share() * 10_000
             }
         }
         return events
     }
 
-    /// Returns the events of a box with one set for all advertisements. Of those that are due, the one with the
+    /// Returns the events of a machine with one set for all advertisements. Of those that are due, the one with the
     /// earliest deadline gets the slot.
-    private static func inTurn(_ box: Box, _ index: Int, until end: Double, _ chance: inout SplitMix64) -> [Event] {
-        let pace = 1 / box.sent.reduce(0) { $0 + 1 / ($1.interval + 5_000) }
+    private static func inTurn(
+        _ machine: Machine, _ index: Int, until end: Double, _ chance: inout SplitMix64
+    ) -> [Event] {
+        let pace = 1 / machine.sent.reduce(0) { $0 + 1 / ($1.interval + 5_000) }
         let slot = ((pace - 5_000) / 625).rounded(.down) * 625
-        var due = box.sent.map { _ in 0.0 }
+        var due = machine.sent.map { _ in 0.0 }
         var events: [Event] = []
         var at = chance.share() * slot
         var time = 0.0
         while at < end {
             let ready = due.indices.filter { due[$0] <= time + 1 }
-            let deadline = { (number: Int) in due[number] + box.sent[number].interval + 5_000 }
+            let deadline = { (number: Int) in due[number] + machine.sent[number].interval + 5_000 }
             let chosen = (ready.isEmpty ? Array(due.indices) : ready).min { deadline($0) < deadline($1) } ?? 0
             due[chosen] = deadline(chosen)
-            events.append(Event(at: at, box: index, sent: chosen))
+            events.append(Event(at: at, machine: index, sent: chosen))
             at += slot + chance.share() * 10_000
             time += pace
         }
@@ -122,13 +128,13 @@ struct SimulatedAir {
     }
 
     /// Returns the telemetry frame, which changes once per second at most.
-    private static func telemetry(_ box: Box, at time: Double, until end: Double, _ sent: Sent) -> [UInt8] {
-        let telemetry = box.telemetry
+    private static func telemetry(_ machine: Machine, at time: Double, until end: Double, _ sent: Sent) -> [UInt8] {
+        let telemetry = machine.telemetry
         let step = max(1_000_000, sent.interval)
         var moment = (time / step).rounded(.down) * step
         if let restart = telemetry.restart, moment > restart * end { moment -= restart * end } else { moment += 1e9 }
         if telemetry.isFrozen { moment = 1e9 }
-        let rate = box.sent.reduce(0) { $0 + 1 / ($1.interval + 5_000) }
+        let rate = machine.sent.reduce(0) { $0 + 1 / ($1.interval + 5_000) }
         let frame = EddystoneTLM(
             batteryMillivolts: telemetry.battery,
             temperature: FixedPointTemperature(rawValue: telemetry.temperature),

@@ -46,8 +46,8 @@ struct Endurance {
     }
 
     /// Audits each kind of fault alone and together with others, and fleets without faults. No fault may be missed, and
-    /// none may be reported for a box without one. Boxes with a fault may get a further verdict in one audit of a
-    /// hundred.
+    /// none may be reported for a machine without one. Machines with a fault may get a further verdict in one audit of
+    /// a hundred.
     private static func runAudits() -> (count: Int, failed: Int) {
         let begin = MonotonicClock.nanoseconds()
         var model = SilenceModel()

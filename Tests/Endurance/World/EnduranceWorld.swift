@@ -4,8 +4,8 @@ internal import BluetoothTypes
 public import HCI
 public import VirtualController
 
-/// A box with one adapter, on which many things fail, and a beacon that must stay on the air. The clock is moved by the
-/// test.
+/// A machine with one adapter, on which many things fail, and a beacon that must stay on the air. The clock is moved by
+/// the test.
 ///
 /// The world drives a runner in the same way as the service, and jumps from one event to the next.
 public final class EnduranceWorld {
@@ -31,7 +31,7 @@ public final class EnduranceWorld {
     var stopWantedAt: HCIInstant?
     var isAsleep = false { didSet { if isAsleep != oldValue { sleptOrWoke() } } }
     private var asleepSince: HCIInstant?
-    /// The time asleep in microseconds. The monotonic clock of a real box does not count it.
+    /// The time asleep in microseconds. The monotonic clock of a real machine does not count it.
     public private(set) var microsecondsAsleep = 0
     /// The result of the next reading of the profile.
     var profile: Result<UInt16, Refusal> = .success(1)
@@ -76,7 +76,7 @@ public final class EnduranceWorld {
     public var countedEvents: Int? { beacon.map { Int(clamping: $0.computedEvents) } }
     public var hasEnded: Bool { runner?.ended != nil }
 
-    /// Switches the box on.
+    /// Switches the machine on.
     public func begin() {
         let runner = AdapterRunner(Supervisor(adapter: "hci0", pacing: pacing, at: now), in: self)
         self.runner = runner

@@ -22,7 +22,7 @@ import Testing
         #expect(hosts["a"]?["pharos_beacons"]?[1]?["name"]?.string == "c")
         #expect(hosts["b"]?["ansible_host"]?.string == "2001:db8::1")
         #expect(hosts["c"] == nil)
-        #expect(inventory.boxes == 2 && inventory.beacons == ["a", "b", "c"])
+        #expect(inventory.machineCount == 2 && inventory.beacons == ["a", "b", "c"])
         #expect(AnsibleInventory.fleet(of: Array(inventory.text.utf8)) == "museum")
     }
 

@@ -151,9 +151,9 @@ struct GenerationTests {
         }
         let wanted = allocation.check().traffic
         #expect(traffic.sites.map(\.name) == ["n"] && wanted.sites.map(\.name) == ["n"])
-        let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }
-        #expect(traffic.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) } == lengths)
-        #expect(traffic.sites[0].boxes.map(\.count) == wanted.sites[0].boxes.map(\.count))
+        let lengths = wanted.sites[0].machines.map { $0.advertisements.map(\.payloadOctets) }
+        #expect(traffic.sites[0].machines.map { $0.advertisements.map(\.payloadOctets) } == lengths)
+        #expect(traffic.sites[0].machines.map(\.count) == wanted.sites[0].machines.map(\.count))
         // iBeacon, AltBeacon, UID, and encrypted telemetry have fixed lengths; URL and raw structures have variable
         // ones.
         for own in lengths { #expect([own[0], own[1], own[2], own[4]] == [30, 31, 31, 29]) }

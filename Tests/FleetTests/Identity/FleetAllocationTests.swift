@@ -161,7 +161,7 @@ struct AllocationTests {
         let second = try Self.allocate([Box(name: "a", site: 0, serial: "s2")], first.allocation.lock)
         let third = try Self.allocate([Box(name: "a", site: 0, serial: "s3")], Self.written(second.allocation.lock))
         #expect(third.allocation.identities == first.allocation.identities)
-        #expect(third.allocation.changes.replacedBoxes == [.init(name: "a", other: "s3")])
+        #expect(third.allocation.changes.replacedMachines == [.init(name: "a", other: "s3")])
         let text = String(decoding: third.allocation.lock.text, as: UTF8.self)
         #expect(text.contains(#""box":"s3","earlierBoxes":["s1","s2"]"#))
     }

@@ -103,14 +103,14 @@ extension AirPDU {
         // Connectable, scannable, directed and legacy have the same bits here as in the properties; bit 3 differs.
         let type = properties.rawValue & 0x17 | (isScanResponse ? 0x08 : 0)
         let isAnonymous = properties.contains(.anonymous)
-        let nobody = DeviceAddress(FixedOctets())
+        let noAddress = DeviceAddress(FixedOctets())
         var report = AdvertisingReport(
             type: .extended(type), addressType: isAnonymous ? .anonymous : addressType,
-            address: isAnonymous ? nobody : address, rssi: rssi, data: AdvertisingData(octets: []),
+            address: isAnonymous ? noAddress : address, rssi: rssi, data: AdvertisingData(octets: []),
             primaryPHY: withCoding && rate == .codedS2 ? .leCodedS2 : primaryPHY,
             secondaryPHY: withCoding && isSecondaryS2 ? .leCodedS2 : secondaryPHY, setIdentifier: setID,
             power: announcedPower,
-            directAddressType: target?.type ?? .publicDevice, directAddress: target?.address ?? nobody)
+            directAddressType: target?.type ?? .publicDevice, directAddress: target?.address ?? noAddress)
         var events: [HCIEvent] = []
         var rest = data[...]
         repeat {

@@ -5,19 +5,19 @@ enum Occurrence {
     /// An advertising set starts its next advertising event.
     case advertisingEvent(AdvertisingRun)
     /// An advertising event sends its PDU on the channel at `index` in ``AdvertisingEvent/channels``.
-    case copy(AdvertisingEvent, index: Int)
+    case transmission(AdvertisingEvent, index: Int)
     /// A packet has ended. Scanners that listened to all of it have received it.
     case transmitted(AirPDU, AdvertisingEvent, transmission: UInt64)
     /// A scannable advertiser answers a scan request of the controller `to`.
     case scanResponse(AdvertisingEvent, channel: Int, to: VirtualController.ID)
     /// The scan response has arrived at the controller `by`.
-    case scanResponseHeard(AirPDU, by: VirtualController.ID)
+    case scanResponseReceived(AirPDU, by: VirtualController.ID)
     /// The duration of an advertising set is over.
     case durationOver(AdvertisingRun)
     /// An advertising set has sent its maximum number of events.
     case eventsOver(AdvertisingRun)
-    /// A scan pauses, resumes or ends.
-    case scanPhaseEnd(VirtualController.ID, run: UInt64)
+    /// The duration of a scan or the pause between two scan periods is over.
+    case scanPhaseOver(VirtualController.ID, run: UInt64)
     /// A delayed packet of the host arrives.
     case toController(VirtualController.ID, HCIPacket)
     /// A delayed packet of the controller arrives.
@@ -26,10 +26,10 @@ enum Occurrence {
     var controller: VirtualController.ID? {
         switch self {
         case .advertisingEvent(let run), .durationOver(let run), .eventsOver(let run): run.controller
-        case .copy(let event, _): event.run.controller
+        case .transmission(let event, _): event.run.controller
         case .transmitted: nil
-        case .scanResponse(_, _, let scanner), .scanResponseHeard(_, let scanner): scanner
-        case .scanPhaseEnd(let controller, _), .toController(let controller, _), .toHost(let controller, _): controller
+        case .scanResponse(_, _, let scanner), .scanResponseReceived(_, let scanner): scanner
+        case .scanPhaseOver(let controller, _), .toController(let controller, _), .toHost(let controller, _): controller
         }
     }
 }

@@ -126,7 +126,7 @@ public final class VirtualAir {
         switch occurrence {
         case .advertisingEvent(let run), .durationOver(let run), .eventsOver(let run):
             controllers[run.controller]?.isRunning(run) ?? false
-        case .scanPhaseEnd(let id, let run): controllers[id]?.state.scanner?.run == run
+        case .scanPhaseOver(let id, let run): controllers[id]?.state.scanner?.run == run
         default: occurrence.controller.map { controllers[$0] != nil } ?? true
         }
     }
@@ -152,20 +152,20 @@ extension VirtualAir {
     private func perform(_ occurrence: Occurrence) {
         switch occurrence {
         case .advertisingEvent(let run): controller(run.controller)?.beginAdvertisingEvent(run)
-        case .copy(let event, let index): transmit(event, copy: index)
+        case .transmission(let event, let index): transmit(event, index: index)
         case .transmitted(let pdu, let event, let transmission): finish(pdu, of: event, transmission)
         case .scanResponse(let event, let channel, let scanner): respond(event, on: channel, to: scanner)
         case .durationOver(let run): controller(run.controller)?.durationIsOver(run)
         case .eventsOver(let run): controller(run.controller)?.eventsAreOver(run)
-        case .scanPhaseEnd(let id, let run): controller(id)?.endScanPhase(run)
-        case .scanResponseHeard(let pdu, let scanner): controller(scanner)?.report(pdu)
+        case .scanPhaseOver(let id, let run): controller(id)?.scanPhaseIsOver(run)
+        case .scanResponseReceived(let pdu, let scanner): controller(scanner)?.report(pdu)
         case .toController(let id, let packet): controller(id)?.work(on: packet)
         case .toHost(let id, let packet): controller(id)?.sink(packet)
         }
     }
 
     /// Sends the PDU of an advertising event on the channel at `index`, and plans the transmission on the next channel.
-    func transmit(_ event: AdvertisingEvent, copy index: Int) {
+    func transmit(_ event: AdvertisingEvent, index: Int) {
         // A set that was disabled between two channels does not send on the remaining channels.
         guard let sender = controller(event.run.controller), sender.isRunning(event.run),
             index < event.channels.count
@@ -177,7 +177,7 @@ extension VirtualAir {
         send(pdu, event)
         if index + 1 < event.channels.count {
             let spacing = max(parameters.copySpacingMicroseconds, pdu.airtimeMicroseconds)
-            plan(.copy(event, index: index + 1), inMicroseconds: spacing)
+            plan(.transmission(event, index: index + 1), inMicroseconds: spacing)
         } else {
             sender.completedAdvertisingEvent(event)
             if event.isLast { plan(.eventsOver(event.run), inMicroseconds: pdu.airtimeMicroseconds) }
@@ -215,6 +215,6 @@ extension VirtualAir {
         observer?(pdu)
         sender.noticeScanRequest(event.run.set, from: asker)
         // The scanner stays on the channel until the response has ended, so it always receives the response.
-        plan(.scanResponseHeard(pdu, by: scanner), inMicroseconds: pdu.airtimeMicroseconds)
+        plan(.scanResponseReceived(pdu, by: scanner), inMicroseconds: pdu.airtimeMicroseconds)
     }
 }

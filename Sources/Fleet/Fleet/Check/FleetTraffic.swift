@@ -50,7 +50,7 @@ public struct FleetTraffic: Sendable {
         public var advertisements: Int { counts.reduce(0) { $0 + $1.key.count * $1.value } }
 
         /// Each list of advertisements with the number of machines that send it, sorted by the advertisements.
-        public var boxes: [(advertisements: [Advertisement], count: Int)] {
+        public var machines: [(advertisements: [Advertisement], count: Int)] {
             counts.sorted { left, right in
                 left.key.lexicographicallyPrecedes(right.key) { $0.order < $1.order }
             }.map { ($0.key, $0.value) }

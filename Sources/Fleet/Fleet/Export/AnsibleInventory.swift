@@ -12,7 +12,7 @@ public struct AnsibleInventory {
     /// The names of the beacons that are rolled out.
     public let beacons: [String]
     /// The number of machines.
-    public let boxes: Int
+    public let machineCount: Int
     /// The names of the identity keys that the machines need.
     public let keys: [String]
 
@@ -24,7 +24,7 @@ public struct AnsibleInventory {
     /// - Throws: ``AnsibleInventoryError`` if a name, a host, a key file or a hash cannot be used in an inventory.
     public init(_ manifest: FleetManifest) throws(AnsibleInventoryError) {
         try Self.check(manifest.fleet, of: manifest.fleet)
-        var boxes: [String: Int] = [:]
+        var indexOfHost: [String: Int] = [:]
         var hosts: [(name: String, host: String, beacons: [JSONValue])] = []
         var tree = GroupTree()
         var keys: [String] = []
@@ -38,17 +38,19 @@ public struct AnsibleInventory {
             let own = try Self.keys(of: beacon)
             keys += own
             let record = try Self.record(beacon, keys: own)
-            let index = boxes[host] ?? hosts.count
-            boxes[host] = index
+            let index = indexOfHost[host] ?? hosts.count
+            indexOfHost[host] = index
             if index == hosts.count { hosts.append((beacon.name, host, [])) }
             hosts[index].beacons.append(record)
             for name in beacon.group { try Self.check(name, of: beacon.name) }
             tree.add(hosts[index].name, to: beacon.group)
         }
-        let records = hosts.map { box in
+        let records = hosts.map { machine in
             JSONValue.Member(
-                box.name,
-                .object([.init("ansible_host", .string(box.host)), .init("pharos_beacons", .array(box.beacons))]))
+                machine.name,
+                .object([
+                    .init("ansible_host", .string(machine.host)), .init("pharos_beacons", .array(machine.beacons)),
+                ]))
         }
         var group: [JSONValue.Member] = [
             .init("vars", .object([.init("pharos_fleet", .string(manifest.fleet))])), .init("hosts", .object(records)),
@@ -57,7 +59,7 @@ public struct AnsibleInventory {
         text = JSONValue.object([.init(Self.allMachines, .object(group))]).pretty
         withoutHost = manifest.beacons.filter { $0.host == nil }.map(\.name)
         beacons = manifest.beacons.filter { $0.host != nil }.map(\.name)
-        self.boxes = hosts.count
+        machineCount = hosts.count
         self.keys = keys
     }
 

@@ -55,7 +55,7 @@ extension FleetLock {
                 beacon.group.prefix(level.depth).joined(separator: "/")
             }
             var entry = Entry(
-                name: beacon.name, box: beacon.serial, host: beacon.host, title: beacon.title,
+                name: beacon.name, serial: beacon.serial, host: beacon.host, title: beacon.title,
                 group: beacon.title == nil ? "" : beacon.group.joined(separator: "/"))
             if let majorPlace, let rule = rules.major, majorPaths.insert(path(rule.per)).inserted {
                 guard case .iBeacon(_, let major, _) = try identity(majorPlace) else {

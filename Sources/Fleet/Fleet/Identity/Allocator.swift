@@ -142,12 +142,12 @@ struct Allocator {
         if entry.instance == nil, let rule = fleet.rules.instance {
             entry.instance = newInstance(rule, beacon, index)
         }
-        if let serial = beacon.serial, serial != entry.box {
-            if let old = entry.box {
-                allocation.changes.replacedBoxes.append(.init(name: beacon.name, other: serial))
-                entry.earlierBoxes.append(old)
+        if let serial = beacon.serial, serial != entry.serial {
+            if let old = entry.serial {
+                allocation.changes.replacedMachines.append(.init(name: beacon.name, other: serial))
+                entry.earlierSerials.append(old)
             }
-            entry.box = serial
+            entry.serial = serial
         }
         (entry.host, entry.title) = (beacon.host, beacon.title)
         entry.group = beacon.title == nil ? "" : fleet.groups[beacon.group].pathText

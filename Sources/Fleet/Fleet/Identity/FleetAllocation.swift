@@ -74,7 +74,7 @@ public struct FleetAllocation: Sendable {
         /// Beacons that moved to another group and have a new minor number.
         public var moved: [String] = []
         /// Beacons whose machine was replaced: the name, and the new serial number.
-        public var replacedBoxes: [Pair] = []
+        public var replacedMachines: [Pair] = []
         /// The names of retired beacons whose identities were removed from the lock.
         public var released: [String] = []
 

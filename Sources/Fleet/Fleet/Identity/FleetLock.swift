@@ -57,9 +57,9 @@ public struct FleetLock: Sendable {
         var address: DeviceAddress?
         var epoch: RFC3339Time?
         /// The serial number of the machine.
-        var box: String?
+        var serial: String?
         /// The serial numbers of machines that were replaced.
-        var earlierBoxes: [String] = []
+        var earlierSerials: [String] = []
         /// The host of the machine. Like the title with the group, it helps to detect later that a beacon was renamed.
         var host: String?
         /// The title of the beacon, which is its name for display.
@@ -137,8 +137,8 @@ extension FleetLock {
         if let instance = entry.instance { line += ",\"instance\":\"\(instanceText(instance))\"" }
         if let address = entry.address { line += ",\"address\":\"\(address)\"" }
         if let epoch = entry.epoch { line += ",\"eidEpoch\":\"\(epoch)\"" }
-        if let box = entry.box { line += ",\"box\":\"\(box)\"" }
-        line += names("earlierBoxes", entry.earlierBoxes)
+        if let serial = entry.serial { line += ",\"box\":\"\(serial)\"" }
+        line += names("earlierBoxes", entry.earlierSerials)
         if let host = entry.host { line += ",\"host\":\(JSONValue.string(host).line)" }
         if let title = entry.title { line += ",\"title\":\(JSONValue.string(title).line)" }
         if !entry.group.isEmpty { line += ",\"group\":\(JSONValue.string(entry.group).line)" }
@@ -261,8 +261,8 @@ private struct LockDecoder {
         entry.instance = decoder.octets(object["instance"], count: 6).map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
         entry.address = value(object["address"], "no address") { DeviceAddress($0) }
         entry.epoch = value(object["eidEpoch"], "no time (RFC 3339)") { RFC3339Time($0) }
-        entry.box = value(object["box"], "no serial number") { NameRule.isWord($0) ? $0 : nil }
-        entry.earlierBoxes = names(object["earlierBoxes"], "serial numbers")
+        entry.serial = value(object["box"], "no serial number") { NameRule.isWord($0) ? $0 : nil }
+        entry.earlierSerials = names(object["earlierBoxes"], "serial numbers")
         entry.host = value(object["host"], "no host") { NameRule.isWord($0) ? $0 : nil }
         entry.title = decoder.text(object["title"])
         entry.group = decoder.text(object["group"]) ?? ""

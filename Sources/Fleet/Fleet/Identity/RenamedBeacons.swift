@@ -19,7 +19,7 @@ struct RenamedBeacons {
         case name
 
         fileprivate func value(of entry: FleetLock.Entry) -> String? {
-            value(name: entry.name, serial: entry.box, host: entry.host, title: entry.title, group: entry.group)
+            value(name: entry.name, serial: entry.serial, host: entry.host, title: entry.title, group: entry.group)
         }
 
         fileprivate func value(of beacon: Fleet.Beacon, in fleet: Fleet) -> String? {

@@ -1,7 +1,8 @@
 public import Airtime
 internal import Sites
 
-/// Fits a map: tries several algorithms by leaving parts of the survey out, chooses the best, and fits its temper.
+/// Fits a map: tries several algorithms by leaving parts of the survey out, chooses the best, and fits its
+/// temperature.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
@@ -77,22 +78,22 @@ public struct AlgorithmChoice: Sendable {
         let fitted = candidates.count(where: \.isProbabilistic)
         let countsNeighbors = candidates.contains(.wknn) && neighbors == nil
         let progress = FitProgress(
-            total: evaluator.mapCount(leaving) * candidates.count + evaluator.temperMapCount(leaving) * fitted
+            total: evaluator.mapCount(leaving) * candidates.count + evaluator.temperatureMapCount(leaving) * fitted
                 + (countsNeighbors ? evaluator.mapCount(.place) * Self.neighborCounts.count : 0))
         evaluator.progress = progress
         defer { progress.finish() }
-        var ways = candidates.map { algorithm in
+        var variants = candidates.map { algorithm in
             var settings = base
             settings.algorithm = algorithm
             if algorithm == .wknn { settings.neighbors = neighbors ?? Self.neighbors(evaluator, settings) }
             return settings
         }
-        for (index, temper) in evaluator.tempers(ways, leaving: leaving).enumerated() {
-            if let temper { ways[index].temper = temper }
+        for (index, temperature) in evaluator.temperatures(variants, leaving: leaving).enumerated() {
+            if let temperature { variants[index].likelihoodTemperature = temperature }
         }
-        let results = (try? evaluator.results(ways, leaving: leaving)) ?? []
+        let results = (try? evaluator.results(variants, leaving: leaving)) ?? []
         var instants: [[EvaluatedInstant]] = []
-        for (settings, result) in zip(ways, results) {
+        for (settings, result) in zip(variants, results) {
             guard case .success(let found) = result else { continue }
             trials.append(
                 Trial(
@@ -128,18 +129,18 @@ public struct AlgorithmChoice: Sendable {
         var best = (error: Double.infinity, count: settings.neighbors)
         var evaluator = evaluator
         evaluator.instantLimit = min(evaluator.instantLimit, 400)
-        let ways = neighborCounts.map { count in
+        let variants = neighborCounts.map { count in
             var settings = settings
             settings.neighbors = count
             settings.window = 1
             return settings
         }
-        let results = (try? evaluator.results(ways, leaving: .place)) ?? []
-        for (way, result) in zip(ways, results) {
+        let results = (try? evaluator.results(variants, leaving: .place)) ?? []
+        for (variant, result) in zip(variants, results) {
             guard case .success(let found) = result, let mean = Percentiles(found.compactMap(\.error)).mean,
                 mean < best.error
             else { continue }
-            best = (mean, way.neighbors)
+            best = (mean, variant.neighbors)
         }
         return best.count
     }
@@ -157,9 +158,10 @@ public struct AlgorithmChoice: Sendable {
     }
 }
 
-/// Fits the temper: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true positions.
+/// Fits the temperature: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true
+/// positions.
 enum Tempering {
-    /// The tempers that are tried.
+    /// The temperatures that are tried.
     static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
@@ -168,10 +170,11 @@ enum Tempering {
     static let betweenShare = 0.5
     /// The largest number of maps that are made to leave places out.
     static let placeParts = 24
-    /// The largest number of instants with which a temper is fitted.
+    /// The largest number of instants with which a temperature is fitted.
     static let instantLimit = 400
 
-    /// The temper, interpolated between two steps on a logarithmic scale. `nil` without instants at places of the map.
+    /// The temperature, interpolated between two steps on a logarithmic scale. `nil` without instants at places of the
+    /// map.
     ///
     /// - Parameters:
     ///   - atPlaces: For each instant of a receiver at a place of the map, the index of the smallest step with which
@@ -189,7 +192,8 @@ enum Tempering {
         return exp(log(steps[reached - 1]) + share * (log(steps[reached]) - log(steps[reached - 1])))
     }
 
-    /// For each temper in ``steps``, the share of the true positions that the region contains. `nil` without instants.
+    /// For each temperature in ``steps``, the share of the true positions that the region contains. `nil` without
+    /// instants.
     private static func coverages(_ least: [Int]) -> [Double]? {
         guard !least.isEmpty else { return nil }
         return steps.indices.map { step in Double(least.count { $0 <= step }) / Double(least.count) }

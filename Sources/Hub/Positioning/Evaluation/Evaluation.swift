@@ -64,7 +64,7 @@ public struct Evaluation: Hashable, Sendable {
     public struct Confusion: Hashable, Sendable {
         public let place: String
         /// The name of the place that was answered instead.
-        public let taken: String
+        public let mistakenFor: String
         /// The share of the instants at the true place that had this answer.
         public let share: Double
     }
@@ -155,7 +155,7 @@ public struct Evaluation: Hashable, Sendable {
             for (place, count) in others { taken.append((Double(count) / Double(found.count), truth, place)) }
         }
         confusion = taken.sorted { ($0.share, $1.truth, $1.place) > ($1.share, $0.truth, $0.place) }.prefix(20).map {
-            Confusion(place: places[$0.truth].name, taken: places[$0.place].name, share: $0.share)
+            Confusion(place: places[$0.truth].name, mistakenFor: places[$0.place].name, share: $0.share)
         }
     }
 }
@@ -236,9 +236,10 @@ extension Evaluation {
         coverage95 = share(node["coverage95"])
         medianRegionArea = real(node["medianRegionAreaM2"])
         confusion = (node["confusion"]?.elements ?? []).compactMap { node in
-            guard let place = node["place"]?.string, let taken = node["taken"]?.string, let share = share(node["share"])
+            guard let place = node["place"]?.string, let mistakenFor = node["taken"]?.string,
+                let share = share(node["share"])
             else { return nil }
-            return Confusion(place: place, taken: taken, share: share)
+            return Confusion(place: place, mistakenFor: mistakenFor, share: share)
         }
         byPlace = (node["byPlace"]?.elements ?? []).compactMap { node in
             guard let place = node["place"]?.string, let instants = node["instants"]?.integer else { return nil }
@@ -259,6 +260,6 @@ extension Evaluation.PlaceResult {
 
 extension Evaluation.Confusion {
     fileprivate var json: JSONValue {
-        .record([("place", .string(place)), ("taken", .string(taken)), ("share", .rounded(share, 4))])
+        .record([("place", .string(place)), ("taken", .string(mistakenFor)), ("share", .rounded(share, 4))])
     }
 }

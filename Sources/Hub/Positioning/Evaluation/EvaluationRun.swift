@@ -98,7 +98,9 @@ public struct EvaluationRun {
             }
             do throws(PositioningError) {
                 var settings = settings(algorithm, LocatorSettings(algorithm))
-                settings.temper = evaluator.tempers([settings], leaving: leaving)[0] ?? settings.temper
+                if let temperature = evaluator.temperatures([settings], leaving: leaving)[0] {
+                    settings.likelihoodTemperature = temperature
+                }
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
             } catch .nothingLeft {
                 // The other algorithms cannot be evaluated either.

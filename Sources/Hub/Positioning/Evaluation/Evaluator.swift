@@ -67,35 +67,36 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// Fits the temper of each of several settings by leaving parts out. Places are left out too, because the receiver
-    /// may be between places. `nil` if the algorithm has no temper, or if the temper cannot be fitted.
-    func tempers(_ settings: [LocatorSettings], leaving: Evaluation.LeftOut) -> [Double?] {
+    /// Fits the temperature of each of several settings by leaving parts out. Places are left out too, because the
+    /// receiver may be between places. `nil` if the algorithm has no temperature, or if the temperature cannot be
+    /// fitted.
+    func temperatures(_ settings: [LocatorSettings], leaving: Evaluation.LeftOut) -> [Double?] {
         let indices = settings.indices.filter { settings[$0].algorithm.isProbabilistic }
         let side = (try? SignalMap(survey, positions: positions, keepsVectors: false))?.regionCellSide
         let fitted = indices.map { index in
             var settings = settings[index]
             settings.gridMetres = settings.gridMetres ?? side
-            // `hmm` uses the temper of `field`.
+            // `hmm` uses the temperature of `field`.
             if settings.algorithm == .hmm { settings.algorithm = .field }
             return settings
         }
-        var tempers = [Double?](repeating: nil, count: settings.count)
+        var temperatures = [Double?](repeating: nil, count: settings.count)
         var evaluator = self
         evaluator.instantLimit = min(instantLimit, Tempering.instantLimit)
         guard !fitted.isEmpty, let atPlaces = try? evaluator.leastSteps(fitted, leaving: leaving) else {
-            return tempers
+            return temperatures
         }
         evaluator.partLimit = min(partLimit, Tempering.placeParts)
         let between = leaving == .place ? nil : try? evaluator.leastSteps(fitted, leaving: .place)
         for (number, index) in indices.enumerated() {
             guard case .success(let steps) = atPlaces[number] else { continue }
-            tempers[index] = Tempering.fit(steps, between: (try? between?[number].get()) ?? [])
+            temperatures[index] = Tempering.fit(steps, between: (try? between?[number].get()) ?? [])
         }
-        return tempers
+        return temperatures
     }
 
-    /// The number of maps with which ``tempers(_:leaving:)`` evaluates each element of `settings`.
-    func temperMapCount(_ leaving: Evaluation.LeftOut) -> Int {
+    /// The number of maps with which ``temperatures(_:leaving:)`` evaluates each element of `settings`.
+    func temperatureMapCount(_ leaving: Evaluation.LeftOut) -> Int {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
@@ -126,7 +127,7 @@ public struct Evaluator: Sendable {
         return try leavingOut(leaving, settings) { locator, stays, isWanted in
             Self.pass(stays, of: survey, to: &locator, shift: shift, isWanted: isWanted) { locator, instant in
                 let stay = survey.stays[instant.stay]
-                return stay.position.flatMap { locator.leastTemper(Tempering.steps, at: $0, floor: stay.floor) }
+                return stay.position.flatMap { locator.leastTemperature(Tempering.steps, at: $0, floor: stay.floor) }
             }
         }
     }
@@ -144,7 +145,7 @@ public struct Evaluator: Sendable {
         let total = parts.reduce(0) { $0 + $1.vectors }
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
         var results = settings.map { _ in Result<[Value], PositioningError>.success([]) }
-        let keepsVectors = settings.contains { $0.algorithm.needsPrints }
+        let keepsVectors = settings.contains { $0.algorithm.needsFingerprints }
         for fold in folds(parts) {
             let vectors = Set(fold.flatMap { $0.range.map(Array.init) ?? [] })
             let stays = Set(fold.filter { $0.range == nil }.flatMap(\.stays))
@@ -260,7 +261,7 @@ public struct Evaluator: Sendable {
     ///     that are not on the map.
     private static func pass<Value>(
         _ stays: [Int], of test: Survey, to locator: inout Locator, shift: DayShift?, isWanted: (Int) -> Bool,
-        _ measure: (Locator, (stay: Int, vector: Int, strangers: Int)) -> Value?
+        _ measure: (Locator, (stay: Int, vector: Int, unknownBeacons: Int)) -> Value?
     ) -> [Value] {
         let numbers = locator.map.numbers(for: test)
         var values: [Value] = []
@@ -292,7 +293,7 @@ public struct Evaluator: Sendable {
         return pass(stays, of: test, to: &locator, shift: nil, isWanted: isWanted) { locator, found in
             let stay = test.stays[found.stay]
             let truth = truth(stay, places)
-            let answer = locator.answer(strangers: found.strangers)
+            let answer = locator.answer(unknownBeacons: found.unknownBeacons)
             var instant = EvaluatedInstant(stay: found.stay, vector: found.vector)
             instant.truth = truth
             guard answer.state != .none else { return instant }

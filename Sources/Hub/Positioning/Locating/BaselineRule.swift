@@ -81,7 +81,7 @@ struct BaselineRule: PlaceRule {
     private func simpleDistance(_ received: [SignalVector.Reading]) -> FloorPosition? {
         let levels = corners.map { corner in received.first { $0.beacon == corner }?.level }
         guard levels.contains(where: { $0 != nil }) else { return nil }
-        let shares = levels.map { min(max((($0 ?? ReceivedLevel.floor) + 96) / 82, 0), 1) }
+        let shares = levels.map { min(max((($0 ?? ReceivedLevel.notReceived) + 96) / 82, 0), 1) }
         func across(_ from: Double, _ to: Double) -> Double { from + to > 0 ? to / (from + to) : 0.5 }
         let x = across(shares[0] + shares[3], shares[1] + shares[2])
         let y = across(shares[0] + shares[1], shares[2] + shares[3])

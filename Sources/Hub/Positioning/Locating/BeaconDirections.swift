@@ -26,9 +26,9 @@ public struct BeaconDirections: Sendable {
     }
 
     /// The direction from the receiver to the beacon.
-    public enum Lead: Hashable, Sendable {
+    public enum Direction: Hashable, Sendable {
         /// The distance in metres, and the bearing in degrees clockwise from north.
-        case way(distance: Double, bearing: Double)
+        case sameFloor(distance: Double, bearing: Double)
         case otherFloor
     }
 
@@ -72,12 +72,13 @@ public struct BeaconDirections: Sendable {
     }
 
     /// The direction to the beacon. `nil` if the receiver or the beacon has no known position.
-    public var lead: Lead? {
+    public var direction: Direction? {
         guard let target, let answer, answer.state != .none else { return nil }
         if let floor = target.floor, let here = answer.floor, floor != here { return .otherFloor }
         guard let position = answer.position else { return nil }
         let degrees = atan2(target.position.x - position.x, target.position.y - position.y) * 180 / Double.pi
-        return .way(distance: position.distance(to: target.position), bearing: degrees < 0 ? degrees + 360 : degrees)
+        return .sameFloor(
+            distance: position.distance(to: target.position), bearing: degrees < 0 ? degrees + 360 : degrees)
     }
 
     // MARK: Text and JSON
@@ -86,13 +87,13 @@ public struct BeaconDirections: Sendable {
     public var text: String {
         guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
         guard let target else { return "map: position unknown" }
-        switch lead {
+        switch direction {
         case .otherFloor: return "it is on another floor: \(MapText.line(target.floor ?? ""))"
-        case .way(let distance, let bearing):
-            let direction = Heading.compass(bearing)
+        case .sameFloor(let distance, let bearing):
+            let compass = Heading.compass(bearing)
             let place = target.place.map { MapText.line(map.places[$0].name) }
             let near = place.map { (target.source == .walk ? ", strongest so far at " : ", at ") + $0 } ?? ""
-            return "\(MapText.metres(distance).dropLast()) m \(direction)\(near)"
+            return "\(MapText.metres(distance).dropLast()) m \(compass)\(near)"
         case nil: return "map: no position"
         }
     }
@@ -100,9 +101,9 @@ public struct BeaconDirections: Sendable {
     /// The directions as one JSON object.
     public var json: JSONValue {
         var (distance, bearing, isOtherFloor): (Double?, Double?, Bool?) = (nil, nil, nil)
-        switch lead {
+        switch direction {
         case .otherFloor: isOtherFloor = true
-        case .way(let metres, let degrees): (distance, bearing, isOtherFloor) = (metres, degrees, false)
+        case .sameFloor(let metres, let degrees): (distance, bearing, isOtherFloor) = (metres, degrees, false)
         case nil: break
         }
         let here = answer.flatMap { $0.state == .none ? nil : $0 }

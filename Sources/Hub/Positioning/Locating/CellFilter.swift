@@ -10,12 +10,12 @@ public import Sites
 ///
 /// A state is a cell of a plane; its number is the plane times the number of cells, plus the cell.
 public struct CellFilter: Sendable {
-    /// The probability of each kept state. Together with ``anywhere``, the probabilities add up to 1.
+    /// The probability of each kept state. Together with ``uniformProbabilities``, the probabilities add up to 1.
     public internal(set) var weights: [Double] = []
     /// The numbers of the kept states, in the order of ``weights`` and ascending. Empty if the filter keeps every cell.
     public internal(set) var states: [Int32] = []
     /// For each plane, the probability that is spread evenly over all its cells. 0 if the filter keeps every cell.
-    public internal(set) var anywhere: [Double] = []
+    public internal(set) var uniformProbabilities: [Double] = []
     /// The number of cells of a plane.
     public let cellCount: Int
     private(set) var planes: Int
@@ -53,10 +53,10 @@ public struct CellFilter: Sendable {
         let shares = prior ?? [Double](repeating: 1 / Double(planes), count: planes)
         states = []
         guard keepsAll else {
-            (weights, anywhere) = ([], shares)
+            (weights, uniformProbabilities) = ([], shares)
             return
         }
-        anywhere = shares.map { _ in 0 }
+        uniformProbabilities = shares.map { _ in 0 }
         weights = shares.flatMap { [Double](repeating: $0 / Double(max(1, cellCount)), count: cellCount) }
     }
 
@@ -74,17 +74,17 @@ public struct CellFilter: Sendable {
 
     /// Spreads the probability as far as a person walks in the given time. Does nothing if the time is shorter than
     /// 0.25 s.
-    public mutating func pass(seconds: Double) {
+    public mutating func predict(seconds: Double) {
         var scratch = CellScratch()
-        pass(seconds: seconds, &scratch)
+        predict(seconds: seconds, &scratch)
     }
 
     /// Spreads the probability as far as a person walks in the given time, with memory that several filters share.
-    public mutating func pass(seconds: Double, _ scratch: inout CellScratch) {
+    public mutating func predict(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
             if keepsAll {
-                weights = step.pass(weights, planes: planes, leak: Self.leak)
+                weights = step.propagate(weights, planes: planes, leak: Self.leak)
             } else {
                 spread(&scratch)
             }
@@ -96,7 +96,7 @@ public struct CellFilter: Sendable {
     /// - Parameters:
     ///   - logLikelihoods: The log-likelihoods by plane, then by cell. If all are -∞, nothing changes.
     ///   - divisor: The divisor of the log-likelihoods, above 0.
-    public mutating func hear(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
+    public mutating func update(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
         guard logLikelihoods.count == weights.count, let most = logLikelihoods.max(), most.isFinite else { return }
         for index in weights.indices { weights[index] *= exp((logLikelihoods[index] - most) / divisor) }
         let sum = weights.reduce(0, +)
@@ -109,7 +109,7 @@ public struct CellFilter: Sendable {
 
     /// The probability of each cell, over all planes.
     public var probabilities: [Double] {
-        let even = anywhere.reduce(0, +) / Double(max(1, cellCount))
+        let even = uniformProbabilities.reduce(0, +) / Double(max(1, cellCount))
         var result = [Double](repeating: even, count: cellCount)
         forEachState { state, weight in result[state % cellCount] += weight }
         return result
@@ -117,7 +117,7 @@ public struct CellFilter: Sendable {
 
     /// The probability of each plane, over all cells.
     public var planeProbabilities: [Double] {
-        var result = anywhere
+        var result = uniformProbabilities
         forEachState { state, weight in result[state / cellCount] += weight }
         return result
     }

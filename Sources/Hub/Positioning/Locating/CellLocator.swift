@@ -21,8 +21,8 @@ struct CellLocator: Sendable {
     private var runPriors: [Double] = []
     /// The value of ``runPriors`` when a run begins.
     private let firstPriors: [Double]
-    /// The divisor of the log-likelihoods; see ``LocatorSettings/temper``.
-    private let temper: Double
+    /// The divisor of the log-likelihoods; see ``LocatorSettings/likelihoodTemperature``.
+    private let temperature: Double
     /// The log-likelihoods of the cells in the last seconds of the run.
     private var window: CellWindow
     /// For `gauss`: a grid that covers the ground between the places, and the log-likelihoods of its cells in the last
@@ -36,8 +36,8 @@ struct CellLocator: Sendable {
     /// The places of `gauss`, and the cells of `field` and `hmm`.
     private var cells: [Cell] { window.cells }
 
-    /// A divisor of log-likelihoods, in addition to the temper, for the filter and for learning the receiver offset. It
-    /// is needed because readings one second apart are not independent.
+    /// A divisor of log-likelihoods, in addition to the temperature, for the filter and for learning the receiver
+    /// offset. It is needed because readings one second apart are not independent.
     private static let dependence = 5.0.squareRoot() / 2
 
     init(_ map: SignalMap, walls: [Wall], rooms: [MapRoom] = []) throws(PositioningError) {
@@ -45,7 +45,7 @@ struct CellLocator: Sendable {
         (offsets, priors) = settings.offsets(on: map)
         firstPriors = settings.runPriors(priors, on: map)
         runPriors = firstPriors
-        temper = settings.temper
+        temperature = settings.likelihoodTemperature
         roomCount = rooms.count
         let length = settings.effectiveWindow ?? 5
         guard settings.algorithm != .gauss else {
@@ -94,8 +94,8 @@ struct CellLocator: Sendable {
     /// Adds the next vector of the run.
     mutating func add(_ vector: SignalVector) {
         let found = table.logLikelihoods(of: vector, offsets: offsets)
-        filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
-        filter?.hear(found, dividedBy: temper * Self.dependence)
+        filter?.predict(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
+        filter?.update(found, dividedBy: temperature * Self.dependence)
         if let oldest = window.add(found, seconds: vector.seconds) { learn(oldest) }
         if let onGround = plane?.ground.interpolated(found, placeCount: cells.count) {
             _ = plane?.window.add(onGround, seconds: vector.seconds)
@@ -110,7 +110,7 @@ struct CellLocator: Sendable {
         for (number, prior) in runPriors.enumerated() {
             let own = found[number * cells.count..<(number + 1) * cells.count]
             guard let best = own.max(), best.isFinite else { return }
-            let divisor = temper * Self.dependence
+            let divisor = temperature * Self.dependence
             runPriors[number] = prior + best / divisor + log(own.reduce(0) { $0 + exp(($1 - best) / divisor) })
         }
         let best = runPriors.max() ?? 0
@@ -130,27 +130,28 @@ struct CellLocator: Sendable {
         let hypotheses: [WindowHypothesis]
         let priors: [Double]
 
-        func posterior(_ temper: Double) -> Posterior {
-            Posterior(hypotheses, cells: cells.count, temper: temper, priors: priors)
+        func posterior(_ temperature: Double) -> Posterior {
+            Posterior(hypotheses, cells: cells.count, temperature: temperature, priors: priors)
         }
     }
 
-    /// - Parameter largest: The largest temper with which the result will be used.
+    /// - Parameter largest: The largest temperature with which the result will be used.
     private func ground(upTo largest: Double) -> Ground {
         let window = plane?.window ?? window
         return Ground(
-            cells: window.cells, hypotheses: window.hypotheses(temper: largest, priors: runPriors), priors: runPriors)
+            cells: window.cells, hypotheses: window.hypotheses(temperature: largest, priors: runPriors),
+            priors: runPriors)
     }
 
-    /// The index of the smallest temper with which the 95 % region contains a position; see
-    /// ``Locator/leastTemper(_:at:floor:)``.
-    func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
-        let ground = ground(upTo: tempers.last ?? temper)
-        guard let estimate = ground.posterior(LocatorSettings.pointTemper).position(ground.cells),
+    /// The index of the smallest temperature with which the 95 % region contains a position; see
+    /// ``Locator/leastTemperature(_:at:floor:)``.
+    func leastTemperature(_ temperatures: [Double], at position: FloorPosition, floor: String?) -> Int? {
+        let ground = ground(upTo: temperatures.last ?? temperature)
+        guard let estimate = ground.posterior(LocatorSettings.pointTemperature).position(ground.cells),
             floor == nil || estimate.floor == floor,
             ground.cells.contains(where: { $0.floor == estimate.floor && $0.covers(position) })
         else { return nil }
-        return tempers.least {
+        return temperatures.least {
             ground.posterior($0).contains(position, with: 0.95, ground.cells, floor: estimate.floor)
         }
     }
@@ -162,20 +163,20 @@ struct CellLocator: Sendable {
         heard: Int, used: Int, placeCount: Int, wantsScores: Bool, wantsRegion50: Bool
     ) -> LocatorAnswer {
         let filtered = filter.map { Posterior($0.probabilities) }
-        let ground = filtered == nil ? ground(upTo: max(temper, LocatorSettings.pointTemper)) : nil
+        let ground = filtered == nil ? ground(upTo: max(temperature, LocatorSettings.pointTemperature)) : nil
         // `gauss` uses the ground only for the region, and its places for everything else.
         let found = plane == nil ? ground?.hypotheses ?? [] : window.standing
-        func posterior(_ temper: Double) -> Posterior {
-            filtered ?? Posterior(found, cells: cells.count, temper: temper, priors: runPriors)
+        func posterior(_ temperature: Double) -> Posterior {
+            filtered ?? Posterior(found, cells: cells.count, temperature: temperature, priors: runPriors)
         }
-        let known = posterior(temper)
-        guard let estimate = posterior(LocatorSettings.pointTemper).position(cells) else {
+        let known = posterior(temperature)
+        guard let estimate = posterior(LocatorSettings.pointTemperature).position(cells) else {
             return .none(.noCandidate, heard: heard, used: used)
         }
         var byPlace = [Double](repeating: 0, count: placeCount)
         for (cell, weight) in known.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
         let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
-        let onGround = plane == nil ? known : ground?.posterior(temper) ?? known
+        let onGround = plane == nil ? known : ground?.posterior(temperature) ?? known
         let groundCells = plane?.window.cells ?? cells
         func region(_ probability: Double) -> Region {
             onGround.region(probability, groundCells, around: estimate.position, floor: estimate.floor)

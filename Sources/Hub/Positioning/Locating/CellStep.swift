@@ -58,7 +58,7 @@ struct CellStep: Sendable {
     /// - Parameters:
     ///   - weights: The weights by plane, then by cell.
     ///   - leak: The share of the weight of each plane that is spread evenly over its cells.
-    func pass(_ weights: [Double], planes: Int, leak: Double) -> [Double] {
+    func propagate(_ weights: [Double], planes: Int, leak: Double) -> [Double] {
         let count = starts.count - 1
         var result: [Double] = []
         for plane in 0..<planes {
@@ -77,7 +77,7 @@ struct CellStep: Sendable {
     /// Adds to the working memory the weights that some states pass to other states in one second.
     ///
     /// - Parameter share: The share of the weight that remains.
-    func pass(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {
+    func propagate(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {
         let count = starts.count - 1
         for (state, weight) in zip(states, weights) {
             let cell = Int(state) % count

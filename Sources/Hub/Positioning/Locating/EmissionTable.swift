@@ -17,12 +17,12 @@ public struct EmissionTable: Sendable {
     private var scales: [Double]
     /// ln p - ln σ - ln(1 - p), by beacon, then by cell: the change of ln L if the beacon is received, apart from the
     /// term of its level.
-    private var gains: [Double]
+    private var logReceptionRatios: [Double]
     /// Σ ln(1 - p) over all beacons, by cell.
-    private var silence: [Double]
+    private var logNoReception: [Double]
 
     /// The smallest and the largest probability of reception, p.
-    public static let chances = 0.02...0.98
+    public static let probabilityRange = 0.02...0.98
     private static let degreesOfFreedom = 5.0
     /// The largest number of factors 1 + z²/5 whose product cannot overflow.
     private static let factorLimit = 48
@@ -31,10 +31,10 @@ public struct EmissionTable: Sendable {
     public init(cells: Int, beacons: Int) {
         cellCount = cells
         beaconCount = beacons
-        means = [Double](repeating: ReceivedLevel.floor, count: cells * beacons)
+        means = [Double](repeating: ReceivedLevel.notReceived, count: cells * beacons)
         scales = [Double](repeating: 0, count: cells * beacons)
-        gains = [Double](repeating: 0, count: cells * beacons)
-        silence = [Double](repeating: 0, count: cells)
+        logReceptionRatios = [Double](repeating: 0, count: cells * beacons)
+        logNoReception = [Double](repeating: 0, count: cells)
     }
 
     /// Sets the reception of a beacon at a cell. Call it once for each pair.
@@ -42,16 +42,16 @@ public struct EmissionTable: Sendable {
     /// - Parameters:
     ///   - mean: The mean level, in dBm.
     ///   - variance: σ² in dB², at least 1.
-    ///   - chance: p, the probability of reception in a second, which is limited to ``chances``.
-    public mutating func set(beacon: Int, cell: Int, mean: Double, variance: Double, chance: Double) {
+    ///   - probability: p, the probability of reception in a second, which is limited to ``probabilityRange``.
+    public mutating func set(beacon: Int, cell: Int, mean: Double, variance: Double, probability: Double) {
         let index = beacon * cellCount + cell
         let variance = max(1, variance)
-        let chance = min(max(chance, Self.chances.lowerBound), Self.chances.upperBound)
+        let probability = min(max(probability, Self.probabilityRange.lowerBound), Self.probabilityRange.upperBound)
         means[index] = mean
         scales[index] = 1 / (Self.degreesOfFreedom * variance)
-        let silent = log1p(-chance)
-        gains[index] = log(chance) - 0.5 * log(variance) - silent
-        silence[cell] += silent
+        let logMiss = log1p(-probability)
+        logReceptionRatios[index] = log(probability) - 0.5 * log(variance) - logMiss
+        logNoReception[cell] += logMiss
     }
 
     /// The mean level of a beacon at a cell, in dBm.
@@ -64,10 +64,10 @@ public struct EmissionTable: Sendable {
     }
 
     /// The probability of receiving a beacon at a cell in a second. 0 if the table has no data for the pair.
-    public func chance(beacon: Int, cell: Int) -> Double {
+    public func receptionProbability(beacon: Int, cell: Int) -> Double {
         let index = beacon * cellCount + cell
         guard scales[index] > 0 else { return 0 }
-        return 1 / (1 + exp(-(gains[index] - 0.5 * log(Self.degreesOfFreedom * scales[index]))))
+        return 1 / (1 + exp(-(logReceptionRatios[index] - 0.5 * log(Self.degreesOfFreedom * scales[index]))))
     }
 
     /// The log-likelihoods of a vector, by offset, then by cell.
@@ -75,10 +75,10 @@ public struct EmissionTable: Sendable {
     /// - Parameter offsets: The possible differences of the receiver's levels from the surveyor's, in dB.
     public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {
         let readings = vector.readings.filter { (0..<beaconCount).contains($0.beacon) }
-        var base = silence
+        var base = logNoReception
         for reading in readings {
             let start = reading.beacon * cellCount
-            for cell in 0..<cellCount { base[cell] += gains[start + cell] }
+            for cell in 0..<cellCount { base[cell] += logReceptionRatios[start + cell] }
         }
         return offsets.flatMap { offset in
             var result = base
@@ -109,15 +109,15 @@ public struct EmissionTable: Sendable {
     ///
     /// - Parameter offsetVariance: The variance of receiver offsets in dB². 0 if the receiver is the surveyor's.
     func expectedLogLikelihoods(at truth: Int, offsetVariance: Double) -> [Double] {
-        var result = silence
+        var result = logNoReception
         var weights = [Double](repeating: offsetVariance > 0 ? 1 / offsetVariance : .infinity, count: cellCount)
         var offsets = [Double](repeating: 0, count: cellCount)
-        let chances = (0..<beaconCount).map { chance(beacon: $0, cell: truth) }
-        let received = chances.indices.filter { chances[$0] > Self.chances.lowerBound * 1.001 }
+        let probabilities = (0..<beaconCount).map { receptionProbability(beacon: $0, cell: truth) }
+        let received = probabilities.indices.filter { probabilities[$0] > Self.probabilityRange.lowerBound * 1.001 }
         for beacon in received {
             let start = beacon * cellCount
             for cell in 0..<cellCount {
-                let weight = chances[beacon] * scales[start + cell] * Self.degreesOfFreedom
+                let weight = probabilities[beacon] * scales[start + cell] * Self.degreesOfFreedom
                 weights[cell] += weight
                 offsets[cell] += weight * (means[start + truth] - means[start + cell])
             }
@@ -132,7 +132,9 @@ public struct EmissionTable: Sendable {
             for cell in 0..<cellCount {
                 let difference = means[start + truth] - means[start + cell] - offsets[cell]
                 let misfit = log1p((difference * difference + spread) * scales[start + cell])
-                result[cell] += chances[beacon] * (gains[start + cell] - (Self.degreesOfFreedom + 1) / 2 * misfit)
+                result[cell] +=
+                    probabilities[beacon]
+                    * (logReceptionRatios[start + cell] - (Self.degreesOfFreedom + 1) / 2 * misfit)
             }
         }
         return result

@@ -140,8 +140,8 @@ private struct FloorField {
     private let found: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
-    /// The variance in dB² of the level ``ReceivedLevel/floor``, which is assumed at a place where a beacon was never
-    /// received.
+    /// The variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a beacon was
+    /// never received.
     private static let absentVariance = 100.0
     /// The weight, in seconds, of a beacon's probability of reception over all places when it is computed for one cell.
     private static let priorSeconds = 5.0
@@ -206,7 +206,7 @@ private struct FloorField {
         guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
         let values = zip(near, received).map { place, received in
             let expected = trend.level(at: positions[place])
-            return received.map { $0.mean - expected } ?? min(ReceivedLevel.floor - expected, 0)
+            return received.map { $0.mean - expected } ?? min(ReceivedLevel.notReceived - expected, 0)
         }
         let noise = received.map { $0.map(spread.varianceOfMean) ?? Self.absentVariance }
         return GaussianProcess(values: values, kernel: kernel, noise: noise, variance: trend.variance)
@@ -243,8 +243,8 @@ private struct FloorField {
         guard let process = process(beacon, near, kernel), let trend = trends[beacon] else {
             for cell in cells {
                 table.set(
-                    beacon: beacon, cell: cell, mean: ReceivedLevel.floor, variance: packet + Self.absentVariance,
-                    chance: 0)
+                    beacon: beacon, cell: cell, mean: ReceivedLevel.notReceived, variance: packet + Self.absentVariance,
+                    probability: 0)
             }
             return
         }
@@ -253,11 +253,11 @@ private struct FloorField {
         let share = Double(map.beacons[beacon].seconds) / total
         let receivedSeconds = sums(cross, near.map { Double(found[$0][beacon]?.seconds ?? 0) }, cells.count)
         for (index, cell) in cells.enumerated() {
-            let chance =
+            let probability =
                 (receivedSeconds[index] + Self.priorSeconds * share) / (seconds[index] + Self.priorSeconds)
             table.set(
                 beacon: beacon, cell: cell, mean: trend.level(at: grid.cells[cell].position) + means[index],
-                variance: variances[index] + packet, chance: chance)
+                variance: variances[index] + packet, probability: probability)
         }
     }
 }

@@ -45,8 +45,8 @@ struct GaussModel {
     let cells: [Cell]
     private(set) var table: EmissionTable
 
-    /// The additional variance in dB² of the level ``ReceivedLevel/floor``, which is assumed at a place where a beacon
-    /// was never received.
+    /// The additional variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a
+    /// beacon was never received.
     private static let absentVariance = 25.0
 
     /// Makes a cell of each place of a map. The cell of a place without a position is at the origin.
@@ -65,11 +65,11 @@ struct GaussModel {
                     table.set(
                         beacon: beacon, cell: place, mean: received.mean,
                         variance: spread.variance(received) + LevelSpread.unknown,
-                        chance: Double(received.seconds) / listened)
+                        probability: Double(received.seconds) / listened)
                 } else {
                     table.set(
-                        beacon: beacon, cell: place, mean: ReceivedLevel.floor,
-                        variance: spread.byBeacon[beacon] + LevelSpread.unknown + Self.absentVariance, chance: 0)
+                        beacon: beacon, cell: place, mean: ReceivedLevel.notReceived,
+                        variance: spread.byBeacon[beacon] + LevelSpread.unknown + Self.absentVariance, probability: 0)
                 }
             }
         }

@@ -40,14 +40,14 @@ public struct Locator: Sendable {
         if map.modelSite != nil, !([.field, .hmm] + PositioningAlgorithm.baselines).contains(algorithm) {
             throw .noSurvey(algorithm)
         }
-        if algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(algorithm) }
+        if algorithm.needsFingerprints, map.fingerprints.isEmpty { throw .noFingerprints(algorithm) }
         self.map = map
         self.rooms = rooms ?? map.modelSite.map(MapRoom.rooms) ?? []
         window = SampleWindow(length: settings.effectiveWindow)
         switch algorithm {
-        case .nn: rule = NearestPrintRule(map)
-        case .nnMean: rule = NearestPrintRule(map, \.mean)
-        case .nnMedian: rule = NearestPrintRule(map, \.median)
+        case .nn: rule = NearestFingerprintRule(map)
+        case .nnMean: rule = NearestFingerprintRule(map, \.mean)
+        case .nnMedian: rule = NearestFingerprintRule(map, \.median)
         case .bhattacharyya: rule = BhattacharyyaRule(map)
         case .relative: rule = RelativeRule(map, settings)
         case .wknn: rule = WeightedNeighbors(map)
@@ -68,19 +68,21 @@ public struct Locator: Sendable {
     ///
     /// - Parameters:
     ///   - vector: The vector with the map's beacon numbers. Other numbers are ignored.
-    ///   - strangers: The number of beacons received in this second that are not on the map.
-    public mutating func locate(_ vector: SignalVector, strangers: Int = 0) -> LocatorAnswer {
+    ///   - unknownBeacons: The number of beacons received in this second that are not on the map.
+    public mutating func locate(_ vector: SignalVector, unknownBeacons: Int = 0) -> LocatorAnswer {
         add(vector)
-        return answer(strangers: strangers)
+        return answer(unknownBeacons: unknownBeacons)
     }
 
     /// The answer for the run so far.
     ///
-    /// - Parameter strangers: The number of beacons received in the newest second that are not on the map.
-    func answer(strangers: Int) -> LocatorAnswer {
+    /// - Parameter unknownBeacons: The number of beacons received in the newest second that are not on the map.
+    func answer(unknownBeacons: Int) -> LocatorAnswer {
         let used = window.beaconCount
-        let heard = used + strangers
-        guard used > 0 else { return .none(strangers > 0 ? .nothingInCommon : .nothingHeard, heard: strangers) }
+        let heard = used + unknownBeacons
+        guard used > 0 else {
+            return .none(unknownBeacons > 0 ? .nothingInCommon : .nothingHeard, heard: unknownBeacons)
+        }
         if let cells {
             var answer = cells.answer(
                 heard: heard, used: used, placeCount: map.places.count, wantsScores: wantsScores,
@@ -108,13 +110,13 @@ public struct Locator: Sendable {
         cells?.add(vector)
     }
 
-    /// The index of the smallest temper with which the 95 % region of the window contains a position; `tempers.count`
-    /// if there is none. `nil` if the algorithm has no regions, if no beacon of the map was received, if the answer is
-    /// on another floor, or if the map does not cover the position.
+    /// The index of the smallest temperature with which the 95 % region of the window contains a position;
+    /// `temperatures.count` if there is none. `nil` if the algorithm has no regions, if no beacon of the map was
+    /// received, if the answer is on another floor, or if the map does not cover the position.
     ///
-    /// - Parameter tempers: The tempers to try, in ascending order, at least one.
-    func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
-        window.beaconCount > 0 ? cells?.leastTemper(tempers, at: position, floor: floor) : nil
+    /// - Parameter temperatures: The temperatures to try, in ascending order, at least one.
+    func leastTemperature(_ temperatures: [Double], at position: FloorPosition, floor: String?) -> Int? {
+        window.beaconCount > 0 ? cells?.leastTemperature(temperatures, at: position, floor: floor) : nil
     }
 }
 

@@ -24,19 +24,19 @@ extension PlaceRule {
 }
 
 /// A fingerprint: readings of a survey at one place, with which a sample is compared.
-struct PlacePrint: Sendable {
+struct PlaceFingerprint: Sendable {
     let place: Int
     let readings: [SignalVector.Reading]
 
     /// One fingerprint for each vector of a map.
-    static func vectors(of map: SignalMap) -> [PlacePrint] {
-        map.prints.map { PlacePrint(place: $0.place, readings: $0.vector.readings) }
+    static func vectors(of map: SignalMap) -> [PlaceFingerprint] {
+        map.fingerprints.map { PlaceFingerprint(place: $0.place, readings: $0.vector.readings) }
     }
 
-    /// Up to `count` prints for each stay: the means of equal slices of its vectors. Empty vectors are left out.
-    static func slices(of map: SignalMap, _ count: Int) -> [PlacePrint] {
-        var prints: [PlacePrint] = []
-        var stay: [SignalMap.Print] = []
+    /// Up to `count` fingerprints for each stay: the means of equal slices of its vectors. Empty vectors are left out.
+    static func slices(of map: SignalMap, _ count: Int) -> [PlaceFingerprint] {
+        var fingerprints: [PlaceFingerprint] = []
+        var stay: [SignalMap.Fingerprint] = []
         func addSlices() {
             let parts = min(count, stay.count)
             var rest = stay[...]
@@ -44,21 +44,21 @@ struct PlacePrint: Sendable {
                 // If the number of vectors does not divide evenly, each of the first slices has one more vector.
                 let length = stay.count / parts + (part < stay.count % parts ? 1 : 0)
                 let mean = SignalVector(seconds: 0, readings: rest.prefix(length).flatMap(\.vector.readings))
-                prints.append(PlacePrint(place: stay[0].place, readings: mean.readings))
+                fingerprints.append(PlaceFingerprint(place: stay[0].place, readings: mean.readings))
                 rest = rest.dropFirst(length)
             }
             stay = []
         }
-        for print in map.prints where !print.vector.readings.isEmpty {
-            if let last = stay.last, last.stay != print.stay { addSlices() }
-            stay.append(print)
+        for fingerprint in map.fingerprints where !fingerprint.vector.readings.isEmpty {
+            if let last = stay.last, last.stay != fingerprint.stay { addSlices() }
+            stay.append(fingerprint)
         }
         addSlices()
-        return prints
+        return fingerprints
     }
 
-    /// The squared distance to a sample over all beacons of the map. A level that is missing in the print or in the
-    /// sample is replaced by ``ReceivedLevel/floor``.
+    /// The squared distance to a sample over all beacons of the map. A level that is missing in the fingerprint or in
+    /// the sample is replaced by ``ReceivedLevel/notReceived``.
     func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
         var sum = 0.0
         var (own, other) = (0, 0)
@@ -66,8 +66,8 @@ struct PlacePrint: Sendable {
             let isOwn = other == sample.count || own < readings.count && readings[own].beacon <= sample[other].beacon
             let isOther = own == readings.count || other < sample.count && sample[other].beacon <= readings[own].beacon
             let difference =
-                (isOwn ? readings[own].level : ReceivedLevel.floor)
-                - (isOther ? sample[other].level : ReceivedLevel.floor)
+                (isOwn ? readings[own].level : ReceivedLevel.notReceived)
+                - (isOther ? sample[other].level : ReceivedLevel.notReceived)
             sum += difference * difference
             if isOwn { own += 1 }
             if isOther { other += 1 }
@@ -76,38 +76,41 @@ struct PlacePrint: Sendable {
     }
 }
 
-extension Array where Element == PlacePrint {
+extension Array where Element == PlaceFingerprint {
     /// For each place, the smallest distance between a sample and the fingerprints of the place; `nil` for a place
     /// without a fingerprint.
     func leastDistances(to sample: [SignalVector.Reading], placeCount: Int) -> [Double?] {
         var best = [Double](repeating: .infinity, count: placeCount)
-        for print in self { best[print.place] = Swift.min(best[print.place], print.squaredDistance(to: sample)) }
+        for fingerprint in self {
+            let distance = fingerprint.squaredDistance(to: sample)
+            best[fingerprint.place] = Swift.min(best[fingerprint.place], distance)
+        }
         return best.map { $0.isFinite ? $0.squareRoot() : nil }
     }
 }
 
 /// `nn`: the smallest distance to any vector of the place. `nn-mean`, `nn-median`: the distance to the place's mean or
 /// median of each beacon.
-struct NearestPrintRule: PlaceRule {
-    private let prints: [PlacePrint]
+struct NearestFingerprintRule: PlaceRule {
+    private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
 
     /// Compares a sample with every vector of the map.
     init(_ map: SignalMap) {
-        prints = PlacePrint.vectors(of: map)
+        fingerprints = PlaceFingerprint.vectors(of: map)
         placeCount = map.places.count
     }
 
     /// Compares a sample with one level per place and beacon, such as the mean.
     init(_ map: SignalMap, _ value: (PlaceStatistics) -> Double) {
-        prints = map.statistics.enumerated().map { place, found in
-            PlacePrint(place: place, readings: found.map { .init(beacon: $0.beacon, level: value($0)) })
+        fingerprints = map.statistics.enumerated().map { place, found in
+            PlaceFingerprint(place: place, readings: found.map { .init(beacon: $0.beacon, level: value($0)) })
         }
         placeCount = map.places.count
     }
 
     func scores(_ sample: SampleWindow) -> [Double?] {
-        prints.leastDistances(to: sample.means, placeCount: placeCount)
+        fingerprints.leastDistances(to: sample.means, placeCount: placeCount)
     }
 }
 
@@ -147,19 +150,22 @@ struct BhattacharyyaRule: PlaceRule {
 }
 
 /// `relative`: the sum of the differences of levels, which are relative to the strongest level, plus a penalty for each
-/// beacon that is only in the print or only in the sample. Infinite if the print and the sample have no common beacon.
+/// beacon that is only in the fingerprint or only in the sample. Infinite if the fingerprint and the sample have no
+/// common beacon.
 struct RelativeRule: PlaceRule {
-    /// The prints, with relative levels.
-    private let prints: [PlacePrint]
+    /// The fingerprints, with relative levels.
+    private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
     private let beaconCount: Int
     private let reading: RelativeReading
     private let penalty: Double
 
     init(_ map: SignalMap, _ settings: LocatorSettings) {
-        let found = settings.prints == .vectors ? PlacePrint.vectors(of: map) : PlacePrint.slices(of: map, 8)
-        prints = found.map { print in
-            PlacePrint(place: print.place, readings: Self.relative(print.readings, settings.reading))
+        let found =
+            settings.fingerprints == .vectors
+            ? PlaceFingerprint.vectors(of: map) : PlaceFingerprint.slices(of: map, 8)
+        fingerprints = found.map { fingerprint in
+            PlaceFingerprint(place: fingerprint.place, readings: Self.relative(fingerprint.readings, settings.reading))
         }
         placeCount = map.places.count
         beaconCount = map.beacons.count
@@ -171,12 +177,12 @@ struct RelativeRule: PlaceRule {
     private static func relative(
         _ readings: [SignalVector.Reading], _ reading: RelativeReading
     ) -> [SignalVector.Reading] {
-        let strongest = readings.map(\.level).max() ?? ReceivedLevel.floor
-        let whole = strongest - ReceivedLevel.floor
+        let strongest = readings.map(\.level).max() ?? ReceivedLevel.notReceived
+        let whole = strongest - ReceivedLevel.notReceived
         return readings.map { found in
             let share =
                 switch reading {
-                case .db: whole > 0 ? min(max((found.level - ReceivedLevel.floor) / whole, 0), 1) : 0
+                case .db: whole > 0 ? min(max((found.level - ReceivedLevel.notReceived) / whole, 0), 1) : 0
                 case .amplitude: pow(10, (found.level - strongest) / 20)
                 case .power: pow(10, (found.level - strongest) / 10)
                 }
@@ -189,16 +195,16 @@ struct RelativeRule: PlaceRule {
         var shares = [Double?](repeating: nil, count: beaconCount)
         for reading in sampled { shares[reading.beacon] = reading.level }
         var best = [Double?](repeating: nil, count: placeCount)
-        for print in prints {
+        for fingerprint in fingerprints {
             var (sum, shared) = (0.0, 0)
-            for reading in print.readings {
+            for reading in fingerprint.readings {
                 guard let share = shares[reading.beacon] else { continue }
                 sum += abs(reading.level - share)
                 shared += 1
             }
-            sum += penalty * Double(print.readings.count - shared + sampled.count - shared)
+            sum += penalty * Double(fingerprint.readings.count - shared + sampled.count - shared)
             let score = shared > 0 ? sum : .infinity
-            if best[print.place].map({ score < $0 }) ?? true { best[print.place] = score }
+            if best[fingerprint.place].map({ score < $0 }) ?? true { best[fingerprint.place] = score }
         }
         return best
     }
@@ -207,19 +213,19 @@ struct RelativeRule: PlaceRule {
 /// `wknn`: the weighted mean of the positions of the k nearest vectors, with the weights 1/(distance + 0.5)². The
 /// distance is between levels, in dB.
 struct WeightedNeighbors: PlaceRule {
-    private let prints: [PlacePrint]
+    private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
     private let neighbors: Int
 
     init(_ map: SignalMap) {
-        prints = PlacePrint.vectors(of: map)
+        fingerprints = PlaceFingerprint.vectors(of: map)
         placeCount = map.places.count
         neighbors = max(1, map.settings.neighbors)
     }
 
     /// The smallest distance of each place's vectors to the sample. `nil` for a place without vectors.
     func scores(_ sample: SampleWindow) -> [Double?] {
-        prints.leastDistances(to: sample.means, placeCount: placeCount)
+        fingerprints.leastDistances(to: sample.means, placeCount: placeCount)
     }
 
     /// The position of the sample and the place with the largest weight. `nil` if the map has no vectors.
@@ -248,11 +254,11 @@ struct WeightedNeighbors: PlaceRule {
     /// The places of the nearest vectors with their weights, nearest first. Equally near vectors keep their order.
     private func nearest(to sample: [SignalVector.Reading]) -> [(place: Int, weight: Double)] {
         var nearest: [(square: Double, place: Int)] = []
-        for print in prints {
-            let square = print.squaredDistance(to: sample)
+        for fingerprint in fingerprints {
+            let square = fingerprint.squaredDistance(to: sample)
             if nearest.count == neighbors, let last = nearest.last, square >= last.square { continue }
             let index = nearest.firstIndex { square < $0.square } ?? nearest.count
-            nearest.insert((square, print.place), at: index)
+            nearest.insert((square, fingerprint.place), at: index)
             if nearest.count > neighbors { nearest.removeLast() }
         }
         return nearest.map { square, place in

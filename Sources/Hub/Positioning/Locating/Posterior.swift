@@ -30,20 +30,20 @@ struct Posterior: Sendable {
     /// The probabilities of cells, summed over the hypotheses of a window.
     ///
     /// - Parameters:
-    ///   - temper: The divisor of the log-likelihoods.
+    ///   - temperature: The divisor of the log-likelihoods.
     ///   - priors: The logarithm of each receiver offset's prior probability.
-    init(_ hypotheses: [WindowHypothesis], cells: Int, temper: Double, priors: [Double]) {
+    init(_ hypotheses: [WindowHypothesis], cells: Int, temperature: Double, priors: [Double]) {
         let starts = hypotheses.map { $0.logPrior + priors[$0.offset] }
         let best =
-            zip(hypotheses, starts).map { ($0.logLikelihoods.max() ?? -.infinity) / temper + $1 }.max() ?? 0
+            zip(hypotheses, starts).map { ($0.logLikelihoods.max() ?? -.infinity) / temperature + $1 }.max() ?? 0
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
         for (hypothesis, start) in zip(hypotheses, starts) {
             // Cells that are less likely than the likeliest cell by a factor of e³⁰ count as impossible.
-            let least = (best - 30 - start) * temper
+            let least = (best - 30 - start) * temperature
             var sum = 0.0
             for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > least {
-                let weight = exp(value / temper + start - best)
+                let weight = exp(value / temperature + start - best)
                 weights[cell] += weight
                 sum += weight
             }

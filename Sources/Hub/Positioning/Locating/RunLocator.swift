@@ -51,18 +51,18 @@ public struct RunLocator: Sendable {
     /// Adds the next second of the run, and locates the receiver.
     public mutating func locate(seconds: Double, _ heard: [HeardBeacon]) -> LocatedInstant {
         var levels: [Int: [Double]] = [:]
-        var strangers = 0
+        var unknownBeacons = 0
         for beacon in heard {
             if let number = number(of: beacon) {
                 levels[number, default: []] += beacon.levels
             } else {
-                strangers += 1
+                unknownBeacons += 1
             }
         }
         let vector = SignalVector(
             seconds: seconds,
             readings: levels.map { .init(beacon: $0.key, level: $0.value.reduce(0, +) / Double($0.value.count)) })
-        let answer = locator.locate(vector, strangers: strangers)
+        let answer = locator.locate(vector, unknownBeacons: unknownBeacons)
         return LocatedInstant(
             session: session, seconds: seconds, algorithm: algorithm, answer: answer,
             heading: heading.add(answer, seconds: seconds))

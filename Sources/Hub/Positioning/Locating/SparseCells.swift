@@ -75,12 +75,12 @@ extension CellFilter {
     /// Spreads the states by a step of one second.
     mutating func spread(_ scratch: inout CellScratch) {
         scratch.prepare(planes * cellCount)
-        var totals = anywhere
+        var totals = uniformProbabilities
         for (index, state) in states.enumerated() { totals[Int(state) / cellCount] += weights[index] }
-        for plane in anywhere.indices {
-            anywhere[plane] = anywhere[plane] * (1 - Self.leak) + totals[plane] * Self.leak
+        for plane in uniformProbabilities.indices {
+            uniformProbabilities[plane] = uniformProbabilities[plane] * (1 - Self.leak) + totals[plane] * Self.leak
         }
-        step.pass(states, weights, &scratch, share: 1 - Self.leak)
+        step.propagate(states, weights, &scratch, share: 1 - Self.leak)
         states.removeAll(keepingCapacity: true)
         weights.removeAll(keepingCapacity: true)
         for word in 0..<(planes * cellCount + 63) / 64 where scratch.marks[word] != 0 {
@@ -91,7 +91,7 @@ extension CellFilter {
                 let weight = scratch.sums[state]
                 scratch.sums[state] = 0
                 guard weight > Self.least else {
-                    anywhere[state / cellCount] += weight
+                    uniformProbabilities[state / cellCount] += weight
                     continue
                 }
                 states.append(Int32(state))
@@ -104,14 +104,14 @@ extension CellFilter {
     // MARK: Evidence
 
     /// Multiplies the probability of each state by a likelihood. If the likelihood is 0 everywhere, nothing changes.
-    public mutating func hear(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
+    public mutating func update(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
         guard cellCount > 0 else { return }
         scratch.prepare(planes * cellCount)
         var found = Found(least: log(evidence.tolerance / 10 / Double(planes * cellCount)))
-        let means = anywhere.indices.compactMap { evidence.mean(plane: $0) }
-        if means.count == anywhere.count {
+        let means = uniformProbabilities.indices.compactMap { evidence.mean(plane: $0) }
+        if means.count == uniformProbabilities.count {
             found.add(states, &evidence) { log(weights[$0]) }
-            let rest = anywhere.indices.map { anywhere[$0] * means[$0] }
+            let rest = uniformProbabilities.indices.map { uniformProbabilities[$0] * means[$0] }
             let outside = rest.reduce(0, +)
             if outside <= evidence.tolerance * (exp(found.logSum) + outside), found.logSum > -.infinity {
                 keep(found, rest: rest, tolerance: evidence.tolerance)
@@ -119,19 +119,21 @@ extension CellFilter {
             }
             found = Found(least: found.least)
         }
-        let even = anywhere.map { log($0 / Double(cellCount)) }
+        let even = uniformProbabilities.map { log($0 / Double(cellCount)) }
         for state in states { _ = scratch.mark(state) }
         found.add(states, &evidence) { index in
             let plane = Int(states[index]) / cellCount
-            return log(weights[index] + anywhere[plane] / Double(cellCount))
+            return log(weights[index] + uniformProbabilities[plane] / Double(cellCount))
         }
         var looked = states
         var reach = Self.firstReach
         while true {
             var isDone = true
-            for plane in anywhere.indices where anywhere[plane] > 0 {
+            for plane in uniformProbabilities.indices where uniformProbabilities[plane] > 0 {
                 // Cells below this limit are negligible, even if all cells of the plane reach it.
-                let needed = found.logSum + log(evidence.tolerance / Double(anywhere.count)) - log(anywhere[plane])
+                let needed =
+                    found.logSum + log(evidence.tolerance / Double(uniformProbabilities.count))
+                    - log(uniformProbabilities[plane])
                 let limit = max(needed, evidence.most - reach)
                 if needed < limit { isDone = false }
                 guard limit <= evidence.most else { continue }
@@ -144,7 +146,7 @@ extension CellFilter {
         }
         scratch.unmark(looked)
         guard found.logSum > -.infinity else { return }
-        keep(found, rest: anywhere.map { _ in 0 }, tolerance: evidence.tolerance)
+        keep(found, rest: uniformProbabilities.map { _ in 0 }, tolerance: evidence.tolerance)
     }
 
     /// Some states, and the logarithms of their weights after the evidence.
@@ -197,8 +199,8 @@ extension CellFilter {
         let top = found.logSum
         let rest = rest.map { $0 > 0 ? exp(log($0) - top) : 0 }
         let whole = 1 + rest.reduce(0, +)
-        anywhere = rest.map { $0 / whole }
-        var totals = anywhere
+        uniformProbabilities = rest.map { $0 / whole }
+        var totals = uniformProbabilities
         var shares: [Double] = []
         shares.reserveCapacity(found.states.count)
         // The sum of the weights in each bin, by plane, then by bin. Each bin covers a factor of √e, from the whole
@@ -233,13 +235,15 @@ extension CellFilter {
             let plane = Int(state) / cellCount
             guard totals[plane] >= Self.leastPlane else { continue }
             guard Self.bin(found.logs[index] - top) < cuts[plane] else {
-                anywhere[plane] += shares[index]
+                uniformProbabilities[plane] += shares[index]
                 continue
             }
             states.append(state)
             weights.append(shares[index])
         }
-        for plane in anywhere.indices where totals[plane] < Self.leastPlane { anywhere[plane] = 0 }
+        for plane in uniformProbabilities.indices where totals[plane] < Self.leastPlane {
+            uniformProbabilities[plane] = 0
+        }
     }
 
     /// The number of bins into which the weights of a plane are sorted. Each bin covers a factor of √e.

@@ -134,12 +134,12 @@ struct CellWindow: Sendable {
     /// The log-likelihoods for all offsets and movements, those of a standing receiver first.
     ///
     /// - Parameters:
-    ///   - temper: The largest temper (divisor of the log-likelihoods) with which the result will be used.
+    ///   - temperature: The largest temperature (divisor of the log-likelihoods) with which the result will be used.
     ///   - priors: The logarithm of each offset's prior probability.
-    func hypotheses(temper: Double, priors: [Double]) -> [WindowHypothesis] {
+    func hypotheses(temperature: Double, priors: [Double]) -> [WindowHypothesis] {
         let standing = standing
         guard let motion, let newest = seconds.last?.seconds, seconds.count > 1 else { return standing }
-        let weights = standing.map { ($0.logLikelihoods.max() ?? 0) / temper + priors[$0.offset] }
+        let weights = standing.map { ($0.logLikelihoods.max() ?? 0) / temperature + priors[$0.offset] }
         let least = (weights.max() ?? 0) - Self.negligible
         var result = standing
         for offset in 0..<offsets where weights[offset] >= least {

@@ -41,7 +41,7 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     public static let baselines: [PositioningAlgorithm] = [.weightedCentroid, .simpleDistance]
 
     /// True if the algorithm compares the received levels with the survey's vectors.
-    var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
+    var needsFingerprints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
 /// The unit of the levels that `relative` compares. The article of 2016 does not specify it.
@@ -64,8 +64,8 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
 
 /// The algorithm that locates a receiver on a map, with its parameters.
 public struct LocatorSettings: Hashable, Sendable {
-    /// The prints that `relative` compares a sample with.
-    public enum Prints: String, CaseIterable, Hashable, Sendable {
+    /// The fingerprints that `relative` compares a sample with.
+    public enum Fingerprints: String, CaseIterable, Hashable, Sendable {
         /// Each of the survey's vectors.
         case vectors
         /// The means of up to eight equal slices of a stay.
@@ -90,14 +90,14 @@ public struct LocatorSettings: Hashable, Sendable {
     /// For `relative`: the penalty for a beacon that only the survey or only the receiver received. `nil` for the
     /// default of the unit.
     public var penalty: Double?
-    /// For `relative`: the prints that the sample is compared with.
-    public var prints: Prints = .slices
+    /// For `relative`: the fingerprints that the sample is compared with.
+    public var fingerprints: Fingerprints = .slices
     /// For `wknn`: k, the number of nearest vectors.
     public var neighbors = 10
     /// For `gauss`, `field` and `hmm`: the receiver offset.
     public var receiverOffset: ReceiverOffset = .unknown
     /// The divisor of the log-likelihoods, fitted so that a 95 % region contains 95 % of the true positions.
-    public var temper = 4.0
+    public var likelihoodTemperature = 4.0
     /// The side of a cell of the field, in metres. `nil` to choose it by the size of the site.
     public var gridMetres: Double?
 
@@ -110,8 +110,9 @@ public struct LocatorSettings: Hashable, Sendable {
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
     /// The standard deviation of the prior distribution of the receiver offset with a map without a survey, in dB.
     static let plannedDeviation = 8.0
-    /// The temper with which the position is computed. It gives a smaller mean error than the temper of the region.
-    static let pointTemper = 1.75
+    /// The temperature with which the position is computed. It gives a smaller mean error than the temperature of the
+    /// region.
+    static let pointTemperature = 1.75
 
     /// An algorithm with its default parameters.
     public init(_ algorithm: PositioningAlgorithm = .field) {

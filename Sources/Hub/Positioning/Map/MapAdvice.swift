@@ -3,7 +3,7 @@ internal import Airtime
 /// The places where another beacon or another stay would improve a map most.
 public struct MapAdvice: Hashable, Sendable {
     /// A place and the improvement that it needs.
-    public struct Want: Hashable, Sendable {
+    public struct Improvement: Hashable, Sendable {
         /// The kind of improvement.
         public enum Kind: String, Hashable, Sendable {
             case beacon
@@ -18,7 +18,7 @@ public struct MapAdvice: Hashable, Sendable {
     }
 
     /// The places, most helpful first, beacons before stays.
-    public let wants: [Want]
+    public let improvements: [Improvement]
 
     /// The smallest number of beacons for a reliable place.
     public static let fewestBeacons = 4
@@ -30,19 +30,20 @@ public struct MapAdvice: Hashable, Sendable {
     /// position.
     static let leastError = 0.05
 
-    /// The largest number of wants of each kind.
+    /// The largest number of improvements of each kind.
     private static let limit = 3
 
     /// The advice for a map.
     public init(_ map: SignalMap) {
         let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
-        var wants: [Want] = []
+        var improvements: [Improvement] = []
         let poor = counts.indices.filter { counts[$0] < Self.fewestBeacons }.sorted {
             (counts[$0], $0) < (counts[$1], $1)
         }
         for place in poor.prefix(Self.limit) {
             let received = counts[place] == 1 ? "only 1 beacon is" : "only \(counts[place]) beacons are"
-            wants.append(Want(kind: .beacon, place: place, reason: "\(received) received in half of the seconds"))
+            improvements.append(
+                Improvement(kind: .beacon, place: place, reason: "\(received) received in half of the seconds"))
         }
         var errors: [String: Evaluation.PlaceResult] = [:]
         for result in map.evaluation?.byPlace ?? [] { errors[result.place] = result }
@@ -52,9 +53,10 @@ public struct MapAdvice: Hashable, Sendable {
         }
         let order = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
         for place in order.prefix(Self.limit) where weight(place) >= Self.leastError {
-            wants.append(Want(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
+            improvements.append(
+                Improvement(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
         }
-        self.wants = wants
+        self.improvements = improvements
     }
 
     private static func reason(_ place: Place, _ error: Double) -> String {

@@ -124,12 +124,13 @@ private struct MapDecoder {
         var settings = LocatorSettings(algorithm)
         settings.window = decoder.read(SettingKeys.window, in: node)
         settings.reading = decoder.read(SettingKeys.reading, in: node) ?? .db
-        settings.prints = decoder.read(SettingKeys.prints, in: node) ?? .slices
+        settings.fingerprints = decoder.read(SettingKeys.fingerprints, in: node) ?? .slices
         settings.penalty = decoder.read(SettingKeys.penalty, in: node)
         if settings.penalty == settings.reading.penalty { settings.penalty = nil }
         settings.neighbors = decoder.read(SettingKeys.neighbors, in: node) ?? settings.neighbors
         settings.receiverOffset = decoder.read(SettingKeys.receiverOffset, in: node) ?? .unknown
-        settings.temper = decoder.read(SettingKeys.temper, in: node) ?? settings.temper
+        settings.likelihoodTemperature =
+            decoder.read(SettingKeys.likelihoodTemperature, in: node) ?? settings.likelihoodTemperature
         settings.gridMetres = decoder.read(SettingKeys.grid, in: node)
         return settings
     }
@@ -192,20 +193,20 @@ private struct MapDecoder {
     /// Reads the vectors. Returns `false` if a vector cannot be read.
     private mutating func readVectors(_ root: JSONNode, _ map: inout SignalMap) -> Bool {
         guard let lines = pieces?.elements["vectors"] else {
-            map.prints = (decoder.read(MapFormat.vectors, in: root) ?? []).compactMap { print($0, map) }
+            map.fingerprints = (decoder.read(MapFormat.vectors, in: root) ?? []).compactMap { fingerprint($0, map) }
             return true
         }
-        var prints: [SignalMap.Print] = []
+        var fingerprints: [SignalMap.Fingerprint] = []
         let isWhole = MapPieces.forEach(lines) { node in
-            guard let print = print(node, map) else { return false }
-            prints.append(print)
+            guard let fingerprint = fingerprint(node, map) else { return false }
+            fingerprints.append(fingerprint)
             return true
         }
-        map.prints = prints
+        map.fingerprints = fingerprints
         return isWhole
     }
 
-    private mutating func print(_ node: JSONNode, _ map: SignalMap) -> SignalMap.Print? {
+    private mutating func fingerprint(_ node: JSONNode, _ map: SignalMap) -> SignalMap.Fingerprint? {
         guard let place = node[0]?.integer, let stay = node[1]?.integer, let visit = node[2]?.integer,
             map.places.indices.contains(place), let seconds = node[3]?.real, seconds.isFinite,
             let parts = node[4]?.elements,

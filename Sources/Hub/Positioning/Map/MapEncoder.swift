@@ -46,7 +46,7 @@ extension SignalMap {
         try list("statistics", statistics.count) { .array(statistics[$0].map(\.json)) }
         piece += ",\n"
         if wantsVectors {
-            try list("vectors", prints.count) { prints[$0].json }
+            try list("vectors", fingerprints.count) { fingerprints[$0].json }
         } else {
             piece += "  \"vectors\": null"
         }
@@ -58,7 +58,7 @@ extension SignalMap.Source {
     fileprivate var json: JSONValue { .record([("name", .string(name)), ("sha256", .string(sha256))]) }
 }
 
-extension SignalMap.Print {
+extension SignalMap.Fingerprint {
     /// `[place, stay, visit, seconds, [beacon, level, …]]`.
     fileprivate var json: JSONValue {
         .array([
@@ -118,8 +118,8 @@ extension LocatorSettings {
         return .record([
             ("name", .string(algorithm.rawValue)), ("window", .optional(effectiveWindow) { .integer($0) }),
             ("reading", .string(reading.rawValue)), ("penalty", .real(penalty ?? reading.penalty)),
-            ("prints", .string(prints.rawValue)), ("neighbors", .integer(neighbors)), ("receiverOffset", offset),
-            ("temper", .rounded(temper, 6)), ("gridM", .optional(gridMetres, JSONValue.real)),
+            ("prints", .string(fingerprints.rawValue)), ("neighbors", .integer(neighbors)), ("receiverOffset", offset),
+            ("temper", .rounded(likelihoodTemperature, 6)), ("gridM", .optional(gridMetres, JSONValue.real)),
         ])
     }
 }

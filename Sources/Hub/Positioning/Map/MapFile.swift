@@ -196,7 +196,7 @@ public enum MapFile {
         return try MapFitting.refusing { () throws(PositioningError) -> SignalMap in
             var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
             var settings = settings
-            settings.temper = map.settings.temper
+            settings.likelihoodTemperature = map.settings.likelihoodTemperature
             map.settings = settings
             var digest = IncrementalDigest()
             digest.update(octets)

@@ -62,16 +62,16 @@ enum SettingKeys {
     static let penalty = Key(
         "penalty", ValueType<Double>.real(0...1_000_000),
         "Penalty of relative for a beacon that only the survey or only the receiver received.")
-    static let prints = Key(
-        "prints", ValueType<LocatorSettings.Prints>.word, "Parts of the survey that relative compares a second with.",
-        default: .slices)
+    static let fingerprints = Key(
+        "prints", ValueType<LocatorSettings.Fingerprints>.word,
+        "Parts of the survey that relative compares a second with.", default: .slices)
     static let neighbors = Key(
         "neighbors", .integer(1...100_000), "Number of nearest vectors that wknn uses.", default: 10)
     static let receiverOffset = Key(
         "receiverOffset", .receiverOffset,
         "How much higher the levels of the receiver are than those of the surveyor's receiver, in dB, or auto.",
         default: .unknown)
-    static let temper = Key(
+    static let likelihoodTemperature = Key(
         "temper", ValueType<Double>.real(0.01...1000), "Divisor of the log-likelihoods.", default: 4)
     static let grid = Key(
         "gridM", ValueType<Double>.real(0.05...1000, unit: "m").orNull,
@@ -79,7 +79,7 @@ enum SettingKeys {
 
     static let section = Section(
         "An algorithm.",
-        [name, window, reading, penalty, prints, neighbors, receiverOffset, temper, grid])
+        [name, window, reading, penalty, fingerprints, neighbors, receiverOffset, likelihoodTemperature, grid])
 }
 
 /// The keys of a surveyed place.

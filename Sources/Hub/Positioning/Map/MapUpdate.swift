@@ -46,7 +46,8 @@ public struct MapUpdate: Sendable {
     ///
     /// - Throws: If the map does not contain its vectors, or the survey received none of the map's beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
-        guard map.modelSite == nil, map.prints.count == map.places.reduce(0, { $0 + $1.seconds }), !map.prints.isEmpty
+        guard map.modelSite == nil, map.fingerprints.count == map.places.reduce(0, { $0 + $1.seconds }),
+            !map.fingerprints.isEmpty
         else {
             throw .noVectors
         }
@@ -153,18 +154,18 @@ public struct MapUpdate: Sendable {
         var visits: [Int: [Int]] = [:]
         var stays: [Int: Int] = [:]
         var current: Int?
-        for print in map.prints where !replaced.contains(print.place) {
-            if current != print.stay {
-                current = print.stay
-                let place = map.places[print.place]
+        for fingerprint in map.fingerprints where !replaced.contains(fingerprint.place) {
+            if current != fingerprint.stay {
+                current = fingerprint.stay
+                let place = map.places[fingerprint.place]
                 let isUnnamed = place.position != nil && place.name == SurveyPlaces.name(of: place.position)
-                let name = names[print.place] ?? (isUnnamed ? nil : place.name, place.position)
-                if !(visits[print.place, default: []].contains(print.visit)) {
-                    visits[print.place, default: []].append(print.visit)
+                let name = names[fingerprint.place] ?? (isUnnamed ? nil : place.name, place.position)
+                if !(visits[fingerprint.place, default: []].contains(fingerprint.visit)) {
+                    visits[fingerprint.place, default: []].append(fingerprint.visit)
                 }
-                let visit = visits[print.place]?.firstIndex(of: print.visit) ?? 0
-                let count = stays[print.place, default: 0]
-                stays[print.place] = count + 1
+                let visit = visits[fingerprint.place]?.firstIndex(of: fingerprint.visit) ?? 0
+                let count = stays[fingerprint.place, default: 0]
+                stays[fingerprint.place] = count + 1
                 survey.begin(
                     Survey.Stay(
                         number: survey.stays.count + 1, place: name.place, position: name.position ?? place.position,
@@ -172,7 +173,7 @@ public struct MapUpdate: Sendable {
                         heading: place.headings.isEmpty ? nil : place.headings[count % place.headings.count],
                         session: "before \(visit + 1)"))
             }
-            survey.append(print.vector.renumbered(numbers))
+            survey.append(fingerprint.vector.renumbered(numbers))
         }
     }
 }

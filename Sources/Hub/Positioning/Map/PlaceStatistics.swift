@@ -87,16 +87,16 @@ public struct PlaceOverlap: Sendable {
         var logarithm = 0.0
         for beacon in Set(first.keys).union(second.keys).sorted() {
             let (one, other) = (first[beacon], second[beacon])
-            let chances = [chance(one, seconds[0]), chance(other, seconds[1])]
-            var common = ((1 - chances[0]) * (1 - chances[1])).squareRoot()
-            if let one, let other { common += (chances[0] * chances[1]).squareRoot() * levels(one, other) }
+            let probabilities = [probability(one, seconds[0]), probability(other, seconds[1])]
+            var common = ((1 - probabilities[0]) * (1 - probabilities[1])).squareRoot()
+            if let one, let other { common += (probabilities[0] * probabilities[1]).squareRoot() * levels(one, other) }
             logarithm += log(max(common, 1e-12))
         }
         return exp(logarithm)
     }
 
-    private func chance(_ found: PlaceStatistics?, _ seconds: Double) -> Double {
-        let range = EmissionTable.chances
+    private func probability(_ found: PlaceStatistics?, _ seconds: Double) -> Double {
+        let range = EmissionTable.probabilityRange
         return min(max(Double(found?.seconds ?? 0) / seconds, range.lowerBound), range.upperBound)
     }
 

@@ -44,7 +44,7 @@ extension SignalMap {
         self.site = site.name
         modelSite = model
         self.notices = notices
-        settings.temper = PlannedField.temper
+        settings.likelihoodTemperature = PlannedField.likelihoodTemperature
     }
 }
 
@@ -55,12 +55,12 @@ struct PlannedField {
 
     /// The probability of reception in a second, far below and far above the receiver's sensitivity. A second without a
     /// packet is weak evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
-    static let chances = 0.1...0.5
+    static let probabilityRange = 0.1...0.5
     /// The standard deviation of the error of the sensitivity and the powers together, in dB.
     static let uncertainty = 15.0
-    /// The temper with which regions contain the stated share of true positions, on public recordings of a library and
-    /// an office. There is no survey from which it could be fitted.
-    static let temper = 2.0
+    /// The temperature with which regions contain the stated share of true positions, on public recordings of a library
+    /// and an office. There is no survey from which it could be fitted.
+    static let likelihoodTemperature = 2.0
     /// The margin around the beacons and walls of a floor without an outline, in metres.
     static let margin = 1.0
     /// The largest number of values in the table, which has one value per cell and beacon. If there would be more, the
@@ -86,12 +86,12 @@ struct PlannedField {
             for beacon in site.beacons.indices {
                 let level = model.link(beacon, at: place.position).power
                 let margin = (level - site.radio.sensitivity) / Self.uncertainty
-                let chance =
-                    Self.chances.lowerBound + (Self.chances.upperBound - Self.chances.lowerBound)
-                    * 0.5 * erfc(-margin / 2.0.squareRoot())
+                let range = Self.probabilityRange
+                let probability =
+                    range.lowerBound + (range.upperBound - range.lowerBound) * 0.5 * erfc(-margin / 2.0.squareRoot())
                 table.set(
                     beacon: beacon, cell: cell, mean: max(level, ReceivedLevel.range.lowerBound), variance: variance,
-                    chance: chance)
+                    probability: probability)
             }
         }
     }

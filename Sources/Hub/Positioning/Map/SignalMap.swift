@@ -24,7 +24,7 @@ public struct SignalMap: Sendable {
     }
 
     /// A vector of the survey, with its place, stay and visit.
-    struct Print: Hashable, Sendable {
+    struct Fingerprint: Hashable, Sendable {
         let vector: SignalVector
         /// The number in the map of the vector's place.
         let place: Int
@@ -55,7 +55,7 @@ public struct SignalMap: Sendable {
     /// Warnings about the survey, one sentence each.
     public internal(set) var notices: [String] = []
     /// The survey's vectors, in the order of the survey. Empty if the map does not keep them.
-    var prints: [Print] = []
+    var fingerprints: [Fingerprint] = []
     private let numbers: [BeaconKey: Int]
 
     /// The map of a survey. Dropped stays and stays without a place or position are ignored.
@@ -122,7 +122,7 @@ public struct SignalMap: Sendable {
 
     /// True if the map's file contains the vectors, because the algorithm needs them or there are few readings.
     var wantsVectors: Bool {
-        settings.algorithm.needsPrints || beacons.reduce(0) { $0 + $1.seconds } <= Self.vectorLimit
+        settings.algorithm.needsFingerprints || beacons.reduce(0) { $0 + $1.seconds } <= Self.vectorLimit
     }
 
     /// Stores the vectors of the survey from which the map was made.
@@ -133,7 +133,7 @@ public struct SignalMap: Sendable {
         }
         let numbers = numbers(for: survey)
         var visits: [Visit: Int] = [:]
-        prints = []
+        fingerprints = []
         for (index, place) in SurveyPlaces(survey).placeOfStay.enumerated() {
             guard let place else { continue }
             let stay = survey.stays[index]
@@ -141,8 +141,8 @@ public struct SignalMap: Sendable {
             let visit = visits[key] ?? visits.count
             visits[key] = visit
             for vector in stay.vectors {
-                prints.append(
-                    Print(
+                fingerprints.append(
+                    Fingerprint(
                         vector: survey.vector(vector).renumbered(numbers), place: place, stay: index, visit: visit))
             }
         }
@@ -196,7 +196,7 @@ public enum PositioningError: Error, Hashable, Sendable {
     /// If a part of the survey is left out, nothing remains to make a map from.
     case nothingLeft
     /// The map file does not contain the vectors that the algorithm needs.
-    case noPrints(PositioningAlgorithm)
+    case noFingerprints(PositioningAlgorithm)
     /// The map file does not contain the survey's vectors.
     case noVectors
     /// The survey received none of the map's beacons.
@@ -219,7 +219,7 @@ extension PositioningError: CustomStringConvertible {
         case .noPositions(let algorithm):
             "\(algorithm.rawValue) needs the positions of the places: add them to the survey, or use nn or gauss"
         case .nothingLeft: "if one visit is left out, nothing remains to compare with: record more visits"
-        case .noPrints(let algorithm):
+        case .noFingerprints(let algorithm):
             "the map was not made for \(algorithm.rawValue): fit it again from the survey with this algorithm"
         case .noVectors: "the map does not contain the seconds of its survey: fit it again from all surveys"
         case .otherSite: "none of its beacons is on the map: is it from another site?"

@@ -78,7 +78,7 @@ public enum EvaluationText {
         if !result.confusion.isEmpty {
             var taken = Table(["place", "taken for", "%"], alignment: [.left, .left, .right])
             for entry in result.confusion.prefix(10) {
-                taken.add([MapText.line(entry.place), MapText.line(entry.taken), MapText.percent(entry.share)])
+                taken.add([MapText.line(entry.place), MapText.line(entry.mistakenFor), MapText.percent(entry.share)])
             }
             text += "\n" + taken.text
         }

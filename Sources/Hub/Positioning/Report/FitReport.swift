@@ -67,7 +67,7 @@ public struct FitReport: Sendable {
     /// The chosen algorithm, its errors, and advice, one sentence each.
     var sentences: [String] {
         [chosen] + expectedErrors + worst
-            + MapAdvice(map).wants.map {
+            + MapAdvice(map).improvements.map {
                 "one more \($0.kind.rawValue) would help at \(MapText.name(map.places[$0.place])): \($0.reason)"
             }
     }
@@ -125,7 +125,7 @@ public struct FitReport: Sendable {
         let named = places.map { "\(MapText.line($0.element.place)) (\(MapText.metres($0.element.meanError)) m)" }
         var sentences = named.isEmpty ? [] : ["worst places: " + named.joined(separator: ", ")]
         let taken = evaluation.confusion.prefix(3).filter { $0.share >= 0.2 }.map {
-            "\(MapText.line($0.place)) for \(MapText.line($0.taken)) (\(MapText.percent($0.share)) %)"
+            "\(MapText.line($0.place)) for \(MapText.line($0.mistakenFor)) (\(MapText.percent($0.share)) %)"
         }
         if !taken.isEmpty { sentences.append("mistaken for others: " + taken.joined(separator: ", ")) }
         return sentences
@@ -133,7 +133,7 @@ public struct FitReport: Sendable {
 
     /// The report as one JSON object.
     public var json: JSONValue {
-        let advice = map.modelSite == nil ? MapAdvice(map).wants : []
+        let advice = map.modelSite == nil ? MapAdvice(map).improvements : []
         return .record([
             ("map", .string(output)), ("places", .integer(map.places.count)),
             ("beacons", .integer(map.beacons.count)), ("vectors", .integer(vectors)), ("stays", .integer(stays)),

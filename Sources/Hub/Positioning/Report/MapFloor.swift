@@ -5,7 +5,7 @@ public import Sites
 
 /// Draws a floor of a map: cells in the colours of a layer, walls, beacons and places.
 struct MapFloor {
-    let picture: MapPicture
+    let analysis: MapAnalysis
     /// The floor's name. `nil` on sites with one floor.
     let floor: String?
     /// The number of the floor on the page, which is part of the ids of its elements.
@@ -14,7 +14,7 @@ struct MapFloor {
     private let base: FloorDrawing
     /// The numbers of the floor's places in the map.
     let places: [Int]
-    /// The numbers of the floor's cells in the picture.
+    /// The numbers of the floor's cells in the analysis.
     let cells: [Int]
     /// The squares that are drawn: the cells, and squares on the rest of the floor up to its outline. Each square has
     /// the colour of the nearest cell, whose number is `cell`.
@@ -27,26 +27,26 @@ struct MapFloor {
     private static let namedPlaces = 60
 
     /// - Parameter site: The site whose walls and outline are drawn. `nil` to draw none.
-    init(_ picture: MapPicture, floor: String?, number: Int, site: Site?) {
-        self.picture = picture
+    init(_ analysis: MapAnalysis, floor: String?, number: Int, site: Site?) {
+        self.analysis = analysis
         self.floor = floor
         self.number = number
         self.site = site
-        let cells = picture.cells.indices.filter { picture.cells[$0].floor == floor }
-        places = picture.map.places.indices.filter {
-            picture.map.places[$0].floor == floor && picture.map.places[$0].position != nil
+        let cells = analysis.cells.indices.filter { analysis.cells[$0].floor == floor }
+        places = analysis.map.places.indices.filter {
+            analysis.map.places[$0].floor == floor && analysis.map.places[$0].position != nil
         }
         self.cells = cells
-        squares = Self.squares(picture, cells, in: site?.outline)
+        squares = Self.squares(analysis, cells, in: site?.outline)
         base = FloorDrawing(
-            picture.map, floor: floor, site: site, spots: cells.map { picture.cells[$0].position })
+            analysis.map, floor: floor, site: site, spots: cells.map { analysis.cells[$0].position })
     }
 
     private static func squares(
-        _ picture: MapPicture, _ cells: [Int], in outline: FloorOutline?
+        _ analysis: MapAnalysis, _ cells: [Int], in outline: FloorOutline?
     ) -> [(cell: Int, position: FloorPosition)] {
-        let known = cells.map { (cell: $0, position: picture.cells[$0].position) }
-        guard let outline, let step = picture.step, let origin = known.first?.position,
+        let known = cells.map { (cell: $0, position: analysis.cells[$0].position) }
+        guard let outline, let step = analysis.step, let origin = known.first?.position,
             let bounds = FloorBounds(outline.corners)
         else { return known }
         func index(_ position: FloorPosition) -> [Int] {
@@ -79,9 +79,9 @@ struct MapFloor {
     var isExtended: Bool { squares.count > cells.count }
 
     /// The floors of a map in the order of its places.
-    static func all(_ picture: MapPicture, site: Site?) -> [MapFloor] {
-        guard picture.step != nil else { return [] }
-        return picture.floors.enumerated().map { MapFloor(picture, floor: $1, number: $0, site: site) }
+    static func all(_ analysis: MapAnalysis, site: Site?) -> [MapFloor] {
+        guard analysis.step != nil else { return [] }
+        return analysis.floors.enumerated().map { MapFloor(analysis, floor: $1, number: $0, site: site) }
     }
 
     /// The upper left corner, in the drawing, of the square with its middle at a position.
@@ -91,11 +91,11 @@ struct MapFloor {
     }
 
     /// The side of a cell in the drawing. It is slightly too large, so that there are no gaps between cells.
-    var side: Double { (picture.step ?? 1) * base.frame.scale + 0.3 }
+    var side: Double { (analysis.step ?? 1) * base.frame.scale + 0.3 }
 
     /// The middle of a place in the drawing.
     func spot(_ place: Int) -> (x: Double, y: Double) {
-        picture.map.places[place].position.map(base.place) ?? (.nan, .nan)
+        analysis.map.places[place].position.map(base.place) ?? (.nan, .nan)
     }
 
     /// The drawing with one layer. The script of the page finds the shades, the texts of the places and the links by
@@ -124,7 +124,7 @@ struct MapFloor {
             for place in places {
                 let spot = spot(place)
                 drawing.text(
-                    layer.text(place: place, of: picture), spot.x, spot.y - 8, anchor: .middle,
+                    layer.text(place: place, of: analysis), spot.x, spot.y - 8, anchor: .middle,
                     class: "label measured", id: "place\(place)Text")
             }
         }
@@ -133,10 +133,10 @@ struct MapFloor {
     }
 
     private func title(_ place: Int) -> String {
-        let others = picture.confusion[place].prefix(3).map {
-            "\(picture.map.places[$0.place].name) \(NumberFormat.percent($0.probability))"
+        let others = analysis.confusion[place].prefix(3).map {
+            "\(analysis.map.places[$0.place].name) \(NumberFormat.percent($0.probability))"
         }
-        let name = HTMLEscaping.shortened(picture.map.places[place].name, to: 60)
+        let name = HTMLEscaping.shortened(analysis.map.places[place].name, to: 60)
         return others.isEmpty ? name : "\(name), mistaken for \(others.joined(separator: ", "))"
     }
 
@@ -154,8 +154,8 @@ public struct MapDrawing {
     /// - Parameters:
     ///   - title: The text above the drawing.
     ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
-    public init(_ picture: MapPicture, layer: MapLayer, title: String, site: Site? = nil) {
-        let floors = MapFloor.all(picture, site: site ?? picture.map.modelSite)
+    public init(_ analysis: MapAnalysis, layer: MapLayer, title: String, site: Site? = nil) {
+        let floors = MapFloor.all(analysis, site: site ?? analysis.map.modelSite)
         let shades = layer.shades.names(unit: layer.unit).enumerated().filter { !$0.element.isEmpty }
         paper = PaperDrawing(
             title: title, subtitle: layer.name,

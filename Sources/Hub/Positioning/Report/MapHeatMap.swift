@@ -6,7 +6,7 @@ internal import Planner
 /// A layer of a map for a terminal: each floor as a block of characters, darker for worse values, with the surveyed
 /// places.
 public struct MapHeatMap {
-    private let picture: MapPicture
+    private let analysis: MapAnalysis
     private let layer: MapLayer
     private let width: Int
     private let isPlain: Bool
@@ -21,8 +21,8 @@ public struct MapHeatMap {
     /// - Parameters:
     ///   - width: The largest number of columns, 20...400.
     ///   - isPlain: True if only ASCII characters are used.
-    public init(_ picture: MapPicture, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
-        self.picture = picture
+    public init(_ analysis: MapAnalysis, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
+        self.analysis = analysis
         self.layer = layer
         self.width = min(400, max(20, width))
         self.isPlain = isPlain
@@ -33,7 +33,7 @@ public struct MapHeatMap {
     /// All floors, each with its name, followed by the meaning of the characters.
     public var text: String {
         var text = "\(TerminalText.line(TerminalText.shortened(layer.name, to: 60))) (\(layer.unit))\n"
-        for floor in picture.floors {
+        for floor in analysis.floors {
             if let floor { text += TerminalText.line(TerminalText.shortened(floor, to: 40)) + "\n" }
             text += block(floor)
         }
@@ -48,10 +48,10 @@ public struct MapHeatMap {
 
     /// One floor, with north at the top.
     private func block(_ floor: String?) -> String {
-        let cells = picture.cells.indices.filter { picture.cells[$0].floor == floor }
-        let xs = cells.map { picture.cells[$0].position.x }
-        let ys = cells.map { picture.cells[$0].position.y }
-        guard let step = picture.step, let west = xs.min(), let east = xs.max(), let south = ys.min(),
+        let cells = analysis.cells.indices.filter { analysis.cells[$0].floor == floor }
+        let xs = cells.map { analysis.cells[$0].position.x }
+        let ys = cells.map { analysis.cells[$0].position.y }
+        guard let step = analysis.step, let west = xs.min(), let east = xs.max(), let south = ys.min(),
             let north = ys.max()
         else { return "" }
         let (wide, high) = (east - west + step, north - south + step)
@@ -72,17 +72,17 @@ public struct MapHeatMap {
                     y: north + step / 2 - (Double(row) + 0.5) * column * Self.aspect)
                 var best: (distance: Double, cell: Int)?
                 for cell in cells {
-                    let distance = picture.cells[cell].position.distance(to: middle)
+                    let distance = analysis.cells[cell].position.distance(to: middle)
                     if best.map({ distance < $0.distance }) ?? true { best = (distance, cell) }
                 }
                 guard let best, best.distance <= max(step, column * Self.aspect) * 0.8 else { continue }
                 lines[row][place] = shades[layer.shades.shade(layer.values[best.cell])]
             }
         }
-        for beacon in picture.map.beacons {
+        for beacon in analysis.map.beacons {
             if let position = beacon.position, let spot = spot(position) { lines[spot.row][spot.column] = "^" }
         }
-        for place in picture.map.places where place.floor == floor && place.seconds > 0 {
+        for place in analysis.map.places where place.floor == floor && place.seconds > 0 {
             if let position = place.position, let spot = spot(position) { lines[spot.row][spot.column] = "o" }
         }
         return lines.map { Self.trimmed($0.joined()) + "\n" }.joined()

@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Planner
 
-/// A layer of a picture: the value of each cell, which the colours of a floor show.
+/// A layer of a map: the value of each cell, which the colours of a floor show.
 public struct MapLayer: Sendable {
     /// The kind of the values.
     public enum Subject: Hashable, Sendable {
@@ -23,20 +23,20 @@ public struct MapLayer: Sendable {
     /// The value of each cell.
     let values: [Double]
 
-    /// `nil` for a picture whose places have no positions, and for a beacon that the map does not have.
-    public init?(_ subject: Subject, of picture: MapPicture) {
-        guard picture.step != nil else { return nil }
+    /// `nil` for a map whose places have no positions, and for a beacon that the map does not have.
+    public init?(_ subject: Subject, of analysis: MapAnalysis) {
+        guard analysis.step != nil else { return nil }
         self.subject = subject
         switch subject {
         case .expectedError:
             name = "Expected error"
             unit = "m"
             caption =
-                picture.map.evaluation?.mean == nil
+                analysis.map.evaluation?.mean == nil
                 ? "The expected error, computed from the field of the map."
                 : "The expected error, computed from the field of the map and scaled to the errors measured by leaving "
                     + "parts of the survey out."
-            values = picture.expectedErrors
+            values = analysis.expectedErrors
             shades = FloorShades(of: values, isHigherBetter: false)
         case .heard:
             name = "Beacons received"
@@ -44,28 +44,28 @@ public struct MapLayer: Sendable {
             caption =
                 "The number of beacons that are usually received. With fewer than \(MapAdvice.fewestBeacons), positions are "
                 + "unreliable: these areas are the coverage gaps."
-            values = picture.heard.map(Double.init)
+            values = analysis.receivedBeacons.map(Double.init)
             shades = FloorShades(of: values, isHigherBetter: true, target: Double(MapAdvice.fewestBeacons))
         case .beacon(let number):
-            guard picture.map.beacons.indices.contains(number) else { return nil }
-            name = picture.map.beacons[number].key.text
+            guard analysis.map.beacons.indices.contains(number) else { return nil }
+            name = analysis.map.beacons[number].key.text
             unit = "dBm"
             caption =
-                picture.map.modelSite == nil
+                analysis.map.modelSite == nil
                 ? "The mean level of the field, with the levels measured at the places."
                 : "The mean level, computed by the planner from path loss and walls."
-            values = picture.cells.indices.map { picture.level(beacon: number, cell: $0) }
+            values = analysis.cells.indices.map { analysis.level(beacon: number, cell: $0) }
             shades = .levels
         }
     }
 
     /// The value at a place, as text.
-    func text(place: Int, of picture: MapPicture) -> String {
+    func text(place: Int, of analysis: MapAnalysis) -> String {
         switch subject {
-        case .expectedError: picture.placeErrors[place].map { NumberFormat.fixed($0, 1) } ?? ""
-        case .heard: picture.heard(at: place).map { "\($0)" } ?? ""
+        case .expectedError: analysis.placeErrors[place].map { NumberFormat.fixed($0, 1) } ?? ""
+        case .heard: analysis.receivedBeacons(at: place).map { "\($0)" } ?? ""
         case .beacon(let number):
-            picture.map.statistics[place].first { $0.beacon == number }.map { NumberFormat.fixed($0.mean, 0) } ?? ""
+            analysis.map.statistics[place].first { $0.beacon == number }.map { NumberFormat.fixed($0.mean, 0) } ?? ""
         }
     }
 }

@@ -8,7 +8,7 @@ public import Sites
 /// layers only for the beacons that are received most, and tables only of the first places. Notes on the page describe
 /// the omissions.
 public struct MapPage {
-    private let picture: MapPicture
+    private let analysis: MapAnalysis
     private let command: String
     private let site: Site?
 
@@ -18,10 +18,10 @@ public struct MapPage {
     /// - Parameters:
     ///   - command: The command line that made the page.
     ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
-    public init(_ picture: MapPicture, command: String, site: Site? = nil) {
-        self.picture = picture
+    public init(_ analysis: MapAnalysis, command: String, site: Site? = nil) {
+        self.analysis = analysis
         self.command = command
-        self.site = site ?? picture.map.modelSite
+        self.site = site ?? analysis.map.modelSite
     }
 
     /// The whole page.
@@ -29,16 +29,16 @@ public struct MapPage {
         var page = ""
         for divisor in [1, 2, 4, 8, 16, 32] {
             page = text(divisor)
-            let pictures = picture.floors.count * (site?.picture?.image?.dataAddress.utf8.count ?? 0)
+            let pictures = analysis.floors.count * (site?.picture?.image?.dataAddress.utf8.count ?? 0)
             if page.utf8.count - pictures < Self.limit { break }
         }
         return page
     }
 
     private func text(_ divisor: Int) -> String {
-        let summary = MapSummary(picture)
-        let floors = MapFloor.all(picture, site: site)
-        let data = MapPageData(picture, floors, divisor: divisor)
+        let summary = MapSummary(analysis)
+        let floors = MapFloor.all(analysis, site: site)
+        let data = MapPageData(analysis, floors, divisor: divisor)
         let first = data.layers.first
         let floor = first.map { explorer(floors, $0, data) } ?? ""
         return PageShell.page(
@@ -51,7 +51,7 @@ public struct MapPage {
     /// The drawings of the floors, with the controls.
     private func explorer(_ floors: [MapFloor], _ layer: MapLayer, _ data: MapPageData) -> String {
         let layers = data.layers.enumerated().map { index, layer in (value: "\(index)", name: layer.name) }
-        let places = data.placeNumbers.map { (value: "\($0)", name: picture.map.places[$0].name) }
+        let places = data.placeNumbers.map { (value: "\($0)", name: analysis.map.places[$0].name) }
         let hasWalls = floors.contains { !($0.site?.walls.isEmpty ?? true) }
         let legend = HTML.legend(
             layer.shades.names(unit: layer.unit).enumerated().map {
@@ -116,7 +116,7 @@ struct MapPageData {
     /// Sentences about omitted data.
     private(set) var notes: [String] = []
 
-    private let picture: MapPicture
+    private let analysis: MapAnalysis
     private let floors: [MapFloor]
 
     /// The largest number of cell values of all layers on a page.
@@ -130,17 +130,17 @@ struct MapPageData {
     private static let firstLevel = -101
 
     /// - Parameter divisor: The divisor of the amount of data: 1 for all data, 2 for half of it, and so on.
-    init(_ picture: MapPicture, _ floors: [MapFloor], divisor: Int) {
-        self.picture = picture
+    init(_ analysis: MapAnalysis, _ floors: [MapFloor], divisor: Int) {
+        self.analysis = analysis
         self.floors = floors
-        let map = picture.map
-        let room = max(1, Self.layerValues / divisor / max(1, picture.cells.count))
+        let map = analysis.map
+        let room = max(1, Self.layerValues / divisor / max(1, analysis.cells.count))
         let mostReceived = map.beacons.indices.sorted {
             (map.beacons[$0].seconds, $1) > (map.beacons[$1].seconds, $0)
         }
         let shown = mostReceived.prefix(room).sorted()
         let subjects = [MapLayer.Subject.expectedError, .heard] + shown.map { .beacon($0) }
-        layers = subjects.compactMap { MapLayer($0, of: picture) }
+        layers = subjects.compactMap { MapLayer($0, of: analysis) }
         let perPlace = max(1, map.statistics.reduce(0) { $0 + $1.count } / max(1, map.places.count))
         placeNumbers = Array(floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValues / divisor / perPlace)))
         if floors.contains(where: \.isExtended) {
@@ -195,19 +195,19 @@ struct MapPageData {
 
     /// The data of a place. `levels` has three values for each beacon: its number, the measured level and the residual.
     private func place(_ number: Int) -> PageData {
-        let place = picture.map.places[number]
+        let place = analysis.map.places[number]
         let spot = floors.first { $0.floor == place.floor }?.spot(number)
-        let levels = picture.map.statistics[number].flatMap { found -> [PageData] in
-            let residual = picture.residual(beacon: found.beacon, place: number)
+        let levels = analysis.map.statistics[number].flatMap { found -> [PageData] in
+            let residual = analysis.residual(beacon: found.beacon, place: number)
             return [.number(Double(found.beacon)), Self.short(found.mean), Self.short(residual)]
         }
-        let taken: [PageData] = picture.confusion[number].flatMap {
+        let taken: [PageData] = analysis.confusion[number].flatMap {
             [.number(Double($0.place)), Self.short($0.probability, scale: 1000)]
         }
         return .object([
             ("name", .text(HTMLEscaping.shortened(place.name, to: 80))), ("x", Self.short(spot?.x)),
-            ("y", Self.short(spot?.y)), ("error", Self.short(picture.placeErrors[number])),
-            ("heard", .number(picture.heard(at: number).map(Double.init))), ("taken", .list(taken)),
+            ("y", Self.short(spot?.y)), ("error", Self.short(analysis.placeErrors[number])),
+            ("heard", .number(analysis.receivedBeacons(at: number).map(Double.init))), ("taken", .list(taken)),
             ("levels", .list(levels)),
         ])
     }

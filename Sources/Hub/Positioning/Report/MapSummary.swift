@@ -5,12 +5,12 @@ internal import Planner
 
 /// A map in numbers and sentences, for its page and for programs.
 public struct MapSummary {
-    private let picture: MapPicture
-    private var map: SignalMap { picture.map }
+    private let analysis: MapAnalysis
+    private var map: SignalMap { analysis.map }
 
     /// The summary of a map.
-    public init(_ picture: MapPicture) {
-        self.picture = picture
+    public init(_ analysis: MapAnalysis) {
+        self.analysis = analysis
     }
 
     var title: String {
@@ -36,7 +36,7 @@ public struct MapSummary {
     }
 
     private var meanError: Double? {
-        let errors = picture.expectedErrors
+        let errors = analysis.expectedErrors
         return errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
     }
 
@@ -47,21 +47,21 @@ public struct MapSummary {
     /// The places where another beacon or stay would help most, one sentence each.
     public var advice: [String] {
         var sentences: [String] = []
-        let errors = picture.expectedErrors
-        if let gap = picture.gaps.first {
+        let errors = analysis.expectedErrors
+        if let gap = analysis.gaps.first {
             let floor = gap.floor.map { " on \($0)" } ?? ""
             sentences.append(
                 "One more beacon near \(spot(gap.position))\(floor): fewer than \(MapAdvice.fewestBeacons) beacons are "
-                    + "received on \(NumberFormat.significant(gap.area, 2)) m², and only \(gap.heard) at the worst place."
-            )
+                    + "received on \(NumberFormat.significant(gap.area, 2)) m², and only \(gap.fewestBeacons) at the "
+                    + "worst place.")
         } else if let worst = errors.indices.max(by: { errors[$0] < errors[$1] }) {
             sentences.append(
-                "One more beacon near \(spot(picture.cells[worst].position)): the expected error is largest there, "
+                "One more beacon near \(spot(analysis.cells[worst].position)): the expected error is largest there, "
                     + "\(metres(errors[worst])).")
         }
         guard map.modelSite == nil else { return sentences }
         return sentences
-            + MapAdvice(map).wants.filter { $0.kind == .stay || picture.step == nil }.map {
+            + MapAdvice(map).improvements.filter { $0.kind == .stay || analysis.step == nil }.map {
                 "One more \($0.kind.rawValue) at \(map.places[$0.place].name): \($0.reason)."
             }
     }
@@ -79,7 +79,7 @@ public struct MapSummary {
         let rows: [[String]]
     }
 
-    var tables: [PageTable] { [figures, places, beacons] + (picture.gaps.isEmpty ? [] : [gaps]) }
+    var tables: [PageTable] { [figures, places, beacons] + (analysis.gaps.isEmpty ? [] : [gaps]) }
 
     private var figures: PageTable {
         var rows = [
@@ -96,8 +96,8 @@ public struct MapSummary {
                 ["true position within the 95 % region", NumberFormat.percent(evaluation.coverage95)],
             ]
         }
-        if let step = picture.step {
-            rows.append(["cells", "\(picture.cells.count) of \(NumberFormat.significant(step, 3)) m"])
+        if let step = analysis.step {
+            rows.append(["cells", "\(analysis.cells.count) of \(NumberFormat.significant(step, 3)) m"])
         }
         return PageTable(caption: "The numbers", header: ["quantity", "value"], rows: rows)
     }
@@ -107,9 +107,9 @@ public struct MapSummary {
             [
                 place.name, place.floor ?? NumberFormat.none, NumberFormat.fixed(place.position?.x, 1),
                 NumberFormat.fixed(place.position?.y, 1), "\(place.seconds)",
-                picture.heard(at: index).map { "\($0)" } ?? NumberFormat.none,
-                NumberFormat.fixed(picture.placeErrors[index], 1),
-                picture.confusion[index].prefix(3).map {
+                analysis.receivedBeacons(at: index).map { "\($0)" } ?? NumberFormat.none,
+                NumberFormat.fixed(analysis.placeErrors[index], 1),
+                analysis.confusion[index].prefix(3).map {
                     "\(HTMLEscaping.shortened(map.places[$0.place].name, to: 40)) \(NumberFormat.percent($0.probability))"
                 }.joined(separator: ", "),
             ]
@@ -137,8 +137,11 @@ public struct MapSummary {
     }
 
     private var gaps: PageTable {
-        let rows = picture.gaps.prefix(20).map { gap in
-            [spot(gap.position), gap.floor ?? NumberFormat.none, NumberFormat.significant(gap.area, 3), "\(gap.heard)"]
+        let rows = analysis.gaps.prefix(20).map { gap in
+            [
+                spot(gap.position), gap.floor ?? NumberFormat.none, NumberFormat.significant(gap.area, 3),
+                "\(gap.fewestBeacons)",
+            ]
         }
         return PageTable(
             caption: "Coverage gaps", header: ["near (m)", "floor", "area (m²)", "fewest beacons"], rows: rows)
@@ -151,7 +154,7 @@ public struct MapSummary {
             map.statistics[place].first { $0.beacon == beacon }.map { (place: place, mean: $0.mean) }
         }
         let residuals =
-            picture.step == nil ? [] : found.compactMap { picture.residual(beacon: beacon, place: $0.place) }
+            analysis.step == nil ? [] : found.compactMap { analysis.residual(beacon: beacon, place: $0.place) }
         return (found.count, found.map(\.mean).max(), Percentiles(residuals).rootMeanSquare)
     }
 
@@ -177,7 +180,7 @@ public struct MapSummary {
     /// The numbers of ``MapPage`` as one JSON object.
     public var json: JSONValue {
         let places = map.places.enumerated().map { index, place in
-            let taken = picture.confusion[index].map {
+            let taken = analysis.confusion[index].map {
                 JSONValue.record([
                     ("place", .string(map.places[$0.place].name)), ("share", .rounded($0.probability, 4)),
                 ])
@@ -185,8 +188,8 @@ public struct MapSummary {
             return JSONValue.record([
                 ("name", .string(place.name)), ("floor", .text(place.floor)),
                 ("position", .roundedPosition(place.position)), ("seconds", .integer(place.seconds)),
-                ("heard", .optional(picture.heard(at: index)) { .integer($0) }),
-                ("errorM", .rounded(picture.placeErrors[index])), ("takenFor", .array(taken)),
+                ("heard", .optional(analysis.receivedBeacons(at: index)) { .integer($0) }),
+                ("errorM", .rounded(analysis.placeErrors[index])), ("takenFor", .array(taken)),
             ])
         }
         let beacons = map.beacons.enumerated().map { index, beacon in
@@ -197,17 +200,17 @@ public struct MapSummary {
                 ("strongestDbm", .rounded(found.strongest)), ("residualRmsDb", .rounded(found.residual)),
             ])
         }
-        let gaps = picture.gaps.map { gap in
+        let gaps = analysis.gaps.map { gap in
             JSONValue.record([
                 ("position", .roundedPosition(gap.position)), ("floor", .text(gap.floor)),
-                ("areaM2", .rounded(gap.area)), ("heard", .integer(gap.heard)),
+                ("areaM2", .rounded(gap.area)), ("heard", .integer(gap.fewestBeacons)),
             ])
         }
         return .record([
             ("site", .text(map.site)), ("algorithm", map.settings.json),
             ("source", .string(map.modelSite == nil ? "survey" : "site")),
             ("expectedErrorM", .rounded(meanError)), ("evaluation", .optional(map.evaluation, \.json)),
-            ("cells", .integer(picture.cells.count)), ("stepM", .rounded(picture.step)), ("places", .array(places)),
+            ("cells", .integer(analysis.cells.count)), ("stepM", .rounded(analysis.step)), ("places", .array(places)),
             ("beacons", .array(beacons)), ("gaps", .array(gaps)),
             ("advice", .array(advice.map(JSONValue.string))),
         ])

@@ -61,7 +61,7 @@ public enum ReceivedLevel {
     /// The levels that a controller may report, in dBm. 127 means "not available" and lies outside.
     public static let range = -127.0...20.0
     /// The level in dBm that replaces "not received" in some algorithms.
-    public static let floor = -100.0
+    public static let notReceived = -100.0
 
     /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not
     /// use 0 as a level.

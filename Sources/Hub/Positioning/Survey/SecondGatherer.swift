@@ -54,7 +54,7 @@ public final class SecondGatherer: SightingConsumer {
     /// A sender: a known beacon by its number in the table, or an unknown identity.
     private enum Source: Hashable {
         case known(Int)
-        case stranger(BeaconIdentity)
+        case unknown(BeaconIdentity)
     }
 
     /// The levels of this second, by sender and address. The address is `nil` if it is neither public nor static
@@ -131,8 +131,8 @@ public final class SecondGatherer: SightingConsumer {
     func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
         begin(at: sighting.instant)
         guard let place = table.receive(sighting, octets, range), !sighting.isScanResponse else { return }
-        let stranger = table.tracks[place].identity.map(Source.stranger)
-        guard let source = place < table.knownCount ? .known(place) : stranger else { return }
+        let unknown = table.tracks[place].identity.map(Source.unknown)
+        guard let source = place < table.knownCount ? .known(place) : unknown else { return }
         if let name, let key = BeaconKey(name) { names[source] = key }
         let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
         if let address, !shared.contains(source) { note(source, address) }
@@ -192,7 +192,7 @@ public final class SecondGatherer: SightingConsumer {
     private func identity(of source: Source) -> BeaconIdentity? {
         switch source {
         case .known(let place): table.tracks[place].known?.identity
-        case .stranger(let identity): identity
+        case .unknown(let identity): identity
         }
     }
 

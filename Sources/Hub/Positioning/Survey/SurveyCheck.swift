@@ -25,11 +25,11 @@ public struct SurveyCheck: Sendable {
     static let fewSeconds = 10
     /// A visit was probably recorded elsewhere if its levels differ from those of the other visits to its place by at
     /// least this, in dB.
-    static let strangeLevels = 5.0
+    static let misplacedVisitDifference = 5.0
     /// A stay was probably recorded elsewhere if its levels differ from those of the other stays at its place by at
     /// least this, in dB. The limit is larger than for visits, because levels differ more between headings than between
     /// days.
-    static let strangeStayLevels = 8.0
+    static let misplacedStayDifference = 8.0
     /// A beacon was probably moved if its levels change between two sessions by more than this, in dB, and by more than
     /// ``unusual`` times the median change of all beacons.
     static let movedLevels = 5.0
@@ -44,7 +44,7 @@ public struct SurveyCheck: Sendable {
     public init(_ survey: Survey) {
         stays(survey)
         let table = StayLevels(survey)
-        strangers(table)
+        checkMisplacedStays(table)
         defer { findings = findings.filter(\.isError) + findings.filter { !$0.isError } }
         guard let map = try? SignalMap(survey, keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
@@ -89,17 +89,18 @@ public struct SurveyCheck: Sendable {
 
     /// Compares each stay with the other stays of all places, and then each visit with the other visits. The second
     /// step is needed because the stays of a visit under a wrong place name agree with each other.
-    private mutating func strangers(_ table: StayLevels) {
+    private mutating func checkMisplacedStays(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
-        let strange = strangers(table.stays, among: table.stays, table, limit: Self.strangeStayLevels) { _ in
+        let misplaced = addMisplaced(table.stays, among: table.stays, table, limit: Self.misplacedStayDifference) { _ in
             "its levels differ"
         }
-        let visits = table.visits.filter { strange.isDisjoint(with: $0.stays) }
+        let visits = table.visits.filter { misplaced.isDisjoint(with: $0.stays) }
         let counts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
         let several = visits.filter { counts[$0.place, default: 0] > 1 }
         let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(
             at: 50)
-        strangers(several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))) {
+        let limit = max(Self.misplacedVisitDifference, Self.unusual * (usual ?? 0))
+        addMisplaced(several, among: visits, table, limit: limit) {
             $0.stays.count == 1
                 ? "its levels differ" : "the levels of this and \($0.stays.count - 1) more stays of the visit differ"
         }
@@ -107,7 +108,7 @@ public struct SurveyCheck: Sendable {
 
     /// Returns the stays that were probably recorded elsewhere.
     @discardableResult
-    private mutating func strangers(
+    private mutating func addMisplaced(
         _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
         _ subject: (StayLevels.Entry) -> String
     ) -> Set<Int> {
@@ -121,7 +122,7 @@ public struct SurveyCheck: Sendable {
             }
             if let best, best.difference <= own / 2 { found.append((entry, own, best)) }
         }
-        var strange: Set<Int> = []
+        var misplaced: Set<Int> = []
         var messages: [(own: Double, stay: Int, message: String)] = []
         for (entry, own, best) in found {
             // If all stays at a place differ from each other, only the stay that fits another place best is reported.
@@ -131,7 +132,7 @@ public struct SurveyCheck: Sendable {
             {
                 continue
             }
-            strange.formUnion(entry.stays)
+            misplaced.formUnion(entry.stays)
             let message =
                 "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
                 + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it recorded there?"
@@ -140,7 +141,7 @@ public struct SurveyCheck: Sendable {
         addWorst(
             messages.sorted { ($0.own, $1.stay) > ($1.own, $0.stay) }.map { (stay: $0.stay, message: $0.message) },
             isError: true, rest: "more stays or visits were probably recorded elsewhere")
-        return strange
+        return misplaced
     }
 
     // MARK: Places
@@ -355,7 +356,7 @@ private struct StayLevels {
             var levels: [Int: (mean: Double, share: Double)] = [:]
             for beacon in Set(group.flatMap { $0.levels.keys }) {
                 let found = group.compactMap { $0.levels[beacon] }
-                let mean = Percentiles(found.map(\.mean)).mean ?? ReceivedLevel.floor
+                let mean = Percentiles(found.map(\.mean)).mean ?? ReceivedLevel.notReceived
                 levels[beacon] = (mean, found.reduce(0) { $0 + $1.share } / Double(group.count))
             }
             return Entry(
@@ -372,8 +373,8 @@ private struct StayLevels {
         var differences: [Double] = []
         for (beacon, level) in entry.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
             let known = others.compactMap { $0.levels[beacon] }
-            // A beacon that is never received at the place counts with the level ``ReceivedLevel/floor``.
-            let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.floor
+            // A beacon that is never received at the place counts with the level ``ReceivedLevel/notReceived``.
+            let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.notReceived
             differences.append(abs(level.mean - mean))
         }
         guard differences.count >= 2 else { return nil }
@@ -389,6 +390,6 @@ private struct StayLevels {
                 result[beacon, default: [:]][stay.place, default: []].append(level.mean)
             }
         }
-        return result.mapValues { $0.mapValues { Percentiles($0).mean ?? ReceivedLevel.floor } }
+        return result.mapValues { $0.mapValues { Percentiles($0).mean ?? ReceivedLevel.notReceived } }
     }
 }

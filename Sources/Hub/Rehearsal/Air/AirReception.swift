@@ -31,7 +31,7 @@ struct AirReception {
 
         /// Returns true if a packet lies wholly inside a window on its channel.
         @inline(__always)
-        func hears(_ channel: Int, from start: Int, to end: Int) -> Bool {
+        func receives(_ channel: Int, from start: Int, to end: Int) -> Bool {
             if channels == 1 {
                 guard channel == 0 else { return false }
                 if window >= interval { return true }
@@ -189,7 +189,7 @@ struct AirReception {
                 let listener = word << 6 + rest.trailingZeroBitCount
                 rest &= rest - 1
                 guard let scan = scans[listener], packet.start >= deadUntil[listener],
-                    scan.hears(channel, from: packet.start, to: end)
+                    scan.receives(channel, from: packet.start, to: end)
                 else { continue }
                 let level = levels[listener * emitters + emitter] + packet.powerOffset
                 guard level >= sensitivity else { continue }

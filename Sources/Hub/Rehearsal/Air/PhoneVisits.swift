@@ -32,7 +32,7 @@ struct VisitPlan {
     let scanners: ScannerMix
     let target: SiteSurvey.Target
     /// The rectangle in which phones wander; nil if there are paths, or no floor.
-    let wanders: FloorBounds?
+    let wanderBounds: FloorBounds?
     let outline: FloorOutline?
 
     /// The approximate number of visits of each place. With it, the share of detections is known to a few percent.
@@ -104,7 +104,7 @@ struct VisitPlan {
                     expectedBeacons: result.seen))
         }
         self.paths = paths
-        wanders = paths.isEmpty ? fleet.site?.bounds : nil
+        wanderBounds = paths.isEmpty ? fleet.site?.bounds : nil
     }
 }
 
@@ -191,7 +191,7 @@ struct PhoneVisits {
             if place < part.share { break }
             place -= part.share
         }
-        let moves = !plan.paths.isEmpty || plan.wanders != nil
+        let moves = !plan.paths.isEmpty || plan.wanderBounds != nil
         let stands = !moves || random.nextUnit() < 0.5
         var visit: PhoneVisit
         if stands {
@@ -230,7 +230,7 @@ struct PhoneVisits {
     private typealias Scan = AirReception.Scan
 
     private mutating func somewhere() -> FloorPosition {
-        guard let bounds = plan.wanders else { return FloorPosition(x: 0, y: 0) }
+        guard let bounds = plan.wanderBounds else { return FloorPosition(x: 0, y: 0) }
         // Tries random positions of the rectangle until one is inside the outline, which fills at least a small part of
         // the rectangle.
         for _ in 0..<200 {

@@ -12,7 +12,7 @@ struct RehearsalStage {
     private let shadowing: Double
     private var links: LinkTable
     private(set) var tallies: RehearsalTallies
-    private(set) var play: RehearsalPlay?
+    private(set) var playback: RehearsalPlayback?
 
     private var emitters: [Transmitters.Emitter] = []
     /// By beacon: the indices of the emitters that send its advertisements.
@@ -53,13 +53,13 @@ struct RehearsalStage {
 
     // The period that is stored for the player.
     /// The beginning of the part that is stored for the player, in µs.
-    private let playFrom: Int
+    private let playbackStart: Int
     /// The end of the part that is stored for the player, in µs.
-    private let playTo: Int
-    /// By emitter: the index in ``play`` of its current advertising event, and the time at which this event started, in
-    /// µs.
-    private var playEvent: [(index: Int, start: Int)] = []
-    private var playPhones: [RehearsalPlay.Phone]
+    private let playbackEnd: Int
+    /// By emitter: the index in ``playback`` of its current advertising event, and the time at which this event
+    /// started, in µs.
+    private var playbackEvents: [(index: Int, start: Int)] = []
+    private var playbackPhones: [RehearsalPlayback.Phone]
 
     /// The name of the receivers' scanner: the passive scan of Pharos on Linux.
     private static let receiverScanner = "linux"
@@ -90,14 +90,14 @@ struct RehearsalStage {
         random = RehearsalSeed.mix(options.seed, 5, 0)
         reception = .empty
         rooms = RehearsedRooms(rehearsal, end: end)
-        if let part = options.play {
-            playFrom = Int(part.lowerBound * 1e6)
-            playTo = Int(part.upperBound * 1e6)
-            play = RehearsalPlay(fromS: part.lowerBound, toS: part.upperBound)
+        if let part = options.playbackRange {
+            playbackStart = Int(part.lowerBound * 1e6)
+            playbackEnd = Int(part.upperBound * 1e6)
+            playback = RehearsalPlayback(fromS: part.lowerBound, toS: part.upperBound)
         } else {
-            (playFrom, playTo) = (Int.max, Int.max)
+            (playbackStart, playbackEnd) = (Int.max, Int.max)
         }
-        playPhones = []
+        playbackPhones = []
     }
 
     /// Prepares the phones and receivers. Call it when the emitters are known.
@@ -112,7 +112,7 @@ struct RehearsalStage {
             sensitivity: fleet.model.radio.sensitivity, captureDecibels: options.captureDecibels,
             background: fleet.model.background)
         payloads = Array(repeating: nil, count: emitters.count * RehearsedMachine.ringSize)
-        playEvent = Array(repeating: (-1, Int.min), count: emitters.count)
+        playbackEvents = Array(repeating: (-1, Int.min), count: emitters.count)
         let faulty = Set(options.faults.map(\.subject))
         isComparable = fleet.beacons.map { !$0.sharesSet && !faulty.contains($0.name) }
         for receiver in 0..<receivers { try beginReceiver(receiver) }
@@ -123,10 +123,10 @@ struct RehearsalStage {
             due[phone] = max(0, next.visit.begin)
         }
         nextDue = due.min() ?? Int.max
-        playPhones = makers.map { _ in RehearsalPlay.Phone(scanner: "") }
+        playbackPhones = makers.map { _ in RehearsalPlayback.Phone(scanner: "") }
         for fault in options.faults {
             let beacon = fleet.beacons.firstIndex { $0.name == fault.subject }
-            play?.changes.append(RehearsalPlay.Change(atS: fault.atS, beacon: beacon, text: fault.text))
+            playback?.changes.append(RehearsalPlayback.Change(atS: fault.atS, beacon: beacon, text: fault.text))
         }
     }
 
@@ -215,7 +215,7 @@ struct RehearsalStage {
                 changePhones(at: packet.start)
                 swap(&hearing, &reception)
             }
-            if packet.start >= playFrom, packet.start < playTo { notePlay(packet) }
+            if packet.start >= playbackStart, packet.start < playbackEnd { notePlayback(packet) }
             hearing.add(packet, &random) { packet, listener, level, outcome in
                 decide(packet, listener, level, outcome, &failure)
             }
@@ -241,7 +241,7 @@ struct RehearsalStage {
         _ failure: inout RehearsalError?
     ) -> Bool {
         let emitter = emitters[Int(packet.emitter)]
-        if packet.start >= playFrom, packet.start < playTo { notePlay(packet, outcome) }
+        if packet.start >= playbackStart, packet.start < playbackEnd { notePlayback(packet, outcome) }
         if listener < receivers {
             receive(packet, emitter, listener, level, outcome, &failure)
         } else {
@@ -278,7 +278,7 @@ struct RehearsalStage {
             }
         }
         if outcome.isReceived, packet.advertisement >= 0 {
-            rooms?.hear(emitter.beacon, by: receiver, level: level, at: packet.start)
+            rooms?.receive(emitter.beacon, by: receiver, level: level, at: packet.start)
         }
         let link = linkOf[receiver][emitter.beacon]
         guard link >= 0, !emitter.isClone, packet.advertisement >= 0 else { return }
@@ -304,9 +304,9 @@ struct RehearsalStage {
         let beacon = Int32(emitter.beacon)
         if !visit.found.contains(beacon) {
             visits[phone]?.found.insert(beacon)
-            if packet.start >= playFrom, packet.start < playTo {
-                playPhones[phone].discoveries.append(
-                    RehearsalPlay.Discovery(atS: Double(packet.start) / 1e6, beacon: emitter.beacon))
+            if packet.start >= playbackStart, packet.start < playbackEnd {
+                playbackPhones[phone].discoveries.append(
+                    RehearsalPlayback.Discovery(atS: Double(packet.start) / 1e6, beacon: emitter.beacon))
             }
         }
         guard isBest, case .stand(let place) = visit.kind else { return }
@@ -393,7 +393,7 @@ struct RehearsalStage {
         }
         visits[phone] = visit
         if visit.corners.count > 1 { place(phone, at: visit.position(after: max(0, now - visit.begin))) }
-        notePlayBegin(phone, visit)
+        notePlaybackVisit(phone, visit)
     }
 
     private mutating func move(_ phone: Int, _ visit: PhoneVisit, at now: Int) {
@@ -499,48 +499,48 @@ struct RehearsalStage {
                     + "its own"
                 : "beacons with a planted fault, and detections that the plan expects after more than 300 s, are not compared"
         }
-        if play != nil {
-            play?.phones = playPhones
-            play?.changes.sort { $0.atS < $1.atS }
+        if playback != nil {
+            playback?.phones = playbackPhones
+            playback?.changes.sort { $0.atS < $1.atS }
         }
         return tallies
     }
 
     // MARK: The period for the player
 
-    private mutating func notePlay(_ packet: AirPacket) {
+    private mutating func notePlayback(_ packet: AirPacket) {
         let emitter = Int(packet.emitter)
         let start = packet.start - Int(packet.offset)
-        guard playEvent[emitter].start != start || playEvent[emitter].index < 0 else { return }
-        playEvent[emitter] = (play?.sends.count ?? 0, start)
-        play?.sends.milliseconds.append(Double(start) / 1000)
-        play?.sends.beacons.append(emitters[emitter].beacon)
-        play?.sends.received.append(0)
-        play?.sends.collided.append(0)
+        guard playbackEvents[emitter].start != start || playbackEvents[emitter].index < 0 else { return }
+        playbackEvents[emitter] = (playback?.events.count ?? 0, start)
+        playback?.events.milliseconds.append(Double(start) / 1000)
+        playback?.events.beacons.append(emitters[emitter].beacon)
+        playback?.events.received.append(0)
+        playback?.events.collided.append(0)
     }
 
-    private mutating func notePlay(_ packet: AirPacket, _ outcome: AirReception.Outcome) {
-        let (index, start) = playEvent[Int(packet.emitter)]
+    private mutating func notePlayback(_ packet: AirPacket, _ outcome: AirReception.Outcome) {
+        let (index, start) = playbackEvents[Int(packet.emitter)]
         guard index >= 0, start == packet.start - Int(packet.offset) else { return }
         if outcome.isReceived {
-            play?.sends.received[index] += 1
+            playback?.events.received[index] += 1
         } else if outcome == .collided {
-            play?.sends.collided[index] += 1
+            playback?.events.collided[index] += 1
         }
     }
 
-    private mutating func notePlayBegin(_ phone: Int, _ visit: PhoneVisit) {
-        guard visit.end >= playFrom, visit.begin < playTo else { return }
-        playPhones[phone].scanner = plan.scanners.parts[visit.scanner].scanner.name
+    private mutating func notePlaybackVisit(_ phone: Int, _ visit: PhoneVisit) {
+        guard visit.end >= playbackStart, visit.begin < playbackEnd else { return }
+        playbackPhones[phone].scanner = plan.scanners.parts[visit.scanner].scanner.name
         var at = Double(visit.begin) / 1e6
-        playPhones[phone].track.append(RehearsalPlay.TrackPoint(atS: at, visit.corners[0]))
+        playbackPhones[phone].track.append(RehearsalPlayback.TrackPoint(atS: at, visit.corners[0]))
         for (from, to) in zip(visit.corners, visit.corners.dropFirst()) {
             at += from.distance(to: to) / visit.speed
-            playPhones[phone].track.append(RehearsalPlay.TrackPoint(atS: at, to))
+            playbackPhones[phone].track.append(RehearsalPlayback.TrackPoint(atS: at, to))
         }
         if visit.corners.count == 1 {
-            playPhones[phone].track.append(
-                RehearsalPlay.TrackPoint(atS: Double(visit.end) / 1e6, visit.corners[0]))
+            playbackPhones[phone].track.append(
+                RehearsalPlayback.TrackPoint(atS: Double(visit.end) / 1e6, visit.corners[0]))
         }
     }
 }

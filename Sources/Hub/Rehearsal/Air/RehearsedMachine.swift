@@ -85,8 +85,8 @@ final class RehearsedMachine {
     private var lastID: [FixedOctets<8>?]
     /// By advertisement: true if its set was enabled again with a new id, so that the next event comes early.
     private var hasNewID: [Bool]
-    private var strangeOctets: [UInt8] = []
-    private var strangePlace: Int16 = -1
+    private var unexpectedOctets: [UInt8] = []
+    private var unexpectedPlace: Int16 = -1
 
     // The results for the current slice of time.
     private(set) var packets: [AirPacket] = []
@@ -254,7 +254,7 @@ final class RehearsedMachine {
         // 20 ms apart.
         if start - eventStart[slot] > 5000 {
             eventStart[slot] = start
-            if let index { count(index, at: start) } else { tally.strangeData += 1 }
+            if let index { count(index, at: start) } else { tally.unexpectedEvents += 1 }
         }
         let nominal = beacon.place.radioPower
         let wanted = index.flatMap { beacon.sent[$0].source.advertisement.radioPower } ?? nil
@@ -263,7 +263,7 @@ final class RehearsedMachine {
             AirPacket(
                 start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[slot]),
                 emitter: Int32(emitter), advertisement: Int16(index ?? -1),
-                payload: index.map { places[$0] } ?? strangePlace,
+                payload: index.map { places[$0] } ?? unexpectedPlace,
                 channel: UInt8(pdu.channel - 37), powerOffset: Float(power - nominal)))
     }
 
@@ -272,7 +272,7 @@ final class RehearsedMachine {
         for index in known.indices where known[index] == pdu.data {
             return index
         }
-        if pdu.data == strangeOctets, strangePlace >= 0 { return nil }
+        if pdu.data == unexpectedOctets, unexpectedPlace >= 0 { return nil }
         let frame = frame(in: pdu.data)
         let index = beacon.sent.firstIndex { sent in
             switch (sent.type, frame) {
@@ -291,7 +291,7 @@ final class RehearsedMachine {
                 emitter: Int32(emitter), place: place, octets: pdu.data, address: pdu.address,
                 isRandom: pdu.addressType != .publicDevice, properties: pdu.properties.rawValue))
         guard let index else {
-            (strangeOctets, strangePlace) = (pdu.data, place)
+            (unexpectedOctets, unexpectedPlace) = (pdu.data, place)
             return nil
         }
         (known[index], places[index]) = (pdu.data, place)

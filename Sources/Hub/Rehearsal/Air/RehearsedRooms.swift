@@ -105,7 +105,7 @@ struct RehearsedRooms {
     }
 
     /// Counts a received packet.
-    mutating func hear(_ beacon: Int, by receiver: Int, level: Float, at time: Int) {
+    mutating func receive(_ beacon: Int, by receiver: Int, level: Float, at time: Int) {
         advance(to: time)
         guard time < end else { return }
         counts[receiver][beacon] += 1
@@ -117,7 +117,7 @@ struct RehearsedRooms {
         while secondEnd <= min(time, end) {
             let now = secondEnd
             secondEnd += 1_000_000
-            for index in findings.indices { pass(index) }
+            for index in findings.indices { countSecond(index) }
             let isAway = away.contains { $0.contains(now) }
             for receiver in receivers.indices {
                 var line = ReceiverLine(
@@ -140,7 +140,7 @@ struct RehearsedRooms {
     }
 
     /// Counts a second in the room that the collector reports for a beacon.
-    private mutating func pass(_ index: Int) {
+    private mutating func countSecond(_ index: Int) {
         guard let room = findings[index].room, let own = rooms[index] else { return }
         findings[index].roomSeconds += 1
         findings[index].expectedWrong += Int((1 - findings[index].probability) * 1000)

@@ -17,7 +17,7 @@ struct RehearsalFloor {
     /// The largest number of beacons whose names are drawn.
     private static let labelledBeacons = 60
     /// The largest number of phones whose tracks are drawn.
-    private static let wayLimit = 200
+    private static let trackLimit = 200
 
     /// The drawing of a report; nil if no beacon has a position.
     init?(_ report: RehearsalReport) {
@@ -27,7 +27,7 @@ struct RehearsalFloor {
         shares = report.detectedShares
         var others = report.site?.receivers.map(\.position) ?? []
         for room in report.site?.rooms ?? [] { others += room.outline.corners }
-        for phone in report.play?.phones.prefix(Self.wayLimit) ?? [] { others += phone.track.map(\.position) }
+        for phone in report.playback?.phones.prefix(Self.trackLimit) ?? [] { others += phone.track.map(\.position) }
         var plan = PlanPageContent.FloorPlan(
             title: "", valueName: "", unit: "", isHigherBetter: true, spotSpacing: 1,
             beacons: report.beacons.compactMap { beacon in
@@ -64,7 +64,7 @@ struct RehearsalFloor {
         }
         // The player hides this group, because it draws the state at the current time instead.
         drawing.beginGroup(id: "summary")
-        drawWays(in: &drawing)
+        drawTracks(in: &drawing)
         drawShares(in: &drawing)
         drawing.endGroup()
         for receiver in report.site?.receivers ?? [] {
@@ -84,8 +84,8 @@ struct RehearsalFloor {
         report.promises.contains { $0.verdict == .broken && $0.kind == kind && $0.subject == subject }
     }
 
-    private func drawWays(in drawing: inout SVG) {
-        for phone in (report.play?.phones ?? []).prefix(Self.wayLimit) {
+    private func drawTracks(in drawing: inout SVG) {
+        for phone in (report.playback?.phones ?? []).prefix(Self.trackLimit) {
             drawing.path(SVGPath(line: phone.track.map { place($0.position) }), class: "phoneWay")
         }
     }
@@ -170,13 +170,13 @@ struct RehearsalFloor {
         if !(report.site?.receivers.isEmpty ?? true) { entries.append(.init("receiver", "receiver")) }
         if !(report.site?.rooms.isEmpty ?? true) { entries.append(.init("room", "room")) }
         if !plan.paths.isEmpty { entries.append(.init("way", "path")) }
-        if report.play?.phones.isEmpty == false { entries.append(.init("phoneWay", "way of a phone")) }
+        if report.playback?.phones.isEmpty == false { entries.append(.init("phoneWay", "way of a phone")) }
         if !plan.walls.isEmpty { entries.append(.init("wall", "wall: a wider line weakens more")) }
         return HTML.legend(entries)
     }
 
     /// The legend of the moving objects that the player draws.
-    var playLegend: String {
+    var playbackLegend: String {
         HTML.legend(
             beaconEntries + [
                 .init("flash received", "a beacon sends, and a phone or receiver receives it"),

@@ -7,22 +7,24 @@ struct RehearsalPlayer {
     private let report: RehearsalReport
     private let floor: RehearsalFloor
     /// The part that the player plays; nil for a page without a player.
-    private let play: RehearsalPlay?
+    private let playback: RehearsalPlayback?
     /// The number of advertising events that the page plays.
-    private let sendCount: Int
+    private let eventCount: Int
 
     /// The largest number of advertising events on a page. They take about 3 MB.
-    private static let sendLimit = 200_000
+    private static let eventLimit = 200_000
 
     /// The player of a report; nil if no beacon has a position.
     init?(_ report: RehearsalReport) {
         guard let floor = RehearsalFloor(report) else { return nil }
         self.report = report
         self.floor = floor
-        var play = report.play
-        sendCount = min(Self.sendLimit, play?.sends.count ?? 0)
-        if let sends = play?.sends, sendCount < sends.count { play?.toS = sends.milliseconds[sendCount] / 1000 }
-        self.play = play
+        var playback = report.playback
+        eventCount = min(Self.eventLimit, playback?.events.count ?? 0)
+        if let events = playback?.events, eventCount < events.count {
+            playback?.toS = events.milliseconds[eventCount] / 1000
+        }
+        self.playback = playback
     }
 
     /// The drawing and, if a period is stored, the controls. The controls are hidden until a script shows them.
@@ -33,41 +35,42 @@ struct RehearsalPlayer {
         let caption =
             "The colours show the result of the whole rehearsal: \(NumberFormat.significant(report.hours, unit: "h")) with "
             + "\(NumberFormat.count(report.phones, "phone"))\(scanners)."
-            + (play.map {
+            + (playback.map {
                 " Press Play to watch \(RehearsalClock.text($0.fromS)) to \(RehearsalClock.text($0.toS))."
             } ?? "")
-        let moving = play == nil ? "" : "<div id=\"moving\" hidden>\(floor.playLegend)</div>"
-        let canvas = play == nil ? "" : "<canvas id=\"air\" aria-hidden=\"true\"></canvas>"
+        let moving = playback == nil ? "" : "<div id=\"moving\" hidden>\(floor.playbackLegend)</div>"
+        let canvas = playback == nil ? "" : "<canvas id=\"air\" aria-hidden=\"true\"></canvas>"
         let stage =
             "<div id=\"stage\">\(floor.drawing.element(label: floor.label, id: "drawing"))\(canvas)</div>"
         return HTML.figure(
             id: "floor", title: "The floor",
             drawing: "<div class=\"theatre\">\(stage)<div class=\"beside\"><div id=\"still\">\(floor.legend)</div>"
-                + "\(moving)\(play == nil ? "" : RehearsalScript.nowPlaying)</div>"
-                + (play == nil ? "" : RehearsalScript.player) + "</div>",
+                + "\(moving)\(playback == nil ? "" : RehearsalScript.nowPlaying)</div>"
+                + (playback == nil ? "" : RehearsalScript.player) + "</div>",
             caption: caption, table: markup + changes)
     }
 
     /// The table of the changes in the period for the player.
     private var changes: String {
-        guard let play, !play.changes.isEmpty else { return "" }
+        guard let playback, !playback.changes.isEmpty else { return "" }
         return HTML.table(
             caption: "Changes in the period of the player", header: ["time", "change"],
-            rows: play.changes.prefix(200).map { [RehearsalClock.text($0.atS), $0.text] })
+            rows: playback.changes.prefix(200).map { [RehearsalClock.text($0.atS), $0.text] })
     }
 
     var notes: [String] {
-        guard let play, let all = report.play?.sends.count, sendCount < all else { return [] }
+        guard let playback, let all = report.playback?.events.count, eventCount < all else { return [] }
         return [
-            "The page plays the first \(sendCount) of \(all) advertising events, until \(RehearsalClock.text(play.toS))."
+            "The page plays the first \(eventCount) of \(all) advertising events, until "
+                + "\(RehearsalClock.text(playback.toS))."
         ]
     }
 
     /// The data for the script of the player: times in ms, and positions in units of the drawing.
     var data: PageData {
-        guard let play else { return .null }
+        guard let playback else { return .null }
         return .object([
-            ("from", .number((play.fromS * 1000).rounded())), ("to", .number((play.toS * 1000).rounded())),
+            ("from", .number((playback.fromS * 1000).rounded())), ("to", .number((playback.toS * 1000).rounded())),
             ("radius", .number(floor.radius)), ("ring", .number(floor.ring)),
             (
                 "beacons",
@@ -80,11 +83,11 @@ struct RehearsalPlayer {
                         ])
                     })
             ),
-            ("sends", sends(play)), ("phones", .list(play.phones.map(phone))),
+            ("sends", events(playback)), ("phones", .list(playback.phones.map(phone))),
             (
                 "changes",
                 .list(
-                    play.changes.map { change in
+                    playback.changes.map { change in
                         .object([
                             ("time", milliseconds(change.atS)), ("beacon", .number(change.beacon.map(Double.init))),
                             ("text", .text(HTMLEscaping.shortened(change.text, to: 160))),
@@ -96,23 +99,23 @@ struct RehearsalPlayer {
 
     /// The advertising events as columns of numbers, separated by spaces. Each time is the difference from the previous
     /// event in ms, because short numbers keep the page small.
-    private func sends(_ play: RehearsalPlay) -> PageData {
+    private func events(_ playback: RehearsalPlayback) -> PageData {
         func column(_ values: some Sequence<Int>) -> PageData {
-            .text(values.prefix(sendCount).map { "\($0)" }.joined(separator: " "))
+            .text(values.prefix(eventCount).map { "\($0)" }.joined(separator: " "))
         }
-        var last = Int((play.fromS * 1000).rounded())
-        let after = play.sends.milliseconds.prefix(sendCount).map { time in
+        var last = Int((playback.fromS * 1000).rounded())
+        let after = playback.events.milliseconds.prefix(eventCount).map { time in
             let rounded = Int(time.rounded())
             defer { last = rounded }
             return rounded - last
         }
         return .object([
-            ("after", column(after)), ("beacon", column(play.sends.beacons)), ("received", column(play.sends.received)),
-            ("collided", column(play.sends.collided)),
+            ("after", column(after)), ("beacon", column(playback.events.beacons)),
+            ("received", column(playback.events.received)), ("collided", column(playback.events.collided)),
         ])
     }
 
-    private func phone(_ phone: RehearsalPlay.Phone) -> PageData {
+    private func phone(_ phone: RehearsalPlayback.Phone) -> PageData {
         let track = phone.track.flatMap { point -> [PageData] in
             let spot = floor.place(point.position)
             return [milliseconds(point.atS), short(spot.x), short(spot.y)]

@@ -60,7 +60,7 @@ public struct RehearsalReport: Sendable {
     /// The arguments of the command that repeats the run, such as `rehearse museum.json --seed 1`.
     public var replay: String
     /// The part of the rehearsal to play; nil if none was requested.
-    public var play: RehearsalPlay?
+    public var playback: RehearsalPlayback?
     /// The counts from which the report was made. They are needed to add other runs. Nil for a sample report.
     var tallies: RehearsalTallies?
 
@@ -117,7 +117,7 @@ public struct RehearsalReport: Sendable {
                         ])
                     })
             ),
-            ("notes", .array(notes.map { .string($0) })), ("play", .optional(play) { $0.json }),
+            ("notes", .array(notes.map { .string($0) })), ("play", .optional(playback) { $0.json }),
             ("tallies", .optional(tallies) { $0.json }),
         ]
     }

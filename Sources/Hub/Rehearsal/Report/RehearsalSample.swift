@@ -30,32 +30,32 @@ extension RehearsalReport {
                 standardError: 1.1, count: 200, verdict: .holds),
         ]
         report.notes = ["The values of this report are invented."]
-        var play = RehearsalPlay(fromS: 0, toS: 20)
+        var playback = RehearsalPlayback(fromS: 0, toS: 20)
         for tick in 0..<80 {
             for (beacon, end) in [20.0, 12, 20].enumerated() {
                 let ms = Double(tick) * 250 + Double(beacon) * 3.5
                 guard ms < end * 1000 else { continue }
-                play.sends.milliseconds.append(ms)
-                play.sends.beacons.append(beacon)
+                playback.events.milliseconds.append(ms)
+                playback.events.beacons.append(beacon)
                 let collides = (tick + beacon) % 11 == 0
-                play.sends.received.append(collides ? 0 : 1)
-                play.sends.collided.append(collides ? 1 : 0)
+                playback.events.received.append(collides ? 0 : 1)
+                playback.events.collided.append(collides ? 1 : 0)
             }
         }
-        play.phones = [
-            RehearsalPlay.Phone(
+        playback.phones = [
+            RehearsalPlayback.Phone(
                 scanner: "android-balanced",
                 track: [
-                    RehearsalPlay.TrackPoint(atS: 0, FloorPosition(x: 1, y: 1)),
-                    RehearsalPlay.TrackPoint(atS: 10, FloorPosition(x: 9, y: 3.5)),
-                    RehearsalPlay.TrackPoint(atS: 20, FloorPosition(x: 11, y: 10)),
+                    RehearsalPlayback.TrackPoint(atS: 0, FloorPosition(x: 1, y: 1)),
+                    RehearsalPlayback.TrackPoint(atS: 10, FloorPosition(x: 9, y: 3.5)),
+                    RehearsalPlayback.TrackPoint(atS: 20, FloorPosition(x: 11, y: 10)),
                 ],
                 discoveries: [
-                    RehearsalPlay.Discovery(atS: 2.1, beacon: 0), RehearsalPlay.Discovery(atS: 6.4, beacon: 1),
+                    RehearsalPlayback.Discovery(atS: 2.1, beacon: 0), RehearsalPlayback.Discovery(atS: 6.4, beacon: 1),
                 ])
         ]
-        play.changes = [RehearsalPlay.Change(atS: 12, beacon: 1, text: "hall-desk stops")]
-        report.play = play
+        playback.changes = [RehearsalPlayback.Change(atS: 12, beacon: 1, text: "hall-desk stops")]
+        report.playback = playback
         return report
     }
 }

@@ -96,37 +96,37 @@ struct RehearsalTables {
     var beacons: String {
         let verdicts = report.verdicts
         let shares = report.detectedShares
-        let sends = sends
+        let eventCounts = eventCounts
         let order = report.beacons.indices.sorted { (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1) }
         let shown = Array(order.prefix(Self.rowLimit))
-        let isPlayed = report.play != nil
+        let hasPlayback = report.playback != nil
         let header =
             ["beacon", "result", "x (m)", "y (m)", "detected in time"]
-            + (isPlayed ? ["sends to play", "received", "with collisions"] : [])
+            + (hasPlayback ? ["sends to play", "received", "with collisions"] : [])
         return HTML.table(
             caption: "Beacons", header: header,
             rows: shown.map { number in
                 let beacon = report.beacons[number]
-                let sent = sends[number]
+                let sent = eventCounts[number]
                 func share(_ count: Int) -> String {
                     NumberFormat.percent(sent.all > 0 ? Double(count) / Double(sent.all) : nil)
                 }
                 return [
                     beacon.name, verdicts[number]?.words ?? "no promise", NumberFormat.fixed(beacon.position?.x, 1),
                     NumberFormat.fixed(beacon.position?.y, 1), NumberFormat.percent(shares[number]),
-                ] + (isPlayed ? ["\(sent.all)", share(sent.received), share(sent.collided)] : [])
+                ] + (hasPlayback ? ["\(sent.all)", share(sent.received), share(sent.collided)] : [])
             }, marks: shown.map { verdicts[$0].map(Self.mark) })
     }
 
     /// For each beacon, the numbers of advertising events in the period for the player: all events, those that a phone
     /// or receiver received, and those with a collision at a phone or receiver. An event can be in both.
-    private var sends: [(all: Int, received: Int, collided: Int)] {
+    private var eventCounts: [(all: Int, received: Int, collided: Int)] {
         var counts = report.beacons.map { _ in (all: 0, received: 0, collided: 0) }
-        guard let sends = report.play?.sends else { return counts }
-        for (index, beacon) in sends.beacons.enumerated() where counts.indices.contains(beacon) {
+        guard let events = report.playback?.events else { return counts }
+        for (index, beacon) in events.beacons.enumerated() where counts.indices.contains(beacon) {
             counts[beacon].all += 1
-            if sends.received[index] > 0 { counts[beacon].received += 1 }
-            if sends.collided[index] > 0 { counts[beacon].collided += 1 }
+            if events.received[index] > 0 { counts[beacon].received += 1 }
+            if events.collided[index] > 0 { counts[beacon].collided += 1 }
         }
         return counts
     }

@@ -107,11 +107,12 @@ struct RehearsalJudge {
         }
         var identity = RehearsalPromise(
             .identity, beacon.name, beacon: index, relation: .atMost, expected: 0,
-            measured: Double(beacon.strangeData + beacon.foreignPackets), unit: "",
+            measured: Double(beacon.unexpectedEvents + beacon.foreignPackets), unit: "",
             count: beacon.advertisements.reduce(0) { $0 + $1.events.reduce(0, +) }, verdict: .holds)
-        if beacon.strangeData > 0 {
+        if beacon.unexpectedEvents > 0 {
             explain(
-                &identity, "\(beacon.name) sent \(beacon.strangeData) events with data that are not in its profile",
+                &identity,
+                "\(beacon.name) sent \(beacon.unexpectedEvents) events with data that are not in its profile",
                 by: ["identity"], beacon.name)
         } else if beacon.foreignPackets > 0 {
             explain(
@@ -395,8 +396,8 @@ struct RehearsalJudge {
             // If the receiver never received the beacon, the smallest share that is expected in range is used.
             let share = end == 0 ? Self.smallestShare : received / Double(max(1, sent[..<end].reduce(0, +)))
             let missed = (end..<RehearsalTallies.parts).reduce(0) { sum, part in
-                let hears = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }
-                return hears ? sum + sent[part] : sum
+                let receivesOthers = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }
+                return receivesOthers ? sum + sent[part] : sum
             }
             guard share * Double(missed) > Self.runs * Self.runs * log(tests / Self.falseAlarm) else { continue }
             receivers.append(receiver.name)

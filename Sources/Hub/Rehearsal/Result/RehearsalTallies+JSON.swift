@@ -146,7 +146,7 @@ extension RehearsalTallies.Beacon {
             (
                 "values",
                 .integers([
-                    strangeData, foreignPackets, duePerDay, plannedLife, rehearsedLife, falseExits, roomSeconds,
+                    unexpectedEvents, foreignPackets, duePerDay, plannedLife, rehearsedLife, falseExits, roomSeconds,
                     wrongRoomSeconds, expectedWrongMilliseconds,
                 ])
             ), ("advertisements", .array(advertisements.map(\.json))),
@@ -162,7 +162,7 @@ extension RehearsalTallies.Beacon {
         let advertisements = sent.compactMap { RehearsalTallies.Advertisement($0) }
         guard advertisements.count == sent.count else { return nil }
         self.init(
-            name: name, position: position, room: room, advertisements: advertisements, strangeData: values[0],
+            name: name, position: position, room: room, advertisements: advertisements, unexpectedEvents: values[0],
             foreignPackets: values[1], refusal: refusal, duePerDay: values[2], plannedLife: values[3],
             rehearsedLife: values[4], falseExits: values[5], roomSeconds: values[6], wrongRoomSeconds: values[7],
             expectedWrongMilliseconds: values[8])

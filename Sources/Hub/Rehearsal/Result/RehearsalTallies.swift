@@ -69,7 +69,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var room: String
         var advertisements: [Advertisement]
         /// The number of events of the beacon's machine with data that it should not send.
-        var strangeData = 0
+        var unexpectedEvents = 0
         /// The number of packets with the beacon's data that another device sent and a phone or a receiver received.
         var foreignPackets = 0
         /// The reason why the beacon's machine could not send; empty if it could.
@@ -252,7 +252,7 @@ private func addCounts(_ sums: inout [Int], _ others: [Int]) {
 extension RehearsalTallies.Beacon {
     fileprivate mutating func add(_ other: Self) {
         for index in advertisements.indices { advertisements[index].add(other.advertisements[index]) }
-        strangeData += other.strangeData
+        unexpectedEvents += other.unexpectedEvents
         foreignPackets += other.foreignPackets
         if refusal.isEmpty { refusal = other.refusal }
         // The battery life is averaged. The planned life is the same in both runs.

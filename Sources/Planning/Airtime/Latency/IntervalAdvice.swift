@@ -36,20 +36,20 @@ public struct IntervalAdvice: Sendable {
     /// - Parameters:
     ///   - airtimeMicroseconds: tau in µs; with extended PDUs, the airtime of the packet on one primary channel.
     ///   - extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
-    ///   - logSparingOther: ln of the probability that the other advertisements of one beacon do not hit
-    ///     an event (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
+    ///   - logOtherClearProbability: ln of the probability that the other advertisements of one beacon do not hit
+    ///     an event (``TargetCollisions/logOtherClearProbability``); 0 for beacons with one advertisement.
     ///
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), and a logarithm above 0. Also throws the errors of `LatencyModel`.
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
         scanners: ScannerMix,
-        logSparingOther: Double = 0
+        logOtherClearProbability: Double = 0
     ) throws(AirtimeError) {
         self.goal = goal
         search = try IntervalSearch(
             count: count, packets: EventPackets(airtimeMicroseconds: airtimeMicroseconds, extended: extended),
-            scanners: scanners, logSparingOther: logSparingOther)
+            scanners: scanners, logOtherClearProbability: logOtherClearProbability)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
         switch goal {
         case .detect(let seconds, let probability):

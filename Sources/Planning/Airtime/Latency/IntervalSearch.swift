@@ -13,19 +13,19 @@ struct IntervalSearch: Sendable {
     let packets: EventPackets
     let scanners: ScannerMix
     /// ln of the probability that the other advertisements of one other beacon do not hit a packet.
-    let logSparingOther: Double
+    let logOtherClearProbability: Double
 
     init(
-        count: Int, packets: EventPackets, scanners: ScannerMix, logSparingOther: Double = 0
+        count: Int, packets: EventPackets, scanners: ScannerMix, logOtherClearProbability: Double = 0
     ) throws(AirtimeError) {
-        guard logSparingOther <= 0 else {
-            throw .quantity(name: "a logarithm of a probability", value: logSparingOther)
+        guard logOtherClearProbability <= 0 else {
+            throw .quantity(name: "a logarithm of a probability", value: logOtherClearProbability)
         }
         self.count = count
         self.packets = packets
         units = packets.units(count: count)
         self.scanners = scanners
-        self.logSparingOther = logSparingOther
+        self.logOtherClearProbability = logOtherClearProbability
         // Throws the model's errors before the search.
         _ = try model(unit(units.lowerBound))
     }
@@ -44,7 +44,7 @@ struct IntervalSearch: Sendable {
 
     private func model(_ interval: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyModel {
         let group = try packets.group(count: count, intervalMicroseconds: interval)
-        let other = count > 1 ? exp(Double(count - 1) * logSparingOther) : 1
+        let other = count > 1 ? exp(Double(count - 1) * logOtherClearProbability) : 1
         return try LatencyModel(
             group: group, preset: preset, otherClearProbability: other)
     }
@@ -138,12 +138,12 @@ struct IntervalSearch: Sendable {
         let all = try latency(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds))).whole
         let continuous = try IntervalSearch(
             count: count, packets: packets, scanners: ScannerMix(.continuous),
-            logSparingOther: logSparingOther)
+            logOtherClearProbability: logOtherClearProbability)
         let fewer = try mostBeacons(within: seconds, probability: probability)
         var ofFewer: AdvertisingInterval?
         if let fewer {
             ofFewer = try IntervalSearch(
-                count: fewer, packets: packets, scanners: scanners, logSparingOther: logSparingOther
+                count: fewer, packets: packets, scanners: scanners, logOtherClearProbability: logOtherClearProbability
             ).longest(within: seconds, probability: probability).interval
         }
         return IntervalOutcome.Shortfall(
@@ -159,7 +159,7 @@ struct IntervalSearch: Sendable {
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
             let fewer = try IntervalSearch(
-                count: middle, packets: packets, scanners: scanners, logSparingOther: logSparingOther)
+                count: middle, packets: packets, scanners: scanners, logOtherClearProbability: logOtherClearProbability)
             let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }

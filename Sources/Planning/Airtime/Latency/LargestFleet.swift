@@ -18,22 +18,23 @@ public struct LargestFleet: Sendable {
     ) throws(AirtimeError) {
         try self.init(
             within: seconds, probability: probability,
-            around: BoxSurroundings(
+            collisions: TargetCollisions(
                 intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds),
             scanners: scanners)
     }
 
-    /// Finds the largest number of boxes that send several advertisements. The target is the advertisement `asked`, and
-    /// all boxes have the same mixture.
+    /// Finds the largest number of machines that send several advertisements. All machines have the same mixture.
+    ///
+    /// - Parameter collisions: The collisions of the target advertisement.
     public init(
-        within seconds: Double, probability: Double, around asked: BoxSurroundings, scanners: ScannerMix
+        within seconds: Double, probability: Double, collisions: TargetCollisions, scanners: ScannerMix
     ) throws(AirtimeError) {
         guard seconds > 0, seconds <= 3600 else { throw .quantity(name: "a time in s", value: seconds) }
         guard probability > 0, probability < 1 else { throw .share(probability) }
-        guard asked.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
-            throw .airtime(asked.airtimeMicroseconds)
+        guard collisions.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
+            throw .airtime(collisions.airtimeMicroseconds)
         }
-        let search = FleetSearch(seconds: seconds, probability: probability, asked: asked, scanners: scanners)
+        let search = FleetSearch(seconds: seconds, probability: probability, collisions: collisions, scanners: scanners)
         (beacons, latency) = try search.most()
     }
 }
@@ -42,7 +43,7 @@ public struct LargestFleet: Sendable {
 private struct FleetSearch {
     let seconds: Double
     let probability: Double
-    let asked: BoxSurroundings
+    let collisions: TargetCollisions
     let scanners: ScannerMix
 
     func most() throws(AirtimeError) -> (Int, MixLatency) {
@@ -85,7 +86,7 @@ private struct FleetSearch {
     }
 
     private func model(_ beacons: Int, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyModel {
-        let (group, otherClear) = try asked.fleet(ofBoxes: beacons)
+        let (group, otherClear) = try collisions.fleet(ofMachines: beacons)
         return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClear)
     }
 
@@ -96,7 +97,7 @@ private struct FleetSearch {
             let alone = try model(1, preset)
             return alone.windowShare * seconds * 1_000_000 / alone.meanPeriodMicroseconds
         }
-        let beacons = 2 + log(probability / packets) / asked.logSparing
+        let beacons = 2 + log(probability / packets) / collisions.logClearProbability
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }
 
@@ -110,7 +111,9 @@ private struct FleetSearch {
         guard reached < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
         let above = log(log1p(-reached) / log1p(-probability))
         let width = Double(high - low)
-        guard missed > 0 else { return low + Int(min(max(above / -asked.logSparing * 1.02, 0), width)) + 1 }
+        guard missed > 0 else {
+            return low + Int(min(max(above / -collisions.logClearProbability * 1.02, 0), width)) + 1
+        }
         let below = log(log1p(-missed) / log1p(-probability))
         return low + Int((above / (above - below) * width).rounded())
     }

@@ -90,13 +90,13 @@ public struct CaptureModel: Hashable, Sendable {
     public var band: Band {
         let nodes = shadowingDecibels > 0 ? NormalDistribution.nodes : [(z: 0, weight: 1)]
         let audible = interferers.map { below(marginDecibels - $0.advantageDecibels, at: 0) }
-        let strangers = background.logClearProbability(ofPrimary: airtimeMicroseconds, auxiliaries: extended)
+        let logBackground = background.logClearProbability(ofPrimary: airtimeMicroseconds, auxiliaries: extended)
         let windows = interferers.map { meanWindow(of: $0.group) }
         var staying = 0.0
         var full = 0.0
         for node in nodes {
-            var stayingLog = strangers
-            var fullLog = strangers
+            var stayingLog = logBackground
+            var fullLog = logBackground
             for (index, interferer) in interferers.enumerated() {
                 let group = interferer.group
                 let louder = below(thresholdDecibels - interferer.advantageDecibels, at: node.z)
@@ -115,7 +115,7 @@ public struct CaptureModel: Hashable, Sendable {
             staying += node.weight * exp(stayingLog)
             full += node.weight * exp(fullLog)
         }
-        var withoutLog = strangers
+        var withoutLog = logBackground
         for group in interferers.map(\.group) {
             withoutLog += Double(group.count) * log1p(-meanWindow(of: group) / group.meanPeriodMicroseconds)
         }

@@ -86,7 +86,7 @@ extension CollisionModel {
             if isAlone && group.count > 0 { return background.logClearProbability(forPacketOf: airtime) }
             let all = products[airtime] ?? logProduct(of: airtime)
             products[airtime] = all
-            return group.count > 0 ? all - group.logSparing(packetOf: airtime) : all
+            return group.count > 0 ? all - group.logClearProbability(forPacketOf: airtime) : all
         }
     }
 
@@ -131,7 +131,7 @@ extension CollisionModel {
     private func logProduct(of airtime: Double) -> Double {
         var sum = background.logClearProbability(forPacketOf: airtime)
         for group in groups where group.count > 0 {
-            sum += Double(group.count) * group.logSparing(packetOf: airtime)
+            sum += Double(group.count) * group.logClearProbability(forPacketOf: airtime)
         }
         return sum
     }
@@ -140,9 +140,9 @@ extension CollisionModel {
 /// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at
 /// once.
 ///
-/// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. B destroys copy c of A if B's
-/// event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are clear
-/// with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
+/// Symbols: o_j(c) the offset of beacon j's copy on channel c from the start of its event. B destroys copy c of A if
+/// B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are
+/// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
 ///
 /// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T. Other
 /// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
@@ -150,13 +150,13 @@ extension CollisionModel {
 /// beacons at 100 ms, while 1 - (1 - p)³ would give 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
-    /// The range of the copy spacing c. Each box has its own c in this range.
+    /// The range of the copy spacing c. Each beacon has its own c in this range.
     public let spacing: CopySpacing
     public let background: BackgroundLoad
 
     /// Throws for a fleet without a beacon, and with
     /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for intervals that are shorter than the
-    /// windows of one box.
+    /// windows of one beacon.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -178,42 +178,42 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public var atLeastOneProbability: Double {
         var clear = 0.0
         var offered = 0.0
-        for (index, asked) in groups.enumerated() {
-            let weight = Double(asked.count) / asked.meanPeriodMicroseconds
+        for (index, target) in groups.enumerated() {
+            let weight = Double(target.count) / target.meanPeriodMicroseconds
             clear += weight * atLeastOneProbability(ofGroup: index)
             offered += weight
         }
         return min(1, clear / offered)
     }
 
-    /// Returns the probability for an event of one of ``groups``, averaged over the spacing of the target box.
+    /// Returns the probability for an event of one of ``groups``, averaged over the spacing of the target beacon.
     /// Simpson's rule is accurate enough, because the integrand and its first derivative are continuous.
-    private func atLeastOneProbability(ofGroup asked: Int) -> Double {
+    private func atLeastOneProbability(ofGroup target: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds
-        guard width > 0 else { return atLeastOneProbability(ofGroup: asked, spacing: spacing.lowMicroseconds) }
+        guard width > 0 else { return atLeastOneProbability(ofGroup: target, spacing: spacing.lowMicroseconds) }
         let panels = 512
         var sum = 0.0
         for step in 0...panels {
             let own = spacing.lowMicroseconds + width * Double(step) / Double(panels)
             let weight = step == 0 || step == panels ? 1.0 : (step.isMultiple(of: 2) ? 2 : 4)
-            sum += weight * atLeastOneProbability(ofGroup: asked, spacing: own)
+            sum += weight * atLeastOneProbability(ofGroup: target, spacing: own)
         }
         return sum / Double(3 * panels)
     }
 
-    /// Returns the probability for a target box with the spacing `own`, in µs.
+    /// Returns the probability for a target beacon with the spacing `own`, in µs.
     ///
     /// The window of one channel has the length L, and the windows of neighboring channels are d apart. So the union of
     /// two neighboring windows has the length L + min(d, L), that of the outer two L + min(2d, L), and that of all
     /// three L + 2·min(d, L).
-    private func atLeastOneProbability(ofGroup asked: Int, spacing own: Double) -> Double {
+    private func atLeastOneProbability(ofGroup target: Int, spacing own: Double) -> Double {
         var one = 0.0
         var neighbors = 0.0
         var outer = 0.0
         var all = 0.0
-        let airtime = groups[asked].airtimeMicroseconds
+        let airtime = groups[target].airtimeMicroseconds
         for (index, group) in groups.enumerated() {
-            let others = Double(index == asked ? group.count - 1 : group.count)
+            let others = Double(index == target ? group.count - 1 : group.count)
             guard others > 0 else { continue }
             let window = airtime + group.airtimeMicroseconds
             let near = spacing.meanSeparation(from: own, multiple: 1, limit: window)

@@ -1,12 +1,12 @@
-/// The time c between the starts of the copies that one box sends on channels 37 and 38, and on 38 and 39.
+/// The time c between the starts of the copies that one beacon sends on channels 37 and 38, and on 38 and 39.
 ///
-/// Both times of an event are equal. Each box has its own c, which is drawn uniformly from a range.
+/// Both times of an event are equal. Each beacon has its own c, which is drawn uniformly from a range.
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
     /// The lower end of the range of c, in µs.
     public let lowMicroseconds: Double
-    /// The upper end of the range of c, in µs. If all boxes have identical firmware, it equals the lower end.
+    /// The upper end of the range of c, in µs. If all beacons have identical firmware, it equals the lower end.
     public let highMicroseconds: Double
 
     /// The longest time between the starts of two copies, in µs.
@@ -24,13 +24,14 @@ public struct CopySpacing: Hashable, Sendable {
         self.highMicroseconds = highMicroseconds
     }
 
-    /// Identical firmware: every box has the same c, in µs.
+    /// Identical firmware: every beacon has the same c, in µs.
     public init(identicalMicroseconds: Double) throws(AirtimeError) {
         try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
     }
 
     /// Returns the mean of min(k·|c - own|, `limit`) over all c of the range, where k is `multiple`: the mean distance
-    /// between the windows of another box on two channels, in µs. Windows that do not overlap count as `limit` apart.
+    /// between the windows of another beacon on two channels, in µs. Windows that do not overlap count as `limit`
+    /// apart.
     func meanSeparation(from own: Double, multiple: Double, limit: Double) -> Double {
         let width = highMicroseconds - lowMicroseconds
         guard width > 0 else { return min(multiple * abs(own - lowMicroseconds), limit) }

@@ -13,12 +13,12 @@ public struct EnergyModel: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// Q_event in µC.
     public let eventMicrocoulombs: Double
-    /// The mean current of the events of the box's other advertisements, in µA.
+    /// The mean current of the events of the beacon's other advertisements, in µA.
     private let companionMicroamperes: Double
-    /// The number of events per second of the box's other advertisements.
+    /// The number of events per second of the beacon's other advertisements.
     private let companionEventsPerSecond: Double
 
-    /// - Parameter companions: Other advertisements of the same box, with the same chip and battery.
+    /// - Parameter companions: Other advertisements of the same beacon, with the same chip and battery.
     ///
     /// Throws for an interval that is not positive or longer than a day, and for a payload of more than 31 bytes.
     public init(
@@ -52,7 +52,7 @@ public struct EnergyModel: Hashable, Sendable {
         (intervalMicroseconds + AdvertisingDelay.meanMicroseconds) / 1_000_000
     }
 
-    /// Q_event/E + I_sleep in µA, where Q_event/E is the sum over all advertisements of the box.
+    /// Q_event/E + I_sleep in µA, where Q_event/E is the sum over all advertisements of the beacon.
     public var meanCurrentMicroamperes: Double {
         eventMicrocoulombs / meanPeriodSeconds + companionMicroamperes + chip.sleepMicroamperes
     }
@@ -66,7 +66,7 @@ public struct EnergyModel: Hashable, Sendable {
     }
 
     /// (Q_event + I_sleep·E)·V/p in µJ: the battery's energy for one advertisement that is received with `probability`,
-    /// on one channel. If the box sends several advertisements, the value is their mean.
+    /// on one channel. If the beacon sends several advertisements, the value is their mean.
     ///
     /// Throws for a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {

@@ -51,12 +51,12 @@ struct AirBatch {
     /// The longest time from the start of an event to the start of its last packet, in µs.
     private let lastCopy: Double
     /// True if a beacon sends more than one advertisement.
-    private let hasBoxes: Bool
+    private let hasSharedRadios: Bool
     private var random: SplitMix64
 
     // Traffic.
     private var nextStart: [Double]
-    private var nextStranger: [Double] = []
+    private var nextOtherPacket: [Double] = []
     /// The packets that are not yet decided, and those that can overlap with them, in the order of their starts.
     private var packets: [Packet] = []
     private var sorted: [Packet] = []
@@ -85,14 +85,14 @@ struct AirBatch {
         channels = scene.channels
         longestAirtime = scene.longestAirtime
         lastCopy = scene.advertisers.reduce(0) { max($0, $1.lastOffset) }
-        hasBoxes = scene.advertisers.contains { $0.box != nil }
+        hasSharedRadios = scene.advertisers.contains { $0.machine != nil }
         var random = SplitMix64(seed: scene.seed, batch: index)
         receiver = scene.receiver(ofBatch: index)
         windows = AirWindows(receiver, unit: random.nextUnit())
         let shadowing = scene.conditions.shadowingDecibels
         powers = scene.advertisers.map { advertiser in
             let shadow = shadowing > 0 ? random.nextNormal() * shadowing : 0
-            return powerRatio(decibels: advertiser.radioPowerDBm - shadow)
+            return powerRatio(decibels: advertiser.receivedLevelDBm - shadow)
         }
         capture =
             if case .powerSum(let threshold) = scene.conditions.capture { powerRatio(decibels: -threshold) } else {
@@ -140,8 +140,8 @@ extension AirBatch {
             let square = shortest * shortest + random.nextUnit() * (longest * longest - shortest * shortest)
             nextStart[index] = begin + square.squareRoot() * random.nextUnit()
         }
-        if let strangers = scene.conditions.strangers, strangers.rate > 0 {
-            nextStranger = (0..<channels).map { _ in begin + pause(strangers.rate) }
+        if let otherDevices = scene.conditions.otherDevices, otherDevices.rate > 0 {
+            nextOtherPacket = (0..<channels).map { _ in begin + pause(otherDevices.rate) }
         }
     }
 
@@ -166,11 +166,11 @@ extension AirBatch {
                     advertiser.intervalMicroseconds + random.nextUnit() * AdvertisingDelay.maximumMicroseconds
             }
         }
-        if let strangers = scene.conditions.strangers {
-            for channel in nextStranger.indices {
-                while nextStranger[channel] < end {
-                    add(start: nextStranger[channel], airtime: strangers.airtimeMicroseconds, channel: channel)
-                    nextStranger[channel] += pause(strangers.rate)
+        if let otherDevices = scene.conditions.otherDevices {
+            for channel in nextOtherPacket.indices {
+                while nextOtherPacket[channel] < end {
+                    add(start: nextOtherPacket[channel], airtime: otherDevices.airtimeMicroseconds, channel: channel)
+                    nextOtherPacket[channel] += pause(otherDevices.rate)
                 }
             }
         }
@@ -188,7 +188,7 @@ extension AirBatch {
         for (number, packet) in advertiser.auxiliary.enumerated() {
             let begin = start + packet.offsetMicroseconds
             let channel = 3 + Int(random.nextUnit() * Double(ExtendedEvent.secondaryChannels))
-            let clear = scene.conditions.strangers?.secondaryClearProbability(
+            let clear = scene.conditions.otherDevices?.secondaryClearProbability(
                 forPacketOf: packet.airtimeMicroseconds)
             packets.append(
                 Packet(
@@ -302,10 +302,10 @@ extension AirBatch {
     /// Returns true if a packet comes from the same beacon as the wanted packet. A beacon sends one packet after the
     /// other.
     private func isOwn(_ packet: Int, _ wanted: Packet) -> Bool {
-        guard hasBoxes, packets[packet].advertiser >= 0,
-            let box = scene.advertisers[Int(packets[packet].advertiser)].box
+        guard hasSharedRadios, packets[packet].advertiser >= 0,
+            let machine = scene.advertisers[Int(packets[packet].advertiser)].machine
         else { return false }
-        return box == scene.advertisers[Int(wanted.advertiser)].box
+        return machine == scene.advertisers[Int(wanted.advertiser)].machine
     }
 
     private func power(_ packet: Int) -> Double {

@@ -105,13 +105,13 @@ public struct AirSimulation: Sendable {
     /// The number of simulated channels.
     var channels: Int {
         let stays = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
-        return conditions.playsAllChannels || !stays ? 3 : 1
+        return conditions.simulatesAllChannels || !stays ? 3 : 1
     }
 
     /// Packets per µs on all channels.
     var packetRate: Double {
         let primary = Double(channels)
-        return advertisers.reduce(primary * (conditions.strangers?.rate ?? 0)) {
+        return advertisers.reduce(primary * (conditions.otherDevices?.rate ?? 0)) {
             $0 + (primary + Double($1.auxiliary.count)) / $1.meanPeriod
         }
     }
@@ -120,7 +120,7 @@ public struct AirSimulation: Sendable {
         let own = advertisers.reduce(0) { longest, each in
             each.auxiliary.reduce(max(longest, each.airtimeMicroseconds)) { max($0, $1.airtimeMicroseconds) }
         }
-        return max(own, conditions.strangers?.airtimeMicroseconds ?? 0)
+        return max(own, conditions.otherDevices?.airtimeMicroseconds ?? 0)
     }
 
     private var work: Double {
@@ -142,11 +142,11 @@ public struct AirAdvertiser: Hashable, Sendable {
     public var secondCopyMicroseconds = 1000.0
     /// The time from the start of the copy on channel 37 to the start of the copy on channel 39, in µs.
     public var thirdCopyMicroseconds = 2000.0
-    /// The level at the receiver in dB, on any common scale; it matters for capture.
-    public var radioPowerDBm = 0.0
+    /// The level at the receiver in dBm. Only differences between advertisers matter, for capture.
+    public var receivedLevelDBm = 0.0
     /// The number of the beacon that sends this advertisement, if the beacon sends several. Advertisements with the
     /// same number share a radio and never collide. Nil for a beacon with one advertisement.
-    public var box: Int?
+    public var machine: Int?
     /// False for an advertiser that only causes collisions.
     public var isCounted = true
 
@@ -206,7 +206,7 @@ public struct AirAdvertiser: Hashable, Sendable {
         guard intervalMicroseconds > lastOffset + last, intervalMicroseconds <= 1e12 else {
             throw .interval(intervalMicroseconds)
         }
-        try Quantity.check(radioPowerDBm, in: -200...200, "a radio power in dBm")
+        try Quantity.check(receivedLevelDBm, in: -200...200, "a received level in dBm")
     }
 }
 
@@ -247,7 +247,7 @@ public struct AirConditions: Hashable, Sendable {
     }
 
     /// Packets of other devices, which start at random on each channel. No packet survives an overlap with them.
-    public struct Strangers: Hashable, Sendable {
+    public struct OtherDevices: Hashable, Sendable {
         /// The share of time in which these packets occupy a channel, 0...0.99.
         public var busyShare: Double
         /// The length of these packets on the primary channels in µs.
@@ -276,10 +276,10 @@ public struct AirConditions: Hashable, Sendable {
     public var capture = Capture.none
     /// σ of the normal distribution of each advertiser's level, in dB; constant during a batch.
     public var shadowingDecibels = 0.0
-    public var strangers: Strangers?
+    public var otherDevices: OtherDevices?
     /// True to simulate channels 38 and 39 even for a receiver that stays on channel 37. This triples the work;
     /// ``AirTally/anyClear`` needs it.
-    public var playsAllChannels = true
+    public var simulatesAllChannels = true
     /// The duration of a batch, and the longest latency, in µs.
     public var durationMicroseconds = 10_000_000.0
 
@@ -290,12 +290,14 @@ public struct AirConditions: Hashable, Sendable {
         if case .powerSum(let threshold) = capture {
             try Quantity.check(threshold, in: -100...100, "a capture threshold in dB")
         }
-        if let strangers {
-            guard strangers.busyShare >= 0, strangers.busyShare <= 0.99 else { throw .share(strangers.busyShare) }
-            let secondary = strangers.secondaryAirtimeMicroseconds
+        if let otherDevices {
+            guard otherDevices.busyShare >= 0, otherDevices.busyShare <= 0.99 else {
+                throw .share(otherDevices.busyShare)
+            }
+            let secondary = otherDevices.secondaryAirtimeMicroseconds
             if let secondary, !(secondary >= 1 && secondary <= 100_000) { throw .airtime(secondary) }
-            guard strangers.airtimeMicroseconds >= 1, strangers.airtimeMicroseconds <= 100_000 else {
-                throw .airtime(strangers.airtimeMicroseconds)
+            guard otherDevices.airtimeMicroseconds >= 1, otherDevices.airtimeMicroseconds <= 100_000 else {
+                throw .airtime(otherDevices.airtimeMicroseconds)
             }
         }
         try Quantity.check(durationMicroseconds, in: 1000...AirSimulation.maximumDuration, "a duration in µs")

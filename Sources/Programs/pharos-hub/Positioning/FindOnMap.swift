@@ -49,14 +49,14 @@ struct FindOnMap: ParsableCommand {
         let feed = try source.open(known, duration: options.durationS)
         // In maps, identities are written with slashes instead of hyphens.
         let isName = known.names.contains(name) || BeaconIdentity(name) != nil
-        let asked = isName ? name : String(name.map { $0 == "/" ? "-" : $0 })
+        let query = isName ? name : String(name.map { $0 == "/" ? "-" : $0 })
         let listener = FindListener(
-            try BeaconChoice(asked, known, feed.clock), feed.clock, name: name, json: options.json,
+            try BeaconChoice(query, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
         // The map has the same key of a beacon as the survey: its name or one of its identities. So all of them are
         // searched.
-        let identity = BeaconQuery.identity(asked)
+        let identity = BeaconQuery.identity(query)
         let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
         let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
         let guide = BeaconDirections(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })

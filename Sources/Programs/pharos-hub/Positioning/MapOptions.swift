@@ -52,8 +52,8 @@ struct AlgorithmOptions: ParsableArguments {
             "For the algorithm relative: the parts of a stay that a second is compared with, vectors (single seconds) "
                 + "or slices (default: slices).",
             valueName: "prints"),
-        completion: .list(LocatorSettings.Prints.allCases.map(\.rawValue)), transform: OptionValue.named)
-    var prints: LocatorSettings.Prints?
+        completion: .list(LocatorSettings.Fingerprints.allCases.map(\.rawValue)), transform: OptionValue.named)
+    var prints: LocatorSettings.Fingerprints?
 
     @Option(
         help: ArgumentHelp(
@@ -80,7 +80,7 @@ struct AlgorithmOptions: ParsableArguments {
     func apply(to settings: inout LocatorSettings) {
         if let reading { settings.reading = reading }
         if let penalty { settings.penalty = penalty }
-        if let prints { settings.prints = prints }
+        if let prints { settings.fingerprints = prints }
         if let neighbors { settings.neighbors = neighbors }
         if let windowS { settings.window = windowS }
         if let receiverOffset { settings.receiverOffset = receiverOffset }

@@ -65,10 +65,10 @@ struct MapShow: ParsableCommand {
         let isDrawn = html != nil || svg != nil
         let site = try site.map { path in try isDrawn ? MapFile.drawnSite(path) : MapFile.site(path) }
         let subject = try subject(map)
-        let picture = try MapPicture(map)
-        let layer = MapLayer(subject, of: picture)
+        let analysis = try MapAnalysis(map)
+        let layer = MapLayer(subject, of: analysis)
         if let html {
-            let page = MapPage(picture, command: CommandProgram.commandLine, site: site)
+            let page = MapPage(analysis, command: CommandProgram.commandLine, site: site)
             try MapFile.write(page.html, to: html)
         }
         if let svg {
@@ -77,12 +77,12 @@ struct MapShow: ParsableCommand {
                     .dataFormat, "\(self.map): no place of this map has a position, so there is nothing to draw")
             }
             let title = map.site.map { "Signal map of \($0)" } ?? "Signal map"
-            try MapFile.write(MapDrawing(picture, layer: layer, title: title, site: site).svg, to: svg)
+            try MapFile.write(MapDrawing(analysis, layer: layer, title: title, site: site).svg, to: svg)
         }
         if html == "-" || svg == "-" { return }
-        if json { return Terminal.write(MapSummary(picture).json.line + "\n") }
+        if json { return Terminal.write(MapSummary(analysis).json.line + "\n") }
         if html == nil, svg == nil {
-            Terminal.show(text(picture, layer))
+            Terminal.show(text(analysis, layer))
         } else {
             for file in [html, svg].compactMap({ $0 }) { Terminal.writeLine("wrote \(file)") }
         }
@@ -99,11 +99,11 @@ struct MapShow: ParsableCommand {
         return .beacon(number)
     }
 
-    private func text(_ picture: MapPicture, _ layer: MapLayer?) -> String {
-        let summary = MapSummary(picture)
+    private func text(_ analysis: MapAnalysis, _ layer: MapLayer?) -> String {
+        let summary = MapSummary(analysis)
         var text = TerminalText.line(summary.answer) + "\n\n"
         if let layer {
-            text += MapHeatMap(picture, layer: layer, width: Terminal.columns, isPlain: Terminal.isPlain).text
+            text += MapHeatMap(analysis, layer: layer, width: Terminal.columns, isPlain: Terminal.isPlain).text
             text += "\n"
         }
         for sentence in summary.advice { text += TerminalText.line(sentence) + "\n" }

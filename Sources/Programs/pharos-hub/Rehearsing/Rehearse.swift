@@ -176,7 +176,7 @@ struct Rehearse: ParsableCommand {
         if playFromS != nil || playS != nil || html != nil {
             let fault = html == nil ? nil : options.faults.map(\.atS).min()
             let from = playFromS ?? fault.map { max(0, $0 - 30) } ?? 0
-            options.play = from...min(hours * 3600, from + (playS ?? 60))
+            options.playbackRange = from...min(hours * 3600, from + (playS ?? 60))
         }
         options.recordDirectory = record
         options.captureDecibels = captureDb

@@ -142,7 +142,7 @@ struct FleetExportAnsible: ParsableCommand {
         } catch {
             throw Failure(.configuration, "\(error)")
         }
-        guard inventory.boxes > 0 else {
+        guard inventory.machineCount > 0 else {
             throw Failure(
                 .configuration, "\(source.fleet): no beacon has a host, so Ansible cannot reach any machine")
         }
@@ -154,7 +154,7 @@ struct FleetExportAnsible: ParsableCommand {
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
         Terminal.show(
             """
-            \(TerminalText.line(output)): \(beacons) on \(NumberFormat.count(inventory.boxes, "machine")).
+            \(TerminalText.line(output)): \(beacons) on \(NumberFormat.count(inventory.machineCount, "machine")).
             Next, in that directory: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
 
             """)

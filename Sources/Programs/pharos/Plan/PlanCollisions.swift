@@ -59,10 +59,10 @@ struct PlanCollisions: ParsableCommand {
 
     func run() throws {
         let load = try background.load
-        var boxes = try fleet.source.sites(
+        var airs = try fleet.source.sites(
             interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets, phy: fleet.packet.phy)
-        if boxes.isEmpty { boxes = [PlannedAir(beacons: fleet.beacons ?? 1, frames: try frames())] }
-        let questions = boxes.map { air in
+        if airs.isEmpty { airs = [PlannedAir(beacons: fleet.beacons ?? 1, frames: try frames())] }
+        let questions = airs.map { air in
             var air = air
             air.requestedMicroseconds = intervalMs?.microseconds
             return CollisionQuestion(

@@ -79,7 +79,7 @@ struct PlanRange: ParsableCommand {
     }
 
     func validate() throws {
-        guard question.isAsked else {
+        guard question.hasValues else {
             throw ValidationError(
                 "Give at least one of --spacing-m, --range-m, --distance-m, --level-dbm, --height-m, --body-db and "
                     + "--interferer-m.")

@@ -71,15 +71,15 @@ struct SimulationOptions: ParsableArguments {
             return try output.show(question.answer(outcome))
         }
         let head = TallyHead(
-            program: CommandProgram.version, arguments: [name] + Self.asked(after: name), scene: question.sceneName,
-            shard: shard)
+            program: CommandProgram.version, arguments: [name] + Self.questionArguments(after: name),
+            scene: question.sceneHash, shard: shard)
         Terminal.write(head.line + "\n")
-        let isWhole = try runner.play(shard, atLeast: batches ?? 0, watch.report) { Terminal.write($0 + "\n") }
+        let isWhole = try runner.runPart(shard, atLeast: batches ?? 0, watch.report) { Terminal.write($0 + "\n") }
         if !isWhole { throw Failure(.failure, "stopped before this part was complete; its counts are incomplete") }
     }
 
     /// Returns the arguments that determine the question.
-    private static func asked(after name: String) -> [String] {
+    private static func questionArguments(after name: String) -> [String] {
         var words: [String] = []
         var isValue = false
         for word in CommandLine.arguments.drop(while: { $0 != name }).dropFirst() {

@@ -2,9 +2,9 @@ public import Airtime
 public import Configuration
 
 /// A part of a rehearsal, event by event, for a page that plays it.
-public struct RehearsalPlay: Hashable, Sendable {
+public struct RehearsalPlayback: Hashable, Sendable {
     /// The advertising events in the order of their times, as columns of equal length.
-    public struct Sends: Hashable, Sendable {
+    public struct Events: Hashable, Sendable {
         /// The starts of the events, in ms from the beginning of the rehearsal.
         public var milliseconds: [Double] = []
         /// The indices of the beacons in the report.
@@ -80,7 +80,7 @@ public struct RehearsalPlay: Hashable, Sendable {
     public var fromS: Double
     /// The end of the part, in s from the beginning of the rehearsal.
     public var toS: Double
-    public var sends = Sends()
+    public var events = Events()
     public var phones: [Phone] = []
     public var changes: [Change] = []
 
@@ -89,7 +89,7 @@ public struct RehearsalPlay: Hashable, Sendable {
         self.toS = toS
     }
 
-    /// The part as JSON: the sends as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as
+    /// The part as JSON: the events as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as
     /// `[[tS, beacon], …]`, changes as `[[tS, beacon or null, text], …]`.
     public var json: JSONValue {
         .record([
@@ -97,10 +97,10 @@ public struct RehearsalPlay: Hashable, Sendable {
             (
                 "sends",
                 .record([
-                    ("ms", .array(sends.milliseconds.map { .rounded($0) })),
-                    ("beacon", .array(sends.beacons.map { .integer($0) })),
-                    ("received", .array(sends.received.map { .integer($0) })),
-                    ("collided", .array(sends.collided.map { .integer($0) })),
+                    ("ms", .array(events.milliseconds.map { .rounded($0) })),
+                    ("beacon", .array(events.beacons.map { .integer($0) })),
+                    ("received", .array(events.received.map { .integer($0) })),
+                    ("collided", .array(events.collided.map { .integer($0) })),
                 ])
             ),
             (

@@ -1,52 +1,53 @@
 internal import BluetoothTypes
 
-/// The probability that a packet does not collide on its channel if boxes send several advertisements: exact, for any
-/// mix of boxes.
+/// The probability that a packet does not collide on its channel if machines send several advertisements: exact, for
+/// any mix of machines.
 ///
-/// Like ``CollisionModel``, but a box never collides with itself: it has one radio, which sends one packet after the
-/// other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the probability
-/// that no packet of the background hits. A model of independent advertisers would count collisions between the
-/// advertisements of one box, which cannot happen.
-public struct BoxCollisionModel: Hashable, Sendable {
-    /// The kinds of boxes; kinds with a count of 0 are left out.
-    public let boxes: [AdvertisingBoxes]
+/// Like ``CollisionModel``, but a machine never collides with itself: it has one radio, which sends one packet after
+/// the other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* machines, times the
+/// probability that no packet of the background hits. A model of independent advertisers would count collisions between
+/// the advertisements of one machine, which cannot happen.
+public struct MachineCollisionModel: Hashable, Sendable {
+    /// The kinds of machines; kinds with a count of 0 are left out.
+    public let machines: [AdvertisingMachines]
     public let background: BackgroundLoad
     /// ln p of each advertisement of each kind.
     public let logCollisionFreeProbabilities: [[Double]]
 
-    /// Throws if there is no box, and throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for
-    /// boxes that send so often that one of their advertisements could hit a packet twice.
+    /// Throws if there is no machine, and throws ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``
+    /// for machines that send so often that one of their advertisements could hit a packet twice.
     ///
     /// The computing time is proportional to the number of different airtimes times the number of different pairs of
     /// interval and airtime.
-    public init(boxes: [AdvertisingBoxes], background: BackgroundLoad = .none) throws(AirtimeError) {
-        let boxes = boxes.filter { $0.count > 0 }
+    public init(machines: [AdvertisingMachines], background: BackgroundLoad = .none) throws(AirtimeError) {
+        let machines = machines.filter { $0.count > 0 }
         var total = 0
-        for kind in boxes {
+        for kind in machines {
             let (sum, overflow) = total.addingReportingOverflow(kind.count)
             guard !overflow else { throw .count(kind.count) }
             total = sum
         }
         guard total > 0 else { throw .count(total) }
-        let traffic = Self.merged(boxes)
+        let traffic = Self.merged(machines)
         for group in traffic where total > 1 {
             let window = traffic.reduce(0) { max($0, $1.windowMicroseconds(against: group)) }
             guard group.intervalMicroseconds >= window else {
                 throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: window)
             }
         }
-        self.boxes = boxes
+        self.machines = machines
         self.background = background
         var products: [Packet: Double] = [:]
-        logCollisionFreeProbabilities = boxes.map { kind in
-            kind.advertisements.map { asked in
-                let packet = Packet(airtime: asked.airtimeMicroseconds, extended: asked.extended)
-                let strangers = background.logClearProbability(ofEventOf: asked)
-                guard total > 1 else { return strangers }
+        logCollisionFreeProbabilities = machines.map { kind in
+            kind.advertisements.map { target in
+                let packet = Packet(airtime: target.airtimeMicroseconds, extended: target.extended)
+                let logBackground = background.logClearProbability(ofEventOf: target)
+                guard total > 1 else { return logBackground }
                 let all =
-                    products[packet] ?? traffic.reduce(0) { $0 + Double($1.count) * $1.logSparing(eventOf: asked) }
+                    products[packet]
+                    ?? traffic.reduce(0) { $0 + Double($1.count) * $1.logClearProbability(ofEventOf: target) }
                 products[packet] = all
-                return min(0, all - kind.logSparing(eventOf: asked)) + strangers
+                return min(0, all - kind.logClearProbability(ofEventOf: target)) + logBackground
             }
         }
     }
@@ -59,9 +60,9 @@ public struct BoxCollisionModel: Hashable, Sendable {
 
     /// Returns the different advertisements of all kinds, each with its total count. The order is fixed, so that
     /// rounding errors are the same in each run of the program.
-    private static func merged(_ boxes: [AdvertisingBoxes]) -> [AdvertiserGroup] {
+    private static func merged(_ machines: [AdvertisingMachines]) -> [AdvertiserGroup] {
         var counts: [AdvertiserGroup: Int] = [:]
-        for group in boxes.flatMap(\.advertisements) {
+        for group in machines.flatMap(\.advertisements) {
             guard let single = try? group.counting(1) else { continue }
             counts[single, default: 0] += group.count
         }
@@ -74,19 +75,19 @@ public struct BoxCollisionModel: Hashable, Sendable {
     /// p of each advertisement of each kind.
     public var collisionFreeProbabilities: [[Double]] { logCollisionFreeProbabilities.map { $0.map { exp($0) } } }
 
-    /// The share of the packets of one kind of box that are clear; 1 for a kind that does not exist.
-    public func collisionFreeProbability(ofBox kind: Int) -> Double {
-        guard boxes.indices.contains(kind) else { return 1 }
+    /// The share of the packets of one kind of machine that are clear; 1 for a kind that does not exist.
+    public func collisionFreeProbability(ofKind kind: Int) -> Double {
+        guard machines.indices.contains(kind) else { return 1 }
         var (clear, offered) = (0.0, 0.0)
-        for (group, log) in zip(boxes[kind].advertisements, logCollisionFreeProbabilities[kind]) {
+        for (group, log) in zip(machines[kind].advertisements, logCollisionFreeProbabilities[kind]) {
             clear += exp(log) / group.meanPeriodMicroseconds
             offered += 1 / group.meanPeriodMicroseconds
         }
         return clear / offered
     }
 
-    /// N: the number of boxes.
-    public var boxCount: Int { boxes.reduce(0) { $0 + $1.count } }
+    /// N: the number of machines.
+    public var machineCount: Int { machines.reduce(0) { $0 + $1.count } }
 
     /// ln of the share of all packets that are clear. Each advertisement is weighted with its packet rate, count/E.
     public var logCollisionFreeProbability: Double {
@@ -104,18 +105,18 @@ public struct BoxCollisionModel: Hashable, Sendable {
     /// The decimal logarithm of ``collisionFreeProbability``: -3 is one packet of a thousand.
     public var log10CollisionFreeProbability: Double { logCollisionFreeProbability / lnOfTen }
 
-    /// The number of packets per second that an average box sends on one channel.
-    public var offeredPerSecondPerBox: Double {
-        sum { group, _ in Double(group.count) / group.meanPeriodMicroseconds } * 1_000_000 / Double(boxCount)
+    /// The number of packets per second that an average machine sends on one channel.
+    public var offeredPerSecondPerMachine: Double {
+        sum { group, _ in Double(group.count) / group.meanPeriodMicroseconds } * 1_000_000 / Double(machineCount)
     }
 
-    /// The number of clear packets per second of an average box on one channel.
-    public var arrivalsPerSecondPerBox: Double {
+    /// The number of clear packets per second of an average machine on one channel.
+    public var arrivalsPerSecondPerMachine: Double {
         sum { group, log in Double(group.count) / group.meanPeriodMicroseconds * exp(log) } * 1_000_000
-            / Double(boxCount)
+            / Double(machineCount)
     }
 
-    /// Σ tau/E of all boxes: the share of time on one channel that their packets, laid end to end, would fill.
+    /// Σ tau/E of all machines: the share of time on one channel that their packets, laid end to end, would fill.
     public var fleetLoad: Double {
         sum { group, _ in Double(group.count) * group.airtimeMicroseconds / group.meanPeriodMicroseconds }
     }
@@ -132,7 +133,7 @@ public struct BoxCollisionModel: Hashable, Sendable {
 
     private func sum(_ value: (AdvertiserGroup, Double) -> Double) -> Double {
         var sum = 0.0
-        for (kind, logs) in zip(boxes, logCollisionFreeProbabilities) {
+        for (kind, logs) in zip(machines, logCollisionFreeProbabilities) {
             for (group, log) in zip(kind.advertisements, logs) { sum += value(group, log) }
         }
         return sum

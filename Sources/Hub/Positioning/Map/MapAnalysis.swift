@@ -1,13 +1,13 @@
 public import Airtime
 internal import Sites
 
-/// The picture of a map: the level of each beacon, the number of received beacons and the expected error at each cell,
+/// The analysis of a map: the level of each beacon, the number of received beacons and the expected error at each cell,
 /// and the places that are mistaken for each other.
 ///
 /// Everything is computed from the map's field, which also covers the ground between the surveyed places. If errors
 /// were measured by leaving parts of the survey out, the expected errors are scaled to have the same mean at the
 /// surveyed places.
-public struct MapPicture: Sendable {
+public struct MapAnalysis: Sendable {
     /// The map.
     public let map: SignalMap
     /// The cells of all floors, or the places in their order if none has a position.
@@ -17,7 +17,7 @@ public struct MapPicture: Sendable {
     /// The expected error at each cell, in metres. Empty if the cells are places without positions.
     public private(set) var expectedErrors: [Double] = []
     /// The number of beacons that are usually received at each cell.
-    public let heard: [Int]
+    public let receivedBeacons: [Int]
     /// The error at each place, in metres: the error measured by leaving parts of the survey out, or the expected error
     /// if none was measured. `nil` if the place has no position.
     public private(set) var placeErrors: [Double?] = []
@@ -34,7 +34,7 @@ public struct MapPicture: Sendable {
         /// The area in m².
         public let area: Double
         /// The smallest number of beacons received at any of its cells.
-        public let heard: Int
+        public let fewestBeacons: Int
     }
 
     private static let confusionLimit = 5
@@ -47,7 +47,7 @@ public struct MapPicture: Sendable {
     /// The cell of each place; `nil` for places without a position.
     private let cellOfPlace: [Int?]
 
-    /// The picture of a map.
+    /// The analysis of a map.
     ///
     /// - Parameter cellLimit: The approximate largest number of cells.
     /// - Throws: If the field cannot be computed.
@@ -70,13 +70,14 @@ public struct MapPicture: Sendable {
         }
         // In a field that the planner computed, a beacon whose level equals the receiver's sensitivity is received with
         // the probability in the middle of the range.
-        let least = map.modelSite == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
+        let range = PlannedField.probabilityRange
+        let least = map.modelSite == nil ? 0.5 : (range.lowerBound + range.upperBound) / 2
         let (table, count) = (table, cells.count)
-        heard = (0..<count).map { cell in
-            map.beacons.indices.count { table.chance(beacon: $0, cell: cell) >= least }
+        receivedBeacons = (0..<count).map { cell in
+            map.beacons.indices.count { table.receptionProbability(beacon: $0, cell: cell) >= least }
         }
         expect(isPlaced: isPlaced)
-        if isPlaced { gaps = Self.gaps(cells, spots, heard) }
+        if isPlaced { gaps = Self.gaps(cells, spots, receivedBeacons) }
     }
 
     /// The mean level of a beacon at a cell in the field, in dBm.
@@ -99,7 +100,7 @@ public struct MapPicture: Sendable {
     }
 
     /// The number of beacons that are usually received at a place. `nil` for a place without a position.
-    public func heard(at place: Int) -> Int? { cellOfPlace[place].map { heard[$0] } }
+    public func receivedBeacons(at place: Int) -> Int? { cellOfPlace[place].map { receivedBeacons[$0] } }
 
     /// Computes the expected errors and the places that are mistaken for each other, from the probability of each cell
     /// for a receiver at another cell.
@@ -107,7 +108,7 @@ public struct MapPicture: Sendable {
         let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =
             isKnown ? 0 : map.modelSite == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
-        let scale = Double(map.settings.effectiveWindow ?? 1).squareRoot() / LocatorSettings.pointTemper
+        let scale = Double(map.settings.effectiveWindow ?? 1).squareRoot() / LocatorSettings.pointTemperature
         let placeOfCell = isPlaced ? map.places.placeOfEach(of: cells) : Array(cells.indices)
         var cellIsPlace = [Bool](repeating: false, count: cells.count)
         for cell in cellOfPlace.compactMap({ $0 }) { cellIsPlace[cell] = true }
@@ -165,9 +166,9 @@ public struct MapPicture: Sendable {
     }
 
     /// The gaps: connected cells with too few beacons.
-    private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ heard: [Int]) -> [Gap] {
+    private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ receivedBeacons: [Int]) -> [Gap] {
         var left: [CellGrid.Spot: Int] = [:]
-        for cell in cells.indices where heard[cell] < MapAdvice.fewestBeacons { left[spots[cell]] = cell }
+        for cell in cells.indices where receivedBeacons[cell] < MapAdvice.fewestBeacons { left[spots[cell]] = cell }
         var gaps: [Gap] = []
         for cell in cells.indices where left[spots[cell]] != nil {
             left[spots[cell]] = nil
@@ -190,7 +191,8 @@ public struct MapPicture: Sendable {
             gaps.append(
                 Gap(
                     position: cells[nearest].position, floor: cells[nearest].floor,
-                    area: members.reduce(0) { $0 + cells[$1].area }, heard: members.map { heard[$0] }.min() ?? 0))
+                    area: members.reduce(0) { $0 + cells[$1].area },
+                    fewestBeacons: members.map { receivedBeacons[$0] }.min() ?? 0))
         }
         return gaps.enumerated().sorted { ($0.element.area, $1.offset) > ($1.element.area, $0.offset) }.map(\.element)
     }

@@ -2,12 +2,12 @@ import Airtime
 import BluetoothTypes
 import Testing
 
-@Suite("Boxes that send several advertisements")
-struct BoxCollisionModelTests {
+@Suite("Machines that send several advertisements")
+struct MachineCollisionModelTests {
     private typealias Sent = (intervalMicroseconds: Double, airtimeMicroseconds: Double)
 
-    private static func box(_ count: Int, _ sent: Sent...) throws -> AdvertisingBoxes {
-        try AdvertisingBoxes(
+    private static func machine(_ count: Int, _ sent: Sent...) throws -> AdvertisingMachines {
+        try AdvertisingMachines(
             count: count,
             advertisements: sent.map {
                 try AdvertiserGroup(
@@ -16,11 +16,11 @@ struct BoxCollisionModelTests {
             })
     }
 
-    /// A mixture of boxes from a seed.
-    private static func mixture(_ seed: UInt64) throws -> [AdvertisingBoxes] {
+    /// A mixture of machines from a seed.
+    private static func mixture(_ seed: UInt64) throws -> [AdvertisingMachines] {
         var random = SplitMix64(seed: seed)
         return try (0..<Int.random(in: 1...4, using: &random)).map { _ in
-            try AdvertisingBoxes(
+            try AdvertisingMachines(
                 count: Int.random(in: 1...40, using: &random),
                 advertisements: (0..<Int.random(in: 1...4, using: &random)).map { _ in
                     try AdvertiserGroup(
@@ -34,41 +34,43 @@ struct BoxCollisionModelTests {
 
     @Test("of one advertisement each are the equal fleet", arguments: [1, 2, 50, 250, 1000])
     func equalFleet(_ count: Int) throws {
-        let boxes = try BoxCollisionModel(boxes: [Self.box(count, (100_000, 376))])
+        let machines = try MachineCollisionModel(machines: [Self.machine(count, (100_000, 376))])
         let fleet = try CollisionModel(beacons: count, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
-        #expect(abs(boxes.collisionFreeProbability / fleet.collisionFreeProbability - 1) < 1e-12)
-        #expect(abs(boxes.arrivalsPerSecondPerBox / fleet.arrivalsPerSecondPerBeacon - 1) < 1e-12)
-        #expect(boxes.channelLoad == fleet.channelLoad)
+        #expect(abs(machines.collisionFreeProbability / fleet.collisionFreeProbability - 1) < 1e-12)
+        #expect(abs(machines.arrivalsPerSecondPerMachine / fleet.arrivalsPerSecondPerBeacon - 1) < 1e-12)
+        #expect(machines.channelLoad == fleet.channelLoad)
     }
 
     @Test("do not meet themselves")
-    func loneBox() throws {
-        let alone = try BoxCollisionModel(boxes: [Self.box(1, (20_000, 376), (20_000, 368), (100_000, 300))])
+    func loneMachine() throws {
+        let alone = try MachineCollisionModel(machines: [Self.machine(1, (20_000, 376), (20_000, 368), (100_000, 300))])
         #expect(alone.collisionFreeProbability == 1)
-        let strangers = try BackgroundLoad(share: 0.25)
-        let busy = try BoxCollisionModel(boxes: [Self.box(1, (20_000, 376), (20_000, 376))], background: strangers)
+        let background = try BackgroundLoad(share: 0.25)
+        let busy = try MachineCollisionModel(
+            machines: [Self.machine(1, (20_000, 376), (20_000, 376))], background: background)
         #expect(abs(busy.collisionFreeProbability - 0.5625) < 1e-12)
     }
 
-    @Test("have the product over all advertisements of all other boxes", arguments: 0..<30 as Range<UInt64>)
+    @Test("have the product over all advertisements of all other machines", arguments: 0..<30 as Range<UInt64>)
     func product(_ seed: UInt64) throws {
-        let boxes = try Self.mixture(seed)
-        let model = try BoxCollisionModel(boxes: boxes)
+        let machines = try Self.mixture(seed)
+        let model = try MachineCollisionModel(machines: machines)
         var (clear, offered) = (0.0, 0.0)
-        for (place, kind) in boxes.enumerated() {
-            for (index, asked) in kind.advertisements.enumerated() {
+        for (place, kind) in machines.enumerated() {
+            for (index, target) in kind.advertisements.enumerated() {
                 var product = 1.0
-                for (other, others) in boxes.enumerated() {
+                for (other, others) in machines.enumerated() {
                     for _ in 0..<others.count - (other == place ? 1 : 0) {
                         for sent in others.advertisements {
                             product *=
-                                1 - (asked.airtimeMicroseconds + sent.airtimeMicroseconds) / sent.meanPeriodMicroseconds
+                                1
+                                - (target.airtimeMicroseconds + sent.airtimeMicroseconds) / sent.meanPeriodMicroseconds
                         }
                     }
                 }
                 #expect(abs(model.collisionFreeProbabilities[place][index] - product) < 1e-9)
-                clear += Double(kind.count) * product / asked.meanPeriodMicroseconds
-                offered += Double(kind.count) / asked.meanPeriodMicroseconds
+                clear += Double(kind.count) * product / target.meanPeriodMicroseconds
+                offered += Double(kind.count) / target.meanPeriodMicroseconds
             }
         }
         #expect(abs(model.collisionFreeProbability - clear / offered) < 1e-9)
@@ -76,22 +78,22 @@ struct BoxCollisionModelTests {
 
     @Test("are what the simulation finds", arguments: [3, 8] as [UInt64])
     func simulation(_ seed: UInt64) throws {
-        let boxes = try Self.mixture(seed)
-        let model = try BoxCollisionModel(boxes: boxes)
+        let machines = try Self.mixture(seed)
+        let model = try MachineCollisionModel(machines: machines)
         var advertisers: [AirAdvertiser] = []
-        for kind in boxes {
+        for kind in machines {
             for _ in 0..<kind.count {
-                let box = advertisers.count
+                let machine = advertisers.count
                 for sent in kind.advertisements {
                     var advertiser = AirAdvertiser(
                         intervalMicroseconds: sent.intervalMicroseconds, airtimeMicroseconds: sent.airtimeMicroseconds)
-                    advertiser.box = box
+                    advertiser.machine = machine
                     advertisers.append(advertiser)
                 }
             }
         }
         var conditions = AirConditions()
-        conditions.playsAllChannels = false
+        conditions.simulatesAllChannels = false
         conditions.durationMicroseconds = 4_000_000
         let simulation = try AirSimulation(advertisers: advertisers, conditions: conditions, seed: seed)
         var tally = AirTally()
@@ -104,12 +106,12 @@ struct BoxCollisionModelTests {
 
     @Test("are brought to an equal fleet that loses as much", arguments: 0..<30 as Range<UInt64>)
     func surroundings(_ seed: UInt64) throws {
-        let boxes = try Self.mixture(seed)
-        let model = try BoxCollisionModel(boxes: boxes)
-        for (place, kind) in boxes.enumerated() {
+        let machines = try Self.mixture(seed)
+        let model = try MachineCollisionModel(machines: machines)
+        for (place, kind) in machines.enumerated() {
             for index in kind.advertisements.indices {
-                let (group, otherClear) = try BoxSurroundings(kind: place, advertisement: index, in: boxes)
-                    .fleet(ofBoxes: model.boxCount)
+                let (group, otherClear) = try TargetCollisions(kind: place, advertisement: index, in: machines)
+                    .fleet(ofMachines: model.machineCount)
                 let equal = try CollisionModel(groups: [group]).collisionFreeProbability
                 let wanted = model.collisionFreeProbabilities[place][index]
                 #expect(abs(equal * otherClear / wanted - 1) < 1e-6)
@@ -121,8 +123,8 @@ struct BoxCollisionModelTests {
 
     @Test("that are equal are the equal fleet", arguments: [1, 2, 7, 250, 100_000])
     func equalSurroundings(_ count: Int) throws {
-        let boxes = [try Self.box(count, (100_000, 376))]
-        let (group, otherClear) = try BoxSurroundings(kind: 0, advertisement: 0, in: boxes).fleet(ofBoxes: count)
+        let machines = [try Self.machine(count, (100_000, 376))]
+        let (group, otherClear) = try TargetCollisions(kind: 0, advertisement: 0, in: machines).fleet(ofMachines: count)
         #expect(group.count == count)
         #expect(otherClear == 1)
     }
@@ -133,24 +135,25 @@ struct BoxCollisionModelTests {
         let equal = try LargestFleet(
             within: 10, probability: 0.9, intervalMicroseconds: 250_000, airtimeMicroseconds: 376,
             scanners: scanners)
-        let around = try BoxSurroundings(
-            kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376))], isAmongMore: true)
+        let collisions = try TargetCollisions(
+            kind: 0, advertisement: 0, in: [Self.machine(3, (250_000, 376))], isAmongMore: true)
         #expect(
-            try LargestFleet(within: 10, probability: 0.9, around: around, scanners: scanners).beacons == equal.beacons)
-        let more = try BoxSurroundings(
-            kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376), (250_000, 376))], isAmongMore: true)
-        let fewer = try LargestFleet(within: 10, probability: 0.9, around: more, scanners: scanners).beacons
+            try LargestFleet(within: 10, probability: 0.9, collisions: collisions, scanners: scanners).beacons
+                == equal.beacons)
+        let more = try TargetCollisions(
+            kind: 0, advertisement: 0, in: [Self.machine(3, (250_000, 376), (250_000, 376))], isAmongMore: true)
+        let fewer = try LargestFleet(within: 10, probability: 0.9, collisions: more, scanners: scanners).beacons
         #expect(fewer < equal.beacons && fewer > equal.beacons / 3)
     }
 
     @Test("with nothing to send, or nobody there, are refused")
     func refusals() throws {
-        #expect(throws: AirtimeError.self) { try AdvertisingBoxes(count: 1, advertisements: []) }
-        #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: []) }
-        #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: [Self.box(0, (100_000, 376))]) }
-        let boxes = [try Self.box(2, (100_000, 376))]
-        #expect(throws: AirtimeError.self) { try BoxSurroundings(kind: 1, advertisement: 0, in: boxes) }
-        #expect(throws: AirtimeError.self) { try BoxSurroundings(kind: 0, advertisement: 1, in: boxes) }
+        #expect(throws: AirtimeError.self) { try AdvertisingMachines(count: 1, advertisements: []) }
+        #expect(throws: AirtimeError.self) { try MachineCollisionModel(machines: []) }
+        #expect(throws: AirtimeError.self) { try MachineCollisionModel(machines: [Self.machine(0, (100_000, 376))]) }
+        let machines = [try Self.machine(2, (100_000, 376))]
+        #expect(throws: AirtimeError.self) { try TargetCollisions(kind: 1, advertisement: 0, in: machines) }
+        #expect(throws: AirtimeError.self) { try TargetCollisions(kind: 0, advertisement: 1, in: machines) }
     }
 
     @Test("draw what all their advertisements draw")

@@ -6,23 +6,23 @@ import Testing
 @testable import Positioning
 
 /// What pages and heat maps are drawn from.
-@Suite struct MapPictureTests {
-    @Test func chanceIsTheOneThatWasSet() {
+@Suite struct MapAnalysisTests {
+    @Test func probabilityIsTheOneThatWasSet() {
         var table = EmissionTable(cells: 1, beacons: 3)
-        table.set(beacon: 0, cell: 0, mean: -60, variance: 9, chance: 0.7)
-        table.set(beacon: 1, cell: 0, mean: -60, variance: 30, chance: 1)
-        #expect(abs(table.chance(beacon: 0, cell: 0) - 0.7) < 1e-12)
-        #expect(abs(table.chance(beacon: 1, cell: 0) - 0.98) < 1e-12)
-        #expect(table.chance(beacon: 2, cell: 0) == 0)
+        table.set(beacon: 0, cell: 0, mean: -60, variance: 9, probability: 0.7)
+        table.set(beacon: 1, cell: 0, mean: -60, variance: 30, probability: 1)
+        #expect(abs(table.receptionProbability(beacon: 0, cell: 0) - 0.7) < 1e-12)
+        #expect(abs(table.receptionProbability(beacon: 1, cell: 0) - 0.98) < 1e-12)
+        #expect(table.receptionProbability(beacon: 2, cell: 0) == 0)
     }
 
     /// A cell explains itself best, and a cell that differs by a mere offset almost as well.
     @Test func offsetsAreNoDifference() {
         var table = EmissionTable(cells: 3, beacons: 2)
         for beacon in 0..<2 {
-            table.set(beacon: beacon, cell: 0, mean: -60 - 10 * Double(beacon), variance: 9, chance: 0.9)
-            table.set(beacon: beacon, cell: 1, mean: -66 - 10 * Double(beacon), variance: 9, chance: 0.9)
-            table.set(beacon: beacon, cell: 2, mean: -66 + 2 * Double(beacon), variance: 9, chance: 0.9)
+            table.set(beacon: beacon, cell: 0, mean: -60 - 10 * Double(beacon), variance: 9, probability: 0.9)
+            table.set(beacon: beacon, cell: 1, mean: -66 - 10 * Double(beacon), variance: 9, probability: 0.9)
+            table.set(beacon: beacon, cell: 2, mean: -66 + 2 * Double(beacon), variance: 9, probability: 0.9)
         }
         let free = table.expectedLogLikelihoods(at: 0, offsetVariance: 16)
         let fixed = table.expectedLogLikelihoods(at: 0, offsetVariance: 0)
@@ -31,27 +31,27 @@ import Testing
         #expect(abs(free[0] - fixed[0]) < 1e-9)
     }
 
-    @Test func pictureOfASurveyedBuilding() throws {
+    @Test func analysisOfASurveyedBuilding() throws {
         let map = try MapPageTests.map()
-        let picture = try MapPicture(map, cellLimit: 200)
-        #expect(picture.cells.count <= 260 && picture.cells.count > 60)
-        #expect(picture.expectedErrors.count == picture.cells.count)
-        #expect(picture.expectedErrors.allSatisfy { $0 > 0 && $0 < 20 })
+        let analysis = try MapAnalysis(map, cellLimit: 200)
+        #expect(analysis.cells.count <= 260 && analysis.cells.count > 60)
+        #expect(analysis.expectedErrors.count == analysis.cells.count)
+        #expect(analysis.expectedErrors.allSatisfy { $0 > 0 && $0 < 20 })
         // The errors that were measured by leaving visits out.
         let honest = try #require(map.evaluation)
-        for (place, error) in zip(map.places, picture.placeErrors) {
+        for (place, error) in zip(map.places, analysis.placeErrors) {
             #expect(error == honest.byPlace.first { $0.place == place.name }?.meanError)
         }
         for place in map.places.indices {
             for beacon in map.beacons.indices {
                 let isHeard = map.statistics[place].contains { $0.beacon == beacon }
-                let residual = picture.residual(beacon: beacon, place: place)
+                let residual = analysis.residual(beacon: beacon, place: place)
                 #expect((residual != nil) == isHeard)
                 #expect(abs(residual ?? 0) < 20)
             }
         }
-        #expect(picture.confusion.contains { !$0.isEmpty })
-        for (place, others) in picture.confusion.enumerated() {
+        #expect(analysis.confusion.contains { !$0.isEmpty })
+        for (place, others) in analysis.confusion.enumerated() {
             #expect(others.allSatisfy { $0.place != place && $0.probability > 0 && $0.probability < 1 })
         }
         #expect(try SignalMap.decode(Array(map.text.utf8)).map?.evaluation == Evaluation(#require(node(map.text))))
@@ -72,12 +72,12 @@ import Testing
                 survey.append(SignalVector(seconds: Double(second), readings: readings))
             }
         }
-        let picture = try MapPicture(SignalMap(survey))
-        let gap = try #require(picture.gaps.first)
-        #expect(picture.gaps.count == 1 && gap.heard == 1 && gap.position.x > 20 && gap.floor == nil)
-        #expect(picture.heard(at: 0) == 5 && picture.heard(at: 11) == 1)
+        let analysis = try MapAnalysis(SignalMap(survey))
+        let gap = try #require(analysis.gaps.first)
+        #expect(analysis.gaps.count == 1 && gap.fewestBeacons == 1 && gap.position.x > 20 && gap.floor == nil)
+        #expect(analysis.receivedBeacons(at: 0) == 5 && analysis.receivedBeacons(at: 11) == 1)
         // The hall's two ends are told apart, its neighbors less so.
-        #expect(picture.confusion[0].allSatisfy { $0.place < 6 })
+        #expect(analysis.confusion[0].allSatisfy { $0.place < 6 })
     }
 
     @Test func placesWithoutPositionsHaveConfusionOnly() throws {
@@ -89,16 +89,16 @@ import Testing
             for index in stay.vectors { nameless.append(survey.vector(index)) }
         }
         #expect(beacons.count == 9)
-        let picture = try MapPicture(SignalMap(nameless))
-        #expect(picture.step == nil && picture.expectedErrors.isEmpty && picture.gaps.isEmpty)
-        #expect(picture.cells.count == 27 && picture.placeErrors.allSatisfy { $0 == nil })
-        #expect(picture.confusion.contains { !$0.isEmpty })
+        let analysis = try MapAnalysis(SignalMap(nameless))
+        #expect(analysis.step == nil && analysis.expectedErrors.isEmpty && analysis.gaps.isEmpty)
+        #expect(analysis.cells.count == 27 && analysis.placeErrors.allSatisfy { $0 == nil })
+        #expect(analysis.confusion.contains { !$0.isEmpty })
     }
 
-    @Test func pictureOfASiteWithoutASurvey() throws {
-        let picture = try MapPicture(SignalMap(site: SiteMapTests.site()))
-        #expect(picture.gaps.isEmpty && picture.heard.allSatisfy { $0 >= 4 })
-        #expect(picture.placeErrors.count == 8 && picture.placeErrors.allSatisfy { ($0 ?? 99) < 8 })
-        #expect(picture.residual(beacon: 0, place: 0) == nil)
+    @Test func analysisOfASiteWithoutASurvey() throws {
+        let analysis = try MapAnalysis(SignalMap(site: SiteMapTests.site()))
+        #expect(analysis.gaps.isEmpty && analysis.receivedBeacons.allSatisfy { $0 >= 4 })
+        #expect(analysis.placeErrors.count == 8 && analysis.placeErrors.allSatisfy { ($0 ?? 99) < 8 })
+        #expect(analysis.residual(beacon: 0, place: 0) == nil)
     }
 }
