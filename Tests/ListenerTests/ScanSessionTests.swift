@@ -281,7 +281,7 @@ import VirtualController
         var now = HCIInstant(nanoseconds: 0)
         for _ in 0..<500 {
             now = now.advanced(byMicroseconds: 5_000_000)
-            watch.heard(at: now)
+            watch.receive(at: now)
         }
         #expect(watch.check(at: now.advanced(byMicroseconds: 140_000_000)) == .nothing)
         #expect(watch.check(at: now.advanced(byMicroseconds: 151_000_000)) == .probe)

@@ -50,8 +50,16 @@ public final class ManagedSession {
         self.sources = sources
     }
 
+    /// Other data for a moment: an AD structure of length 0, which ends the data. The kernel does not send data that it
+    /// believes to be on the controller, not even for an instance that was removed and added again. Another program may
+    /// have changed them by HCI commands, which the kernel does not notice.
+    private static let otherData = AdvertisingData(octets: [0])
+
     /// Adds the instances, one after the other. If one fails, the instances before it are removed.
-    public func start() throws(SessionError) {
+    ///
+    /// - Parameter isRepeated: `true` if the kernel may believe that the data are on the controller already, because an
+    ///   earlier session or start has sent them.
+    public func start(isRepeated: Bool = false) throws(SessionError) {
         live.stoppedAt = nil
         live.onAirSince = nil
         onAir = []
@@ -62,6 +70,7 @@ public final class ManagedSession {
                 guard let payload = try makePayload(source, grant) else {
                     throw .payload("all salts of encrypted telemetry are used until the ephemeral id changes")
                 }
+                if isRepeated { try send(layout.data(instance, Self.otherData)) }
                 try send(layout.data(instance, payload))
                 note(instance)
                 onAir.append(OnAir(grant: grant, payload: payload, nextChange: nextChange(source, after: 0)))
@@ -81,7 +90,7 @@ public final class ManagedSession {
         let adapter = try ManagedAdapter(host, index: layout.index)
         layout = try InstanceLayout(sources.map(\.advertisement), on: adapter.capabilities)
         live.countersAtStart = soFar
-        try start()
+        try start(isRepeated: true)
     }
 
     /// Sends every instance again, after another program turned advertising off or changed its data by HCI commands,
@@ -93,15 +102,11 @@ public final class ManagedSession {
             try host.execute(ReadControllerInformation(), index: layout.index).current
         }
         if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
-        let mustRestart = live.stoppedAt != nil || added != layout.instances
-        if mustRestart { try restart() }
+        guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
         for position in onAir.indices {
             let instance = layout.instances[position]
-            if !mustRestart { onAir[position].grant = try prepare(instance) }
-            // The kernel does not send data that it believes to be on the controller, not even for an instance that was
-            // removed and added again. So the instance first gets other data for a moment: an AD structure of length 0,
-            // which ends the data.
-            try send(layout.data(instance, AdvertisingData(octets: [0])))
+            onAir[position].grant = try prepare(instance)
+            try send(layout.data(instance, Self.otherData))
             try send(layout.data(instance, onAir[position].payload))
         }
     }

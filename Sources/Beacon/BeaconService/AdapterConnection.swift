@@ -144,7 +144,7 @@ final class AdapterConnection {
             memory: session?.memory ?? inputs.memory,
             countersAtStart: (session as? ManagedSession)?.counters ?? job.counters, telemetry: inputs.sensors)
         let correction = synchronize(new, inputs)
-        try new.start()
+        try new.start(isRepeated: session != nil)
         return Started(session: new, correction: correction)
     }
 
