@@ -41,7 +41,7 @@ import Testing
         for sighting in sightings {
             #expect(abs(sighting.milliseconds - Int64(Self.begin) - sighting.batch.sequence * 1000) <= 100)
         }
-        #expect(collector.counts.late == 89 && collector.counts.duplicates == 0)
+        #expect(collector.counts.late == 89 && collector.counts.duplicateLines == 0)
         let count = collector.counts.reports
         _ = collector.process(Self.batch("8f", 3600 - 3600 % 40 - 19, 61_000), from: nil, arrival: now)
         #expect(collector.counts.reports == count)

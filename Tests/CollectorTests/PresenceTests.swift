@@ -175,7 +175,7 @@ import Testing
             receiver: "hall", unixMilliseconds: nil, beacons: [.init(name: "key", reports: 5, level: -60)])
         line.number = .init(boot: "8f", sequence: 1, bootMilliseconds: 1000)
         for _ in 0..<3 { _ = collector.process(line, from: nil, arrival: Self.begin) }
-        #expect(collector.counts.reports == 5 && collector.counts.duplicates == 2)
+        #expect(collector.counts.reports == 5 && collector.counts.duplicateLines == 2)
         line.number = .init(boot: "90", sequence: 1, bootMilliseconds: 500)
         _ = collector.process(line, from: nil, arrival: Self.begin + 5000)
         #expect(collector.counts.reports == 10)

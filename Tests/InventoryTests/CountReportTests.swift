@@ -25,7 +25,7 @@ import Testing
         let findings = world.session.advance(to: World.instant(7)) + world.session.finish(at: World.instant(8))
         _ = findings
         let header = CountLog.Header(
-            session: "s\(number)", inventory: inventory.name, count: "2026-03-01", by: by, receiver: "hci\(number)",
+            session: "s\(number)", inventory: inventory.name, countName: "2026-03-01", by: by, receiver: "hci\(number)",
             machine: "m", start: start)
         var text = header.line(rule: CountRule())
         func time(_ instant: HeardInstant) -> RFC3339Time {
@@ -43,7 +43,7 @@ import Testing
     }
 
     private static func report(_ inventory: Inventory, _ logs: [[UInt8]]) throws -> CountReport {
-        let journal = CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
+        let journal = CountJournal(countName: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
         return CountReport(inventory, journal, try logs.map { try #require(CountLog($0)) })
     }
 
@@ -111,12 +111,12 @@ import Testing
         after.items.remove(at: 4)
         after.items.append(Inventory.Item(id: "new", name: "New", beacon: World.identity(9)))
         after.items[3].place = "van"
-        var old = CountJournal(count: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
+        var old = CountJournal(countName: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
         old.finish =
             CountJournal(
                 Array((old.firstLine + CountJournal.finishLine(before, at: Self.start, by: "ana")).utf8))?.finish
         let report = CountReport(
-            after, CountJournal(count: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
+            after, CountJournal(countName: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
             [try #require(CountLog(try Self.log(1, near: [1, 3, 9], inventory: after)))],
             previous: (old, [try #require(CountLog(try Self.log(1, near: [0, 3], inventory: before)))]))
         #expect(
@@ -128,12 +128,12 @@ import Testing
 
     @Test func anItemThatIsHeardIsNotMissing() throws {
         let inventory = World.inventory(items: 2)
-        var old = CountJournal(count: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
+        var old = CountJournal(countName: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
         old.finish =
             CountJournal(
                 Array((old.firstLine + CountJournal.finishLine(inventory, at: Self.start, by: "ana")).utf8))?.finish
         let report = CountReport(
-            inventory, CountJournal(count: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
+            inventory, CountJournal(countName: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
             [try #require(CountLog(try Self.log(1, near: [], far: [0, 1], inventory: inventory)))],
             previous: (old, [try #require(CountLog(try Self.log(1, near: [0], inventory: inventory)))]))
         #expect(report.changes.map { "\($0.id) \($0.kind.rawValue)" } == ["item-1 not-near", "item-2 not-near"])
@@ -141,7 +141,7 @@ import Testing
 
     @Test func aFinishedCountKeepsItsItems() throws {
         let inventory = World.inventory(items: 2)
-        let journal = CountJournal(count: "c", inventory: "tools", start: Self.start, by: "ana")
+        let journal = CountJournal(countName: "c", inventory: "tools", start: Self.start, by: "ana")
         let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.start, by: "ben")
         let read = try #require(CountJournal(Array(text.utf8)))
         #expect(read.finish?.items == inventory.items && read.finish?.by == "ben")
@@ -244,7 +244,7 @@ import Testing
         inventory.items[1].photo = "saw.webp"
         let start = RFC3339Time(secondsSince1970: 1_772_366_400)
         var report = CountReport(
-            inventory, CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
+            inventory, CountJournal(countName: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
         report.photos = InventoryStore("\(folder.path)/tools.json").photos(of: report, inventory).photos
         #expect(report.html.contains("data:image/webp"))
         #expect(!ReportSheets(report).pages.joined().contains("<image"))
@@ -259,7 +259,7 @@ import Testing
         for index in inventory.items.indices { inventory.items[index].photo = "saw.png" }
         let start = RFC3339Time(secondsSince1970: 1_772_366_400)
         var report = CountReport(
-            inventory, CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
+            inventory, CountJournal(countName: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
         let before = ReportSheets(report).pages.count
         report.photos = InventoryStore("\(folder.path)/tools.json").photos(of: report, inventory).photos
         let pages = ReportSheets(report).pages
@@ -282,7 +282,7 @@ import Testing
         inventory.items[1].photo = "saw.png"
         inventory.items[2].photo = "none.png"
         let start = RFC3339Time(secondsSince1970: 1_772_366_400)
-        let journal = CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
+        let journal = CountJournal(countName: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
         var report = CountReport(inventory, journal, [])
         #expect(!report.html.contains("<img"))
         let (photos, problems) = store.photos(of: report, inventory)

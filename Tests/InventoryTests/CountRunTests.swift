@@ -55,7 +55,7 @@ import Testing
         let run = CountRun(store, inventory, others: [], rule: inventory.rule, by: by, receiver: InventoryReceiver()) {
             output.take($0)
         }
-        for file in files { try run.replay(file, count: nil) }
+        for file in files { try run.replay(file, countName: nil) }
         return (run, output)
     }
 
@@ -93,7 +93,7 @@ import Testing
         #expect(store.countNames == [name, name + "-2"])
         let report = try store.lastReport(try store.read())
         #expect(report.outcomes.map(\.state) == [.found, .missing])
-        #expect(report.changes.map(\.kind) == [.returned, .stillMissing, .removed])
+        #expect(report.changes.map(\.kind) == [.foundAgain, .stillMissing, .removed])
     }
 
     @Test("finish ends the last open count, and names counts that are not open")
@@ -150,7 +150,7 @@ import Testing
         }
         try folder.file("tools.counts/2999-01-03/count.jsonl", text: "no journal\n")
         let report = try store.lastReport(try store.read())
-        #expect(report.count == good)
+        #expect(report.countName == good)
         for name in ["2999-01-01", "2999-01-02", "2999-01-03"] {
             #expect(report.warnings.contains("\(name)/count.jsonl: this is not a log of a count; it was ignored"))
         }

@@ -65,7 +65,7 @@ final class ScanBench: AdapterEnvironment {
     }
 
     func runner(_ adapter: String, _ pacing: SupervisorPacing) -> AdapterRunner {
-        AdapterRunner(Supervisor(adapter: adapter, activity: .listening, pacing: pacing, at: now), in: self)
+        AdapterRunner(Supervisor(adapter: adapter, sessionKind: .listening, pacing: pacing, at: now), in: self)
     }
 
     func state(_ runner: AdapterRunner) -> ListeningState { ListeningState(runner.supervisor.state, scan?.state) }

@@ -99,7 +99,7 @@ struct BrokerConnectionTests {
         try broker.start()
         var options = broker.options("hears")
         options.subscriptions = ["a/#"]
-        options.queueLimit = 10
+        options.inboxLimit = 10
         let hearing = try BrokerConnection(options)
         #expect(try hearing.isConnectedInTime())
         let telling = try BrokerConnection(broker.options("tells"))

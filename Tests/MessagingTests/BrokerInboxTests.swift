@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct BrokerInboxTests {
     @Test func messagesThatWaitAreLimitedInNumberAndInBytes() throws {
-        let inbox = try BrokerInbox(messageLimit: 100, queueLimit: 20, queueBytes: 1000)
+        let inbox = try BrokerInbox(receivedMessageLimit: 100, inboxLimit: 20, inboxBytes: 1000)
         func offer(_ count: Int, bytes: Int) {
             for _ in 0..<count {
                 inbox.offer(octets: bytes) { Publication("a", [UInt8](repeating: 0, count: bytes)) }

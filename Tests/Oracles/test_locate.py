@@ -370,7 +370,7 @@ def test_the_way_is_drawn(tape, tmp_path):
     assert page.count("<tr>") == 61 and 'class="wall"' in page and 'class="way"' in page and "://" not in page
     drawing = ElementTree.fromstring((tmp_path / "way.svg").read_text())
     classes = {each.get("class") for each in drawing.iter() if each.tag.endswith("path")}
-    assert {"outline", "wall", "links", "way", "fill"} <= classes
+    assert {"outline", "wall", "track", "way", "fill"} <= classes
     assert pharos.checked(*run, "--html", "-").out.startswith("<!doctype html>")
     assert pharos.run(*run, "--html", "-", "--json").code == 64
     strange = '{"t":0,"rssi":{"x":[-50]}}\n'

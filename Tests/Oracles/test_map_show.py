@@ -158,7 +158,7 @@ def test_a_click_tells_what_a_place_is_taken_for(browser, made):
     taken = made["json"]["places"][14]["takenFor"]
     sentence = text(browser, "sentence")
     assert sentence.startswith("P15 is mistaken for ") and taken[0]["place"] in sentence
-    assert browser.value("document.getElementById('floor0links').getAttribute('d')").count("M") == len(taken)
+    assert browser.value("document.getElementById('floor0mistakes').getAttribute('d')").count("M") == len(taken)
     assert browser.value("document.getElementById('place').value") == "14"
     choose(browser, place="4")
     assert text(browser, "sentence").startswith(HOSTILE)

@@ -363,8 +363,8 @@ def test_regions_of_a_run_are_translucent_and_inside(browser, pages, tmp_path):
     # Walls are drawn above regions.
     assert browser.value("""!!(document.querySelector('.regions').compareDocumentPosition(
         document.querySelector('#floor0 svg path.wall')) & Node.DOCUMENT_POSITION_FOLLOWING)""")
-    swatch = "getComputedStyle(document.querySelector('.swatch.links')).backgroundColor"
-    assert browser.value(swatch) == browser.value("getComputedStyle(document.querySelector('path.links')).stroke")
+    swatch = "getComputedStyle(document.querySelector('.swatch.track')).backgroundColor"
+    assert browser.value(swatch) == browser.value("getComputedStyle(document.querySelector('path.track')).stroke")
 
 
 def test_an_audit_has_the_worst_first_in_colour_and_folds_the_rest(browser, pages):

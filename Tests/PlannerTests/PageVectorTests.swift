@@ -252,7 +252,7 @@ extension PageVectors.Floor {
         let background = try BackgroundLoad(decoded.backgroundLoad)
         let model = SiteModel(
             beacons: decoded.beacons, walls: decoded.walls, radio: decoded.radio, background: background)
-        var survey = SiteSurvey(model: model, scanners: decoded.scanners, target: decoded.target)
+        var survey = SiteCoverage(model: model, scanners: decoded.scanners, target: decoded.target)
         // Not on a wall, on which rounding would decide on which side a place lies.
         places = [
             [0.5, 0.5], [5, 5], [11, 8], [15, 14.5], [22.25, 9], [29, 19], [31, 19], [39.5, 0.5], [60, 3],

@@ -126,7 +126,7 @@ import Testing
         let text = Self.whole + "{\"stay\":2,\"place\":\"B\"}\n{\"t\":0,\"rssi\":{\"hall\":[-60]}}\n"
         let moved = Self.read(text + "{\"move\":1,\"position\":[8,9]}\n{\"drop\":2}\n").survey
         #expect(moved.stays[0].position == FloorPosition(x: 8, y: 9))
-        #expect(moved.stays.map(\.isDropped) == [false, true])
+        #expect(moved.stays.map(\.isCancelled) == [false, true])
         #expect(Self.read(text + "{\"drop\":9}\n").problems.map(\.isError) == [true])
         #expect(Self.read(text + "{\"move\":1}\n").problems.map(\.isError) == [true])
     }

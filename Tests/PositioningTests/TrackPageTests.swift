@@ -27,12 +27,12 @@ import Testing
         let page = TrackPage(try Self.track(6000), command: "pharos locate map.json")
         #expect(page.html.utf8.count < 500_000)
         #expect(page.html.contains("6000 seconds") && page.html.contains("of 6000"))
-        #expect(page.svg.hasPrefix("<svg") && page.svg.contains("class=\"links\""))
+        #expect(page.svg.hasPrefix("<svg") && page.svg.contains("class=\"track\""))
     }
 
     @Test func runThatBeginsAnewIsAnotherLine() throws {
         let path = try #require(
-            TrackPage(try Self.track(2000), command: "").svg.components(after: "class=\"links\""))
+            TrackPage(try Self.track(2000), command: "").svg.components(after: "class=\"track\""))
         #expect(path.filter { $0 == "M" }.count == 2)
     }
 

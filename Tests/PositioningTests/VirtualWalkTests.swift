@@ -127,7 +127,7 @@ import VirtualController
                 let recorder = SurveyRecorder(
                     file, at: SurveySpot(place: "P\(number)", position: spot),
                     legs: [.init(heading: nil, seconds: 10)], Survey.Recording(site: "hall"), session: session)
-                try RunFile(tape, try KnownBeacons(), reading: .init()).run(recorder)
+                try RunFile(tape, try KnownBeacons(), rules: .init()).run(recorder)
                 recorder.finish()
                 try file.finish()
                 #expect(recorder.stays == [number + 1 + (session == "june" ? 24 : 0)])
@@ -154,7 +154,7 @@ import VirtualController
         let tape = try folder.file("walk.btsnoop", try world.capture(way))
         for (algorithm, limit) in [(PositioningAlgorithm.field, 2.5), (.hmm, 2.5), (.wknn, 3.0)] {
             let walker = Walker(try RunLocator(map, settings: LocatorSettings(algorithm)), way)
-            try RunFile(tape, try KnownBeacons(), reading: .init()).run(walker)
+            try RunFile(tape, try KnownBeacons(), rules: .init()).run(walker)
             #expect(walker.errors.count == 60 && !walker.states.contains(.none))
             let mean = walker.errors.reduce(0, +) / Double(walker.errors.count)
             #expect(mean < limit, "\(algorithm.rawValue): \(mean) m")

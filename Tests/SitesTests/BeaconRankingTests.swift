@@ -49,7 +49,7 @@ import Testing
         let seconds = 1.5
         var times = DetectionTimes(scanners: scanners, horizonSeconds: seconds * 10)
         for wanted in [2, 4, 10, 41] {
-            var survey = SiteSurvey(
+            var survey = SiteCoverage(
                 model: model, scanners: scanners,
                 target: try .init(seconds: seconds, probability: 0.7, beacons: wanted))
             for place in [FloorPosition(x: 3, y: 3), .init(x: 30, y: 15), .init(x: 59, y: 29), .init(x: 400, y: 9)] {
@@ -72,14 +72,14 @@ import Testing
     @Test func oneBeaconIsTheStrongestAsBefore() throws {
         let model = SiteModel(
             beacons: try beacons(9, count: 20), walls: [], radio: try SiteModelTests.radio(sensitivity: -78))
-        var survey = SiteSurvey(
+        var survey = SiteCoverage(
             model: model, scanners: scanners, target: try .init(seconds: 5, probability: 0.9, beacons: 1))
         let point = try survey.point(at: .init(x: 20, y: 10))
         #expect(point.beaconsInTime == nil && point.reception.best != nil)
     }
 
     @Test func targetsOfNoBeaconsAreRefused() {
-        #expect(throws: AirtimeError.self) { try SiteSurvey.Target(seconds: 5, probability: 0.9, beacons: 0) }
-        #expect(throws: AirtimeError.self) { try SiteSurvey.Target(seconds: 5, probability: 0.9, beacons: 101) }
+        #expect(throws: AirtimeError.self) { try SiteCoverage.Target(seconds: 5, probability: 0.9, beacons: 0) }
+        #expect(throws: AirtimeError.self) { try SiteCoverage.Target(seconds: 5, probability: 0.9, beacons: 101) }
     }
 }

@@ -65,7 +65,7 @@ import Testing
         let beacons = try (0..<100).map { try Self.beacon(Double($0) / 100, 0) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0))
         let scanner = try #require(ScannerPreset(named: "android-low-latency"))
-        var survey = SiteSurvey(
+        var survey = SiteCoverage(
             model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let point = try survey.point(at: FloorPosition(x: 0, y: 1))
         let seconds = try #require(point.detectionSeconds)
@@ -77,7 +77,7 @@ import Testing
     @Test func targetIsMissedWhereTheBestIsTooFaint() throws {
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
         let scanner = try #require(ScannerPreset(named: "continuous"))
-        var survey = SiteSurvey(
+        var survey = SiteCoverage(
             model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let point = try survey.point(at: FloorPosition(x: 100, y: 0))
         #expect(point.detectionSeconds == nil)
@@ -88,7 +88,7 @@ import Testing
         let beacons = try [0.0, 100, 200].map { try Self.beacon($0, 3) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0, sensitivity: -60))
         let scanner = try #require(ScannerPreset(named: "continuous"))
-        var survey = SiteSurvey(
+        var survey = SiteCoverage(
             model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let walk = try SiteWalk(corners: [FloorPosition(x: -20, y: 0), FloorPosition(x: 220, y: 0)], speed: 1.5)
         let result = try walk.result(in: &survey)
@@ -105,14 +105,14 @@ import Testing
         let mix = try ScannerMix([
             (try #require(ScannerPreset(named: "android-low-power")), 3), (.continuous, 1),
         ])
-        let target = try SiteSurvey.Target(seconds: 3, probability: 0.9)
+        let target = try SiteCoverage.Target(seconds: 3, probability: 0.9)
         let walk = try SiteWalk(corners: [FloorPosition(x: -20, y: 0), FloorPosition(x: 80, y: 0)], speed: 4)
-        var mixed = SiteSurvey(model: model, scanners: mix, target: target)
+        var mixed = SiteCoverage(model: model, scanners: mix, target: target)
         let point = try mixed.point(at: FloorPosition(x: 10, y: 0))
         let result = try walk.result(in: &mixed)
         var (detected, seen, seenAny) = (0.0, 0.0, 0.0)
         for (index, part) in mix.parts.enumerated() {
-            var survey = SiteSurvey(model: model, scanners: ScannerMix(part.scanner), target: target)
+            var survey = SiteCoverage(model: model, scanners: ScannerMix(part.scanner), target: target)
             let own = try survey.point(at: FloorPosition(x: 10, y: 0))
             let ownWalk = try walk.result(in: &survey)
             #expect(abs(point.detectedByScanner[index] - own.detectedShare) < 1e-9)

@@ -79,7 +79,7 @@ import Testing
     }
 
     private static func search(_ site: Site, anew: Bool = false) throws -> SitePlacementSearch? {
-        let (places, spacing) = SiteSurvey.grid(over: try #require(site.bounds), outline: site.outline, limit: 120)
+        let (places, spacing) = SiteCoverage.grid(over: try #require(site.bounds), outline: site.outline, limit: 120)
         return try SitePlacementSearch(site, startsAnew: anew, places: places, spacing: spacing)
     }
 
@@ -97,8 +97,8 @@ import Testing
                     radioPower: 0))
         }
         let model = SiteModel(beacons: beacons, walls: site.walls, radio: site.radio)
-        var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
-        let places = SiteSurvey.grid(over: try #require(site.bounds), outline: site.outline, limit: 300).positions
+        var survey = SiteCoverage(model: model, scanners: site.scanners, target: site.target)
+        let places = SiteCoverage.grid(over: try #require(site.bounds), outline: site.outline, limit: 300).positions
         let shares = try places.map { try survey.point(at: $0).detectedShare }
         return Double(shares.count { $0 >= site.target.probability }) / Double(shares.count)
     }

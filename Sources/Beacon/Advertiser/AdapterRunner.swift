@@ -77,7 +77,7 @@ public final class AdapterRunner {
         switch (wasRestarting, session.isRestarting) {
         case (false, true):
             environment.log(.warning, "\(supervisor.adapter): the controller was reset; it is set up again")
-        case (true, false): environment.log(.notice, "\(supervisor.activity.verb) again on \(supervisor.adapter)")
+        case (true, false): environment.log(.notice, "\(supervisor.sessionKind.verb) again on \(supervisor.adapter)")
         default: break
         }
     }
@@ -210,8 +210,8 @@ public final class AdapterRunner {
         case .impossible(let reason), .payload(let reason): .impossible(reason)
         case .ended(let cause, let reason): .failed(cause, reason)
         case .hardwareError: .failed(.hardwareError, "\(error)")
-        case .command(let command, _):
-            switch command {
+        case .command(let commandError, _):
+            switch commandError {
             // The controller will never accept these parameters.
             case .refused(_, _, .unsupportedFeatureOrParameterValue), .refused(_, _, .invalidParameters):
                 .impossible("\(error)")
@@ -219,8 +219,8 @@ public final class AdapterRunner {
             case .noAnswer, .notAccepted: .failed(.noAnswer, "\(error)")
             case .channel(let channel): input(channel)
             }
-        case .management(let management):
-            switch management {
+        case .management(let managementError):
+            switch managementError {
             case .refused(_, _, .rfkilled): .failed(.rfkill, "\(error)")
             case .refused(_, _, .notPowered): .failed(.poweredDown, "\(error)")
             case .refused(_, _, .invalidIndex): .failed(.adapterMissing, "\(error)")

@@ -55,11 +55,11 @@ public struct InstanceLayout: Hashable, Sendable {
         var warnings: [ManagedWarning] = []
         var instances: [Instance] = []
         for (position, advertisement) in advertisements.enumerated() {
-            let draft = InstanceDraft(
+            let builder = InstanceBuilder(
                 advertisement, on: capabilities, form: form, position: advertisements.count > 1 ? position + 1 : nil)
-            try draft.check()
-            instances.append(draft.instance(numbers[position], duration: duration))
-            warnings += draft.warnings
+            try builder.check()
+            instances.append(builder.instance(numbers[position], duration: duration))
+            warnings += builder.warnings
         }
         if takesTurns {
             let own = Int(duration == 0 ? Self.kernelTurnSeconds : Self.turnSeconds)
@@ -247,7 +247,7 @@ extension ManagedWarning: CustomStringConvertible {
 ///
 /// The kernel's rules are in its net/bluetooth/hci_sync.c (hci_setup_ext_adv_instance_sync,
 /// hci_enable_advertising_sync, hci_update_random_address_sync).
-private struct InstanceDraft {
+private struct InstanceBuilder {
     private let advertisement: Advertisement
     private let capabilities: ManagedCapabilities
     private let form: InstanceLayout.Form

@@ -7,7 +7,7 @@ public import HCI
 /// been on the air.
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
-    let activity: Activity
+    let sessionKind: SessionKind
     let persistence: Persistence
     /// The adapter's name in messages. A new profile with another name changes the adapter.
     public private(set) var adapter: String
@@ -77,11 +77,11 @@ public struct Supervisor: Sendable {
 
     /// Creates a supervisor. Its first action comes from ``wake(at:)``.
     public init(
-        adapter: String, activity: Activity = .advertising, persistence: Persistence = .unlimited,
+        adapter: String, sessionKind: SessionKind = .advertising, persistence: Persistence = .unlimited,
         pacing: SupervisorPacing = SupervisorPacing(), at now: HCIInstant
     ) {
         self.adapter = adapter
-        self.activity = activity
+        self.sessionKind = sessionKind
         self.persistence = persistence
         self.pacing = pacing
         nextAttempt = now
@@ -224,12 +224,12 @@ extension Supervisor {
         lastVerified = now
         onAirSince = now
         nextAttempt = nil
-        var message = activity == .listening ? "listening \(hasBeenOnAir ? "again " : "")on \(adapter)" : text
+        var message = sessionKind == .listening ? "listening \(hasBeenOnAir ? "again " : "")on \(adapter)" : text
         if hasBeenOnAir, let episode, let cause = episode.weightiest {
             let outage = Outage(cause: cause, from: episode.since, until: now)
             lastOutage = outage
             rearms[cause, default: 0] += 1
-            if activity == .advertising {
+            if sessionKind == .advertising {
                 message = "back on the air after \(Self.seconds(outage.microseconds)) s: \(text)"
             }
         }

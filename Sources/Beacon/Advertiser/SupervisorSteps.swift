@@ -2,7 +2,7 @@ public import HCI
 
 extension Supervisor {
     /// The kind of session on the adapter. It changes the wording of messages.
-    public enum Activity: Hashable, Sendable {
+    public enum SessionKind: Hashable, Sendable {
         case advertising
         case listening
 

@@ -10,15 +10,15 @@ internal import LinuxHost
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     /// The values in the files; `nil` before the first write.
-    private var last: Change?
+    private var written: WrittenValues?
     /// The value of ``AdapterRunner/changes`` at the last update.
     private var changesSeen: Int?
     private var stateSince = RFC3339Time.now
     /// The paths of the files that could not be written.
     private var lost: Set<String> = []
 
-    /// The values whose change makes the files out of date.
-    private struct Change: Equatable {
+    /// The values in the files. If one of them changes, the files are out of date.
+    private struct WrittenValues: Equatable {
         let state: InstanceStatus.State
         let verified: HCIInstant?
         let rearms: Int
@@ -35,20 +35,20 @@ final class ServiceReport: ServiceView {
     var nextUpdate: HCIInstant? { nil }
 
     func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
-        guard runner.changes != changesSeen || environment.eidClockAhead != last?.eidClockAhead else { return }
+        guard runner.changes != changesSeen || environment.eidClockAhead != written?.eidClockAhead else { return }
         changesSeen = runner.changes
         let supervisor = runner.supervisor
-        let change = Change(
+        let values = WrittenValues(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
             rearms: supervisor.rearms.values.reduce(0, +), hash: environment.job.hash, error: supervisor.lastError,
             rejectedFile: environment.rejectedFile,
             eidClockAhead: environment.eidClockAhead)
-        guard change != last else { return }
-        if change.state != last?.state { stateSince = .now }
-        last = change
-        let status = status(runner, environment, change)
+        guard values != written else { return }
+        if values.state != written?.state { stateSince = .now }
+        written = values
+        let status = status(runner, environment, values)
         let directory = directories.runtime
-        let isOnAir = change.state == .onAir
+        let isOnAir = values.state == .onAir
         write(directories.statusFile(status.name), environment, isOnAir: isOnAir) { () throws(SystemError) in
             try StatusFile.write(status, in: directory)
         }
@@ -74,19 +74,20 @@ final class ServiceReport: ServiceView {
         }
     }
 
-    private func status(_ runner: AdapterRunner, _ environment: ServiceEnvironment, _ change: Change) -> InstanceStatus
-    {
+    private func status(
+        _ runner: AdapterRunner, _ environment: ServiceEnvironment, _ values: WrittenValues
+    ) -> InstanceStatus {
         let supervisor = runner.supervisor
         var status = InstanceStatus(
-            name: environment.job.name, adapter: environment.job.adapterText, state: change.state)
+            name: environment.job.name, adapter: environment.job.adapterText, state: values.state)
         status.since = stateSince
         status.lastVerified = supervisor.lastVerified.map(RFC3339Time.init)
         status.profileHash = environment.job.hash
         status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
         status.lastError = supervisor.lastError
-        status.rejectedFile = change.rejectedFile
+        status.rejectedFile = values.rejectedFile
         status.process = .current
-        status.eidClockAhead = change.eidClockAhead
+        status.eidClockAhead = values.eidClockAhead
         if let session = environment.advertising {
             status.address = session.controller.address
             status.controller = session.controller.description

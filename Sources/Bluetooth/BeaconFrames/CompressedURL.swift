@@ -138,9 +138,10 @@ extension CompressedURL {
     /// percent-encodes characters after the host. Returns `nil` if the result could not be sent either. The suggestion
     /// is only shown in messages.
     static func suggestion(for text: String) -> String? {
-        var rest = text.drop(while: \.isWhitespace)
-        while rest.last?.isWhitespace == true { rest.removeLast() }
+        var trimmed = text.drop(while: \.isWhitespace)
+        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
         var scheme = "https://"
+        var rest = trimmed
         for known in ["http", "https"] where rest.lowercased().hasPrefix(known + ":") {
             scheme = known + "://"
             rest = rest.dropFirst(known.count + 1).drop { $0 == "/" }

@@ -37,9 +37,9 @@ extension DeviceAddress {
     /// The machine id itself is confidential (machine-id(5)); a hash of it may be published.
     public static func staticRandom(machineID: String, name: String) -> DeviceAddress {
         let digest = SHA256.hash(data: Array((machineID + "\n" + name).utf8))
-        var octets = FixedOctets<6>()
-        for (index, octet) in digest.prefix(6).enumerated() { octets[index] = octet }
-        return .staticRandom(from: octets)
+        var addressOctets = FixedOctets<6>()
+        for (index, octet) in digest.prefix(6).enumerated() { addressOctets[index] = octet }
+        return .staticRandom(from: addressOctets)
     }
 }
 

@@ -206,7 +206,7 @@ struct EarlierManifest {
     var isWritten: Bool { octets.starts(with: FleetManifest.firstOctets) }
 
     /// The name of the fleet; `nil` when the file is not a manifest.
-    var fleet: String? { isWritten ? FleetManifest.fleet(in: octets) : manifest?.fleet }
+    var fleet: String? { isWritten ? FleetManifest.fleetName(in: octets) : manifest?.fleet }
 
     /// The number of beacons, including beacons on damaged lines; `nil` when it is unknown.
     var count: Int? {
@@ -217,7 +217,8 @@ struct EarlierManifest {
 
     /// The names of the beacons, as far as they can be read.
     var names: [String] {
-        manifest?.beacons.map(\.name) ?? FleetManifest.beaconLines(in: octets).compactMap(FleetManifest.name)
+        manifest?.beacons.map(\.name)
+            ?? FleetManifest.beaconLines(in: octets).compactMap { FleetManifest.beaconName(inLine: $0) }
     }
 
     /// The decoded manifest; `nil` when it is damaged.

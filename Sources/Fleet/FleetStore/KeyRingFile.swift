@@ -23,7 +23,7 @@ public enum KeyRingFile {
                 withoutKey += 1
                 return
             }
-            guard let line = ring.line(rotation, group: beacon.group, key: key) else { return }
+            guard let line = ring.beaconLine(rotation, groupPath: beacon.group, key: key) else { return }
             octets += line.utf8
             collected += 1
         }

@@ -46,7 +46,7 @@ public final class CollectorBroker {
         var options = try BrokerOptions(
             section, client: "pharos-collect-\(site)", instance: state, in: directory)
         options.subscriptions += tree.receiverFilters + [tree.sightingsFilter, tree.status]
-        options.queueLimit = 100_000
+        options.inboxLimit = 100_000
         options.will = .status(tree.status, isOnline: false)
         homeAssistant = section.homeAssistant.map { HomeAssistant(tree, $0, version: version) }
         connection = try BrokerConnection(options)
@@ -117,7 +117,7 @@ public final class CollectorBroker {
         _ collector: SightingCollector, hasChanged: Bool, shouldContinue: () -> Bool = { true }
     ) -> Bool {
         let now = MonotonicClock.nanoseconds()
-        guard collector.time != nil,
+        guard collector.newestLineUnixMilliseconds != nil,
             now >= published + UInt64(hasChanged ? Self.pauses.change : Self.pauses.rest) * 1_000_000
         else { return false }
         for beacon in collector.states {

@@ -24,7 +24,7 @@ public struct CollectorFile: Hashable, Sendable {
     /// The database of past events on this machine; `nil` if no events are kept.
     public var history: History?
     /// The PostgreSQL database; `nil` if nothing is kept in PostgreSQL.
-    public var siteStore: SiteStore?
+    public var postgreSQL: PostgreSQL?
 
     /// The database of past events on this machine.
     public struct History: Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct CollectorFile: Hashable, Sendable {
     }
 
     /// A PostgreSQL database.
-    public struct SiteStore: Hashable, Sendable {
+    public struct PostgreSQL: Hashable, Sendable {
         /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI; without a password.
         public var connection: String
         /// The path of the file with the password, relative to the collector file.
@@ -144,14 +144,14 @@ private struct CollectorReader {
             decoder.warning("only listeners publish this; a collector ignores it", at: node)
         }
         let history = history(root)
-        let siteStore = siteStore(root)
+        let postgreSQL = postgreSQL(root)
         guard let name else { return nil }
         var file = CollectorFile(name: name)
         (file.floors, file.receivers, file.beacons) = (floors, receivers, beacons)
         file.listsStrangers = strangers == .list
         file.cellMeters = cell.map { Double($0) / 1000 }
         if let fastest { file.fastest = Double(fastest) / 1000 }
-        (file.history, file.siteStore) = (history, siteStore)
+        (file.history, file.postgreSQL) = (history, postgreSQL)
         return file
     }
 
@@ -240,10 +240,10 @@ private struct CollectorReader {
         return history
     }
 
-    private mutating func siteStore(_ root: JSONNode) -> CollectorFile.SiteStore? {
-        guard let object = decoder.read(CollectorKeys.siteStore, in: root) else { return nil }
-        let connection = decoder.read(SiteStoreKeys.connection, in: object)
-        let file = decoder.read(SiteStoreKeys.passwordFile, in: object)
+    private mutating func postgreSQL(_ root: JSONNode) -> CollectorFile.PostgreSQL? {
+        guard let object = decoder.read(CollectorKeys.postgreSQL, in: root) else { return nil }
+        let connection = decoder.read(PostgreSQLKeys.connection, in: object)
+        let file = decoder.read(PostgreSQLKeys.passwordFile, in: object)
         return connection.map { .init(connection: $0, passwordFile: file) }
     }
 }

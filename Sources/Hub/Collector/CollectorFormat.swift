@@ -26,15 +26,15 @@ enum CollectorKeys {
         "fastestMPerS", .thousandths(50...50_000, unit: "m/s"), "Highest speed of a beacon.", default: 1500)
     static let history = Key(
         "history", .section(CollectorHistoryKeys.section), "The database of past events. Without it none are kept.")
-    static let siteStore = Key(
-        "postgresql", .section(SiteStoreKeys.section),
+    static let postgreSQL = Key(
+        "postgresql", .section(PostgreSQLKeys.section),
         "A PostgreSQL database for the history of several sites, and for collectors that stand by.")
 
     static let section = Section(
         "The receivers of a site and their positions.",
         [
             FileHeader.schema, FileHeader.version, name, floors, receivers, beacons, strangers, cell, fastest,
-            BrokerKeys.mqtt, history, siteStore,
+            BrokerKeys.mqtt, history, postgreSQL,
         ],
         hint: { key in
             key == "shards"
@@ -127,7 +127,7 @@ enum CollectorHistoryKeys {
 }
 
 /// The keys of the PostgreSQL database.
-enum SiteStoreKeys {
+enum PostgreSQLKeys {
     static let connection = Key(
         "connection", connectionString,
         """

@@ -13,7 +13,7 @@ public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
     /// Holds the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
-    public let uploader: SiteUploader?
+    public let uploader: PostgreSQLUploader?
     private let rooms: RoomPlan
     /// The path of the state file.
     private let state: String
@@ -61,7 +61,7 @@ public final class CollectorService {
     ///   - reading: The present time of the clocks.
     public init(
         _ file: CollectorFile, _ rooms: RoomPlan, state: String, isShared: Bool = false, ledger: EventLedger? = nil,
-        uploader: SiteUploader? = nil, at reading: WallClockSteps.Reading = .now()
+        uploader: PostgreSQLUploader? = nil, at reading: WallClockSteps.Reading = .now()
     ) {
         clock = WallClockSteps(reading)
         collector = SightingCollector(file, rooms)
@@ -153,8 +153,8 @@ public final class CollectorService {
         guard !hasResumed else { return }
         hasResumed = true
         var presences = ledger?.presences ?? []
-        if let site = uploader?.takePresence(), site.newest > ledger?.newestTime ?? .min {
-            presences = site.presences
+        if let stored = uploader?.takePresence(), stored.newest > ledger?.newestTime ?? .min {
+            presences = stored.presences
             ledger?.replacePresences(with: presences)
         }
         collector.resume(
@@ -173,7 +173,7 @@ public final class CollectorService {
         hasChanged = hasChanged || !events.isEmpty
         guard ledger != nil || uploader != nil else { return }
         let sightings = collector.takeSightings()
-        let channels = [EventLedger.lines] + (uploader == nil ? [] : [EventLedger.site])
+        let channels = [EventLedger.lines] + (uploader == nil ? [] : [EventLedger.postgreSQL])
         let records = events.filter { $0.beacon != nil }.map { $0.record(for: channels) }
         hasUnprinted = hasUnprinted || !records.isEmpty
         ledger?.record(records, sightings)
@@ -216,10 +216,10 @@ public final class CollectorService {
 
     /// Writes all data that waits, and the state file for the last time.
     ///
-    /// - Parameter isHurried: As for `SiteUploader.finish(isHurried:)`.
+    /// - Parameter isHurried: As for `PostgreSQLUploader.finish(isHurried:)`.
     public func close(isHurried: Bool) {
         let left = ledger?.finish() ?? []
-        uploader?.add(left.filter { $0.channels.contains(EventLedger.site) }.map(\.event), [])
+        uploader?.add(left.filter { $0.channels.contains(EventLedger.postgreSQL) }.map(\.event), [])
         uploader?.finish(isHurried: isHurried)
         if !isHurried || stateTime <= Self.quickWrite { writeState(isLast: true) }
     }
@@ -227,7 +227,7 @@ public final class CollectorService {
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
         // If files contained no line of a receiver, the state file of an earlier run stays.
-        guard collector.time != nil || broker.isUsed else { return }
+        guard collector.newestLineUnixMilliseconds != nil || broker.isUsed else { return }
         guard isLast || now >= nextState else { return }
         defer {
             stateTime = MonotonicClock.nanoseconds() - now

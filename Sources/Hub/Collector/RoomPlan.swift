@@ -191,7 +191,7 @@ public struct RoomPlan: Sendable {
                 number: number(of: Room(name: room.name, floor: name))
             )
         }
-        let heard = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
+        let roomReceivers = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
         for cell in positions.indices where floors[cell] == floor {
             guard drawn.isEmpty else {
                 // The area of a cell on a border is shared among its rooms. Parts of the cell in no room belong to no
@@ -218,7 +218,9 @@ public struct RoomPlan: Sendable {
                 continue
             }
             func level(_ receiver: Int) -> Int16 { levels.levels[(levels.rows[receiver] ?? 0) + cell] }
-            guard let best = heard.max(by: { level($0) < level($1) }), let room = roomOfReceiver[best] else { continue }
+            guard let best = roomReceivers.max(by: { level($0) < level($1) }), let room = roomOfReceiver[best] else {
+                continue
+            }
             shares[cell] = [(room, 1)]
         }
     }

@@ -18,7 +18,8 @@ extension SightingCollector {
     public func state(written: RFC3339Time, disconnectedSince disconnected: Int? = nil) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
-            ("written", .string("\(written)")), ("at", .optional(time) { .string(RFC3339Time.text(milliseconds: $0)) }),
+            ("written", .string("\(written)")),
+            ("at", .optional(newestLineUnixMilliseconds) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("disconnectedSince", .optional(disconnected) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("receivers", .array(receivers.indices.map(receiverJSON))), ("beacons", .array(beaconsJSON)),
             ("strangers", .integer(counts.strangers)),
@@ -28,10 +29,10 @@ extension SightingCollector {
                     (
                         "taken",
                         .integer(
-                            counts.lines - counts.duplicates - counts.late - counts.unknownReceivers
+                            counts.lines - counts.duplicateLines - counts.late - counts.unknownReceivers
                                 - counts.wrongClocks)
                     ),
-                    ("duplicates", .integer(counts.duplicates)), ("late", .integer(counts.late)),
+                    ("duplicates", .integer(counts.duplicateLines)), ("late", .integer(counts.late)),
                     ("unknownReceivers", .integer(counts.unknownReceivers)),
                     ("wrongClocks", .integer(counts.wrongClocks)),
                 ])
@@ -40,10 +41,12 @@ extension SightingCollector {
     }
 
     /// The time of the newest line, in milliseconds since 1970; `nil` before the first line.
-    public var time: Int? { receivers.compactMap(\.lastLine).max() }
+    public var newestLineUnixMilliseconds: Int? { receivers.compactMap(\.lastLine).max() }
 
     /// Returns a time in milliseconds since 1970 as RFC 3339 text with milliseconds, as in the JSON of this library.
-    public static func time(_ unixMilliseconds: Int) -> String { RFC3339Time.text(milliseconds: unixMilliseconds) }
+    public static func timeText(_ unixMilliseconds: Int) -> String {
+        RFC3339Time.text(milliseconds: unixMilliseconds)
+    }
 
     /// The JSON of each beacon that was received so far, sorted by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
@@ -58,7 +61,7 @@ extension SightingCollector {
                 level: trail.loudest?.level, distance: distance(of: trail),
                 lastHeard: trail.lastHeard.map(RFC3339Time.text(milliseconds:)),
                 batteryMillivolts: trail.batteryMillivolts,
-                reason: unknownReason(of: trail)?.text(.local, now: time ?? 0))
+                reason: unknownReason(of: trail)?.text(.local, now: newestLineUnixMilliseconds ?? 0))
             return (trail.name, state)
         }
     }
@@ -100,7 +103,7 @@ extension SightingCollector {
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
         let distance = distance(of: trail)
-        let reason = unknownReason(of: trail)?.members(now: time ?? 0)
+        let reason = unknownReason(of: trail)?.members(now: newestLineUnixMilliseconds ?? 0)
         return .record(
             [
                 ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),

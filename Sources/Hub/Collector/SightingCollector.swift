@@ -34,11 +34,11 @@ public struct SightingCollector: Sendable {
     /// Lines whose time is before that of the first line, while the time is not agreed.
     private var earlierLines = WaitingLines()
     /// The sum of all calls of ``shift(by:)``, in milliseconds.
-    private var shifted = 0
+    private var clockShiftMilliseconds = 0
     /// The beacons that were present in an earlier run, kept until the time is agreed.
     private var resumed: [Stay] = []
     /// The identities of beacons without a name, if they are only counted.
-    private var strangers: Set<String> = []
+    private var unknownIdentities: Set<String> = []
     /// The number of the set of beacon names for each text of ``SightingBatch/knownNames``. The numbers begin after
     /// those of the receivers: a receiver whose batches have no such text uses its own number.
     private var nameSetNumbers: [String: Int] = [:]
@@ -80,7 +80,7 @@ public struct SightingCollector: Sendable {
         public var lines = 0
         public var reports = 0
         /// Lines that arrived twice.
-        public var duplicates = 0
+        public var duplicateLines = 0
         /// Lines that arrived too late to change the presence of beacons.
         public var late = 0
         /// Lines of receivers that the file does not name.
@@ -175,12 +175,12 @@ public struct SightingCollector: Sendable {
             counts.unknownReceivers += 1
             return []
         }
-        var time = line.unixMilliseconds ?? arrival
-        if isLive, (1...Self.liveMilliseconds).contains(time - arrival) { time = arrival }
+        var unixMilliseconds = line.unixMilliseconds ?? arrival
+        if isLive, (1...Self.liveMilliseconds).contains(unixMilliseconds - arrival) { unixMilliseconds = arrival }
         if let number = line.number {
-            switch receivers[receiver].runs.process(number, arrival: time) {
+            switch receivers[receiver].runs.process(number, arrival: unixMilliseconds) {
             case .again:
-                counts.duplicates += 1
+                counts.duplicateLines += 1
                 return []
             case .timeless:
                 counts.late += 1
@@ -188,12 +188,12 @@ public struct SightingCollector: Sendable {
             case .ahead:
                 counts.wrongClocks += 1
                 return []
-            case .at(let moment): time = moment
+            case .at(let moment): unixMilliseconds = moment
             }
         }
-        let timed = TimedLine(line: line, receiver: receiver, time: time)
+        let timed = TimedLine(line: line, receiver: receiver, unixMilliseconds: unixMilliseconds)
         let isCertain =
-            isLive ? abs(time - arrival) <= Self.liveMilliseconds : line.unixMilliseconds == nil
+            isLive ? abs(unixMilliseconds - arrival) <= Self.liveMilliseconds : line.unixMilliseconds == nil
         return follow(timed, isCertain: isCertain, shouldContinue)
     }
 
@@ -208,9 +208,9 @@ public struct SightingCollector: Sendable {
         if !isTimeAgreed {
             if let events = agree(line, start, isCertain: isCertain, shouldContinue) { return events }
         }
-        guard line.time > start + WaitingLines.step, !isCertain else {
+        guard line.unixMilliseconds > start + WaitingLines.step, !isCertain else {
             // A line of the usual time shows that the waiting lines have a wrong clock. A late line does not show this.
-            if line.time >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
+            if line.unixMilliseconds >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
             return use(line, shouldContinue)
         }
         counts.wrongClocks += linesAhead.add(line)
@@ -226,8 +226,10 @@ public struct SightingCollector: Sendable {
     private mutating func agree(
         _ line: TimedLine, _ start: Int, isCertain: Bool, _ shouldContinue: () -> Bool
     ) -> [Event]? {
-        func agrees(_ other: TimedLine) -> Bool { abs(other.time - line.time) <= WaitingLines.step }
-        if isCertain || abs(line.time - start) <= WaitingLines.step {
+        func agrees(_ other: TimedLine) -> Bool {
+            abs(other.unixMilliseconds - line.unixMilliseconds) <= WaitingLines.step
+        }
+        if isCertain || abs(line.unixMilliseconds - start) <= WaitingLines.step {
             counts.wrongClocks += earlierLines.take().count
             (isTimeAgreed, resumed) = (true, [])
             return nil
@@ -239,7 +241,7 @@ public struct SightingCollector: Sendable {
             isTimeAgreed = true
             return use(other, shouldContinue) + use(line, shouldContinue)
         }
-        guard line.time < start else { return nil }
+        guard line.unixMilliseconds < start else { return nil }
         counts.wrongClocks += earlierLines.add(line)
         guard earlierLines.agree else { return [] }
         let lines = earlierLines.take()
@@ -266,28 +268,28 @@ public struct SightingCollector: Sendable {
     /// - Parameter wrong: The number of lines to add to the count of lines with a wrong clock.
     private mutating func startAgain(without wrong: Int) {
         var new = SightingCollector(file, plan)
-        (new.counts, new.strangers) = (counts, strangers)
+        (new.counts, new.unknownIdentities) = (counts, unknownIdentities)
         (new.keepsSightings, new.resumed) = (keepsSightings, resumed)
         new.counts.wrongClocks += wrong
         self = new
     }
 
     private mutating func use(_ timed: TimedLine, _ shouldContinue: () -> Bool) -> [Event] {
-        let (line, receiver, time) = (timed.line, timed.receiver, timed.time)
-        if !resumed.isEmpty, trails.isEmpty { restore(at: time) }
-        let events = pass(to: time, shouldContinue)
-        if let start, time < start - Self.lateness {
+        let (line, receiver, unixMilliseconds) = (timed.line, timed.receiver, timed.unixMilliseconds)
+        if !resumed.isEmpty, trails.isEmpty { restore(at: unixMilliseconds) }
+        let events = pass(to: unixMilliseconds, shouldContinue)
+        if let start, unixMilliseconds < start - Self.lateness {
             counts.late += 1
-            note(line, receiver, at: time, isLate: true)
+            note(line, receiver, at: unixMilliseconds, isLate: true)
             return events
         }
-        note(line, receiver, at: time, isLate: false)
-        receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
+        note(line, receiver, at: unixMilliseconds, isLate: false)
+        receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? unixMilliseconds, unixMilliseconds)
         receivers[receiver].hasSentLine = true
         if let isListening = line.isListening {
             (receivers[receiver].isDeaf, receivers[receiver].isOff) = (!isListening, line.isOff)
         }
-        if line.provesReception { receivers[receiver].clock.receive(at: instant(time)) }
+        if line.provesReception { receivers[receiver].clock.receive(at: instant(unixMilliseconds)) }
         if !line.beacons.isEmpty { receivers[receiver].nameSet = nameSet(of: line, receiver) }
         for heard in line.beacons { add(heard, from: receiver) }
         return events
@@ -306,8 +308,10 @@ public struct SightingCollector: Sendable {
         counts.reports += heard.reports
         receivers[receiver].reports += heard.reports
         guard let key = name(of: heard) else {
-            if strangers.count < Self.limit, let identity = heard.identity { strangers.insert(identity) }
-            counts.strangers = strangers.count
+            if unknownIdentities.count < Self.limit, let identity = heard.identity {
+                unknownIdentities.insert(identity)
+            }
+            counts.strangers = unknownIdentities.count
             return
         }
         let number: Int
@@ -338,17 +342,17 @@ public struct SightingCollector: Sendable {
 
     // MARK: Sightings and presence
 
-    private mutating func note(_ line: ReceiverLine, _ receiver: Int, at time: Int, isLate: Bool) {
+    private mutating func note(_ line: ReceiverLine, _ receiver: Int, at unixMilliseconds: Int, isLate: Bool) {
         guard keepsSightings else { return }
         let given = file.receivers[receiver]
         for heard in line.beacons {
             guard let name = name(of: heard) else { continue }
             // A line without a batch number gets its time as number.
             let batch = SightingRow.Batch(
-                boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? time))
+                boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? unixMilliseconds))
             sightings.append(
                 SightingRow(
-                    receiver: given.name, beacon: name, milliseconds: Int64(time), reports: heard.reports,
+                    receiver: given.name, beacon: name, milliseconds: Int64(unixMilliseconds), reports: heard.reports,
                     level: heard.level.map { $0 + Double(given.levelOffset) }, batch: batch, isLate: isLate))
         }
     }
@@ -372,14 +376,14 @@ public struct SightingCollector: Sendable {
     /// Restores the beacons that were present at the end of an earlier run. They are present without an enter event,
     /// and leave if no receiver receives them.
     ///
-    /// - Parameter time: The present time, in milliseconds since 1970. Stays that begin later are ignored.
-    public mutating func resume(_ stays: [Stay], at time: Int) {
+    /// - Parameter unixMilliseconds: The present time. Stays that begin later are ignored.
+    public mutating func resume(_ stays: [Stay], at unixMilliseconds: Int) {
         resumed = stays
-        restore(at: time)
+        restore(at: unixMilliseconds)
     }
 
-    private mutating func restore(at time: Int) {
-        for stay in resumed where stay.since <= time && numbers[stay.beacon] == nil {
+    private mutating func restore(at unixMilliseconds: Int) {
+        for stay in resumed where stay.since <= unixMilliseconds && numbers[stay.beacon] == nil {
             let known = described[stay.beacon]
             guard known != nil || undescribed < Self.limit else { continue }
             if known == nil { undescribed += 1 }
@@ -390,7 +394,7 @@ public struct SightingCollector: Sendable {
             let rooms = plan.rooms.indices.filter { plan.rooms[$0].name == stay.room }
             trail.resume(
                 room: rooms.count == 1 ? rooms[0] : nil, since: stay.since, isKnown: stay.isKnown && rooms.count <= 1,
-                at: time)
+                at: unixMilliseconds)
             trails.append(trail)
         }
     }
@@ -411,34 +415,34 @@ public struct SightingCollector: Sendable {
 
     /// Converts a time in milliseconds since 1970 into a moment for the receivers' ``ListeningClock``, which does not
     /// change when this machine's clock is set.
-    private func instant(_ time: Int) -> HeardInstant {
-        HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (time - shifted) * 1000)
+    private func instant(_ unixMilliseconds: Int) -> HeardInstant {
+        HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (unixMilliseconds - clockShiftMilliseconds) * 1000)
     }
 
-    /// Ends every second that is over by `time`.
+    /// Ends every second that is over by `unixMilliseconds`.
     ///
     /// - Parameter shouldContinue: Called often, because processing a second may take long at a large site. If it
     ///   returns false, the remaining work is left out, so that a process can end quickly after a signal.
     /// - Returns: The changes.
-    public mutating func advance(to time: Int, shouldContinue: () -> Bool = { true }) -> [Event] {
+    public mutating func advance(to unixMilliseconds: Int, shouldContinue: () -> Bool = { true }) -> [Event] {
         (isTimeAgreed, resumed) = (true, [])
-        return pass(to: time, shouldContinue)
+        return pass(to: unixMilliseconds, shouldContinue)
     }
 
-    private mutating func pass(to time: Int, _ shouldContinue: () -> Bool) -> [Event] {
+    private mutating func pass(to unixMilliseconds: Int, _ shouldContinue: () -> Bool) -> [Event] {
         guard var start else {
             // Seconds begin at whole seconds, so that collectors that get the same lines give the same ids to events.
-            self.start = time - time % 1000
+            self.start = unixMilliseconds - unixMilliseconds % 1000
             return []
         }
         var events: [Event] = []
         var passed = 0
-        while start + 1000 <= time, shouldContinue() {
+        while start + 1000 <= unixMilliseconds, shouldContinue() {
             start += 1000
             events += endSecond(start, shouldContinue)
             passed += 1
             // After so many seconds without a line all receivers are dead, so the remaining seconds are skipped.
-            if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
+            if passed == Self.quiet { start += (unixMilliseconds - start) / 1000 * 1000 }
         }
         self.start = start
         return events
@@ -450,7 +454,7 @@ public struct SightingCollector: Sendable {
         counts.wrongClocks += earlierLines.take().count
         // The waiting lines need not agree if they are only a short time ahead.
         while let first = linesAhead.lines.first {
-            guard let start, first.time - start <= WaitingLines.pause else {
+            guard let start, first.unixMilliseconds - start <= WaitingLines.pause else {
                 counts.wrongClocks += linesAhead.take().count
                 break
             }
@@ -467,7 +471,7 @@ public struct SightingCollector: Sendable {
         // Shift by whole seconds, so that seconds still begin at whole seconds.
         let step = Int((Double(milliseconds) / 1000).rounded()) * 1000
         start = start.map { $0 + step }
-        shifted += step
+        clockShiftMilliseconds += step
         for number in receivers.indices {
             receivers[number].lastLine = receivers[number].lastLine.map { $0 + step }
             receivers[number].runs.shift(by: milliseconds)
@@ -503,7 +507,9 @@ public struct SightingCollector: Sendable {
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
-            lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + shifted } },
+            lastReports: receivers.map {
+                $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + clockShiftMilliseconds }
+            },
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
@@ -517,8 +523,8 @@ public struct SightingCollector: Sendable {
         return events
     }
 
-    private func event(_ change: BeaconTrail.Change, of trail: BeaconTrail, at time: Int) -> Event {
-        var event = Event(kind: .enter, unixMilliseconds: time, beacon: trail.name)
+    private func event(_ change: BeaconTrail.Change, of trail: BeaconTrail, at unixMilliseconds: Int) -> Event {
+        var event = Event(kind: .enter, unixMilliseconds: unixMilliseconds, beacon: trail.name)
         var from: Int?
         switch change {
         case .enter: event.kind = .enter
@@ -532,7 +538,7 @@ public struct SightingCollector: Sendable {
             event.room = plan.rooms[room].name
             event.floor = plan.rooms[room].floor
         }
-        event.id = id(event.kind, trail.name, at: time)
+        event.id = id(event.kind, trail.name, at: unixMilliseconds)
         event.since = trail.since
         if trail.isPresent {
             event.probability = trail.probability
@@ -542,9 +548,10 @@ public struct SightingCollector: Sendable {
         return event
     }
 
-    private func id(_ kind: Event.Kind, _ name: String, at time: Int) -> String {
+    private func id(_ kind: Event.Kind, _ name: String, at unixMilliseconds: Int) -> String {
         // The ids of events at the same time sort in the order of the events' kinds.
         let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
-        return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
+        let hash = String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16)
+        return "\(file.name)-\(unixMilliseconds)-\(order)\(hash)"
     }
 }

@@ -4,7 +4,7 @@ struct TimedLine: Sendable {
     /// The index of the receiver.
     var receiver: Int
     /// The time of the line, in milliseconds since 1970.
-    var time: Int
+    var unixMilliseconds: Int
 }
 
 /// Lines whose time is far after that of all lines before them, or before that of the first line. Either their clock is
@@ -30,7 +30,7 @@ struct WaitingLines: Sendable {
     /// - Returns: The number of removed lines.
     mutating func add(_ line: TimedLine) -> Int {
         let count = lines.count
-        lines.removeAll { $0.time > line.time + Self.step }
+        lines.removeAll { $0.unixMilliseconds > line.unixMilliseconds + Self.step }
         defer { lines.append(line) }
         return count - lines.count
     }
@@ -38,7 +38,7 @@ struct WaitingLines: Sendable {
     /// True if the lines agree on the time.
     var agree: Bool {
         guard let first = lines.first, let last = lines.last, lines.count >= Self.agreement.lines else { return false }
-        return last.time - first.time >= Self.agreement.span || lines.count >= Self.limit
+        return last.unixMilliseconds - first.unixMilliseconds >= Self.agreement.span || lines.count >= Self.limit
     }
 
     /// Removes all lines, and returns them.

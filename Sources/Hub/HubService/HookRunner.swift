@@ -46,7 +46,8 @@ final class HookRunner {
         let deadline: UInt64
         var written = 0
         var firstLine: [UInt8] = []
-        var isOpen = (output: true, errors: true)
+        /// True for each pipe of the program that has not ended.
+        var openPipes = (output: true, errors: true)
     }
 
     /// The number of programs that were started.
@@ -137,8 +138,8 @@ final class HookRunner {
     }
 
     private func drain(_ each: inout Running) {
-        if each.isOpen.output { each.isOpen.output = read(each.process.output, &each) }
-        if each.isOpen.errors { each.isOpen.errors = read(each.process.errors, &each) }
+        if each.openPipes.output { each.openPipes.output = read(each.process.output, &each) }
+        if each.openPipes.errors { each.openPipes.errors = read(each.process.errors, &each) }
     }
 
     /// Reads the available output. Returns false if the output has ended.

@@ -194,7 +194,7 @@ struct ListenerStatusWriter {
                 beacons[number].place = place
             }
         }
-        func add(_ name: String, _ help: String, _ value: (BeaconTrack) -> String?) {
+        func addGauge(_ name: String, _ help: String, _ value: (BeaconTrack) -> String?) {
             page.begin(name, "gauge", help)
             for beacon in beacons {
                 if let value = value(table.tracks[beacon.place]) { page.add(beacon.label, value) }
@@ -204,16 +204,16 @@ struct ListenerStatusWriter {
         for beacon in beacons { page.add(beacon.label, "\(beacon.heard)") }
         page.begin("pharos_beacon_cloned", "gauge", "1 while two devices send the beacon's identity.")
         for beacon in beacons { page.add(beacon.label, beacon.isCloned ? "1" : "0") }
-        add("pharos_beacon_rssi_dbm", "The level of the last report.") { $0.lastLevel.map { "\($0)" } }
-        add("pharos_beacon_last_heard_timestamp_seconds", "Time of the last report.") { track in
+        addGauge("pharos_beacon_rssi_dbm", "The level of the last report.") { $0.lastLevel.map { "\($0)" } }
+        addGauge("pharos_beacon_last_heard_timestamp_seconds", "Time of the last report.") { track in
             track.lastHeard.flatMap { snapshot.source.clock.unixMicroseconds(at: $0) }.map {
                 DecimalText.thousandths(Int($0 / 1000))
             }
         }
-        add("pharos_beacon_interval_seconds", "The interval, configured or learned.") {
+        addGauge("pharos_beacon_interval_seconds", "The interval, configured or learned.") {
             $0.periodMicroseconds.map { DecimalText.thousandths(Int(max(0, $0 - 5000) / 1000)) }
         }
-        add("pharos_beacon_battery_volts", "The battery voltage in the telemetry.") {
+        addGauge("pharos_beacon_battery_volts", "The battery voltage in the telemetry.") {
             $0.telemetry?.batteryMillivolts.map { DecimalText.thousandths(Int($0)) }
         }
     }

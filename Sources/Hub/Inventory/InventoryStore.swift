@@ -198,7 +198,7 @@ public struct InventoryStore: Sendable {
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }
-        guard let journal = CountJournal(octets), journal.count == name else {
+        guard let journal = CountJournal(octets), journal.countName == name else {
             throw InventoryError(.malformed, "\(file): this is not the journal of a count")
         }
         return journal
@@ -247,10 +247,10 @@ public struct InventoryStore: Sendable {
         }
         var (journal, damaged) = last(names)
         if let name { (journal, damaged) = (try self.journal(name), []) }
-        guard let journal, let index = names.firstIndex(of: journal.count) else { return nil }
-        let (logs, damagedLogs) = logs(journal.count)
+        guard let journal, let index = names.firstIndex(of: journal.countName) else { return nil }
+        let (logs, damagedLogs) = logs(journal.countName)
         let before = last(names[..<index])
-        let previous = before.journal.map { (journal: $0, logs: self.logs($0.count).logs) }
+        let previous = before.journal.map { (journal: $0, logs: self.logs($0.countName).logs) }
         damaged += damagedLogs + before.damaged
         return CountReport(inventory, journal, logs, previous: previous, damaged: damaged)
     }
@@ -286,8 +286,9 @@ public struct InventoryStore: Sendable {
         }
         let now = RFC3339Time.now
         let journal = CountJournal(
-            count: name ?? CountJournal.name(on: now, taken: Set(names)), inventory: inventory.name, start: now, by: by)
-        let directory = "\(countsDirectory)/\(journal.count)"
+            countName: name ?? CountJournal.name(on: now, taken: Set(names)), inventory: inventory.name, start: now,
+            by: by)
+        let directory = "\(countsDirectory)/\(journal.countName)"
         try system { () throws(SystemError) in
             try Files.makeDirectory(directory)
             try Files.create("\(directory)/\(Self.journalName)", with: Array(journal.firstLine.utf8), mode: 0o644)
@@ -312,7 +313,7 @@ public struct InventoryStore: Sendable {
             throw InventoryError(
                 .missing, "--count \(ProblemText.quoted(name)): there is no such count of \(path)\(advice)")
         }
-        guard let name = name ?? lastOpen(names)?.count else {
+        guard let name = name ?? lastOpen(names)?.countName else {
             throw noCount
         }
         let journal = try journal(name)
@@ -329,6 +330,6 @@ public struct InventoryStore: Sendable {
 
     /// Creates the file of a receiver's log.
     func log(_ header: CountLog.Header) throws(SystemError) -> OutputFile {
-        try OutputFile(replacing: "\(countsDirectory)/\(header.count)/\(header.session).jsonl")
+        try OutputFile(replacing: "\(countsDirectory)/\(header.countName)/\(header.session).jsonl")
     }
 }

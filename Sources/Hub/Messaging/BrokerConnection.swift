@@ -53,7 +53,8 @@ public final class BrokerConnection {
             if let weakness = secret.weakness { throw .file(weakness.text("key", at: file)) }
         }
         inbox = try BrokerInbox(
-            messageLimit: options.messageLimit, queueLimit: options.queueLimit, queueBytes: options.queueBytes)
+            receivedMessageLimit: options.receivedMessageLimit, inboxLimit: options.inboxLimit,
+            inboxBytes: options.inboxBytes)
         client = try PahoClient(options, inbox)
     }
 

@@ -31,18 +31,18 @@ final class BrokerInbox: Sendable {
 
     /// Becomes readable when a notice is added or a message is dropped.
     let wakeUp: Descriptor
-    let messageLimit: Int
-    let queueLimit: Int
-    let queueBytes: Int
+    let receivedMessageLimit: Int
+    let inboxLimit: Int
+    let inboxBytes: Int
     private let state = Mutex(State())
 
-    init(messageLimit: Int, queueLimit: Int, queueBytes: Int) throws(BrokerError) {
+    init(receivedMessageLimit: Int, inboxLimit: Int, inboxBytes: Int) throws(BrokerError) {
         let number = eventfd(0, PHAROS_EVENTFD_FLAGS)
         guard number >= 0 else { throw .file("eventfd: no more files can be opened") }
         wakeUp = Descriptor(owning: number)
-        self.messageLimit = messageLimit
-        self.queueLimit = queueLimit
-        self.queueBytes = queueBytes
+        self.receivedMessageLimit = receivedMessageLimit
+        self.inboxLimit = inboxLimit
+        self.inboxBytes = inboxBytes
     }
 
     func add(_ notice: Notice) {
@@ -55,7 +55,8 @@ final class BrokerInbox: Sendable {
     /// Adds the message that `make` returns, if there is room for its payload. Otherwise counts it as dropped.
     func offer(octets: Int, _ make: () -> Publication?) {
         let hasRoom = state.withLock { state in
-            guard octets <= messageLimit, state.messages < queueLimit, state.octets + octets <= queueBytes else {
+            guard octets <= receivedMessageLimit, state.messages < inboxLimit, state.octets + octets <= inboxBytes
+            else {
                 state.dropped += 1
                 return false
             }

@@ -25,11 +25,11 @@ public struct BrokerOptions: Sendable {
     public var optionalSubscriptions: [String] = []
     public var keepAliveSeconds: Int32 = 30
     /// The largest size of a received message, in bytes. Larger messages are dropped.
-    public var messageLimit = 256 << 10
+    public var receivedMessageLimit = 256 << 10
     /// The largest number of received messages that wait to be read. Further messages are dropped.
-    public var queueLimit = 1000
+    public var inboxLimit = 1000
     /// The largest total size of received messages that wait to be read, in bytes. Further messages are dropped.
-    public var queueBytes = 32 << 20
+    public var inboxBytes = 32 << 20
     /// The largest number of published messages that are not acknowledged.
     public var windowLimit = 256
 

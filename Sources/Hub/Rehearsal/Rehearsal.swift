@@ -55,7 +55,7 @@ public struct Rehearsal: Sendable {
             options.scanners ?? fleet.site?.scanners
             ?? ScannerPreset(named: "android-balanced").map { ScannerMix($0) } ?? ScannerMix(.continuous)
         let needed = estimatedBytes
-        if let available = MachineMemory.bytes, needed > available {
+        if let available = MachineMemory.availableBytes, needed > available {
             throw RehearsalError(
                 .request,
                 "\(fleet.file): this rehearsal needs about \(Self.gibibytes(needed)) of memory, and this machine has "
@@ -126,19 +126,5 @@ public struct Rehearsal: Sendable {
         var report = RehearsalReport(tallies, version: version, site: fleet.site)
         report.playback = stage.playback
         return (report, tallies)
-    }
-}
-
-/// The memory of this machine.
-enum MachineMemory {
-    /// The memory that is available to programs now, in bytes; nil if unknown.
-    static var bytes: Int? {
-        guard let octets = try? Files.read("/proc/meminfo", limit: 1 << 16) else { return nil }
-        let text = String(decoding: octets, as: UTF8.self)
-        for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
-            let words = line.split(separator: " ")
-            return words.count > 1 ? Int(words[1]).map { $0 * 1024 } : nil
-        }
-        return nil
     }
 }

@@ -32,12 +32,12 @@ extension Auditor {
             let isNear = (place?.contains(beacons[number].group) ?? true) && chance == nil
             if judge.isSilent, spans.isEmpty || !isNear {
                 warnings.append(.notInRange(beacon: name, chance: chance))
-                audits += judge.audits
+                audits += judge.advertisementAudits
                 continue
             }
             judge.judge(&model)
-            audits += judge.audits
-            for audit in judge.audits where !audit.expected.isJudgeable {
+            audits += judge.advertisementAudits
+            for audit in judge.advertisementAudits where !audit.expected.isJudgeable {
                 warnings.append(.unjudged(beacon: audit.beacon, type: audit.expected.type))
             }
         }
@@ -61,7 +61,7 @@ struct BeaconJudge {
     /// The number of changes between two senders after which both must be present.
     private static let returns = CloneWatch.signs
 
-    private(set) var audits: [AdvertisementAudit]
+    private(set) var advertisementAudits: [AdvertisementAudit]
     private let auditor: Auditor
     /// The indices of the beacon's advertisements in the auditor.
     private let range: Range<Int>
@@ -96,7 +96,7 @@ struct BeaconJudge {
         self.spans = isWalk ? Self.passage(auditor, range, within: spans) : Self.listened(auditor, range) ?? spans
         self.radios = radios
         unexpected = auditor.unexpected[beacon]
-        audits = range.map {
+        advertisementAudits = range.map {
             AdvertisementAudit(beacon: auditor.beacons[beacon].name, expected: auditor.advertisements[$0].expected)
         }
         own = range.map { _ in Owner() }
@@ -139,22 +139,24 @@ struct BeaconJudge {
     var isSilent: Bool { unexpected.isEmpty && range.allSatisfy { !auditor.heard[$0].contains(where: \.isHeard) } }
 
     mutating func judge(_ model: inout SilenceModel) {
-        for index in audits.indices where audits[index].expected.isJudgeable { judgeSenders(index) }
+        for index in advertisementAudits.indices where advertisementAudits[index].expected.isJudgeable {
+            judgeSenders(index)
+        }
         var rhythms = rhythms()
-        if audits.indices.contains(where: isAddressShared) {
+        if advertisementAudits.indices.contains(where: isSentByTwoDevices) {
             // Events of a second sender lie between those of the beacon, so a wrong rhythm need not be the beacon's
             // fault.
             for index in rhythms.indices where rhythms[index].isWrong { rhythms[index] = .init() }
         }
         let turn = rhythms.map(\.turnMicroseconds).max() ?? 0
         let pace = turn > 0 ? 1_000_000 / turn : nil
-        for index in audits.indices where audits[index].expected.isJudgeable {
+        for index in advertisementAudits.indices where advertisementAudits[index].expected.isJudgeable {
             judgeRhythm(index, rhythms[index], &model)
         }
-        for index in audits.indices where audits[index].expected.isJudgeable {
+        for index in advertisementAudits.indices where advertisementAudits[index].expected.isJudgeable {
             judgeTelemetry(index, eventsPerSecond: pace)
             judgeLevel(index)
-            if audits[index].verdicts.isEmpty { audits[index].verdicts = [.ok] }
+            if advertisementAudits[index].verdicts.isEmpty { advertisementAudits[index].verdicts = [.ok] }
         }
     }
 
@@ -163,42 +165,46 @@ struct BeaconJudge {
     private mutating func judgeSenders(_ index: Int) {
         let records = heard(index)
         guard records.contains(where: \.isHeard) else {
-            if let instead = unexpected[audits[index].expected.type] {
-                audits[index].wrongOctets = instead.octets
+            if let instead = unexpected[advertisementAudits[index].expected.type] {
+                advertisementAudits[index].wrongOctets = instead.octets
                 own[index].events = .union(instead.events, window: window(index))
-                audits[index].add(.wrongOctets, "its address sends other bytes instead")
+                advertisementAudits[index].add(.wrongOctets, "its address sends other bytes instead")
             } else {
-                audits[index].add(.silent, "it was not received")
+                advertisementAudits[index].add(.silent, "it was not received")
             }
             return
         }
         var reports: [Sender?: Int] = [:]
         for source in records.flatMap(\.sources) { reports[source.sender, default: 0] += source.reports }
-        let expected = audits[index].expected.address
+        let expected = advertisementAudits[index].expected.address
         let owner = reports.keys.filter { Self.isExpected($0, expected) }.max { reports[$0] ?? 0 < reports[$1] ?? 0 }
         guard let sender = owner ?? reports.keys.max(by: { reports[$0] ?? 0 < reports[$1] ?? 0 }) else { return }
         own[index].sender = sender
-        audits[index].sender = sender
+        advertisementAudits[index].sender = sender
         let isElsewhere = owner == nil
-        if isElsewhere, let sender { audits[index].add(.wrongAddress, "it comes from \(sender.address)") }
+        if isElsewhere, let sender { advertisementAudits[index].add(.wrongAddress, "it comes from \(sender.address)") }
         let mine = records.flatMap(\.sources).filter { $0.sender == sender }
         judgeOthers(index, records)
         judgeOctets(index, mine)
         judgePHY(index, mine)
         var levels = LevelTally()
         for source in mine { levels.merge(source.levels) }
-        audits[index].meanLevel = levels.mean
-        audits[index].levelDeviation = levels.standardDeviation
+        advertisementAudits[index].meanLevel = levels.mean
+        advertisementAudits[index].levelDeviation = levels.standardDeviation
         // If an impostor sends from the same address, its reports cause the jumps.
-        if !audits[index].verdicts.contains(.impostor), mine.contains(where: { $0.levelJumps >= Self.returns }) {
-            audits[index].add(
+        if !advertisementAudits[index].verdicts.contains(.impostor),
+            mine.contains(where: { $0.levelJumps >= Self.returns })
+        {
+            advertisementAudits[index].add(
                 .cloned, "its level jumps by more than 30 dB and back: two devices send it from one address")
         }
         own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
     }
 
     /// Returns the time within which reports of several receivers are one event. Their clocks may differ slightly.
-    private func window(_ index: Int) -> Int { min(50_000, audits[index].expected.shortestMicroseconds / 2) }
+    private func window(_ index: Int) -> Int {
+        min(50_000, advertisementAudits[index].expected.shortestMicroseconds / 2)
+    }
 
     private static func isExpected(_ sender: Sender?, _ address: ExpectedAdvertisement.Address) -> Bool {
         switch (address, sender) {
@@ -211,8 +217,10 @@ struct BeaconJudge {
 
     private mutating func judgeOthers(_ index: Int, _ records: [ReceivedAdvertisement]) {
         let returns = records.map(\.senderReturns).max() ?? 0
-        if audits[index].expected.address == .turning {
-            if returns >= Self.returns { audits[index].add(.cloned, "the same id comes from two addresses at once") }
+        if advertisementAudits[index].expected.address == .turning {
+            if returns >= Self.returns {
+                advertisementAudits[index].add(.cloned, "the same id comes from two addresses at once")
+            }
             return
         }
         let sender = own[index].sender ?? nil
@@ -222,22 +230,23 @@ struct BeaconJudge {
             return
         }
         if wrong > right {
-            audits[index].add(.impostor, "\(other.address) sends its identity with other bytes")
+            advertisementAudits[index].add(.impostor, "\(other.address) sends its identity with other bytes")
         } else if returns >= Self.returns {
-            audits[index].add(.cloned, "\(other.address) sends the same at the same time")
+            advertisementAudits[index].add(.cloned, "\(other.address) sends the same at the same time")
         } else {
-            audits[index].add(.impostor, "\(other.address) sends its identity too")
+            advertisementAudits[index].add(.impostor, "\(other.address) sends its identity too")
         }
     }
 
     private mutating func judgeOctets(_ index: Int, _ mine: [ReceivedAdvertisement.Source]) {
         let (right, wrong) = mine.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
         guard wrong >= (right == 0 ? 1 : Self.fewest) else { return }
-        audits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
+        advertisementAudits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
         if mine.contains(where: { $0.octetReturns >= Self.returns }) {
-            audits[index].add(.impostor, "right and wrong bytes alternate: another device uses its address")
+            advertisementAudits[index].add(
+                .impostor, "right and wrong bytes alternate: another device uses its address")
         } else {
-            audits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have wrong bytes")
+            advertisementAudits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have wrong bytes")
         }
     }
 
@@ -248,8 +257,8 @@ struct BeaconJudge {
             return
         }
         func text(_ phy: ExtendedPHY?) -> String { phy.map { "extended PDUs on \($0.name)" } ?? "legacy PDUs" }
-        audits[index].add(
-            .wrongPHY, "it comes in \(text(source.wrongPHY)), not in \(text(audits[index].expected.phy))")
+        advertisementAudits[index].add(
+            .wrongPHY, "it comes in \(text(source.wrongPHY)), not in \(text(advertisementAudits[index].expected.phy))")
     }
 
     // MARK: How often
@@ -259,28 +268,28 @@ struct BeaconJudge {
         let receivers = auditor.receivers.indices
         func events(_ index: Int, _ receiver: Int) -> EventTimes {
             guard let sender = own[index].sender else {
-                return unexpected[audits[index].expected.type]?.events[receiver] ?? EventTimes()
+                return unexpected[advertisementAudits[index].expected.type]?.events[receiver] ?? EventTimes()
             }
             return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? EventTimes()
         }
         let best = receivers.max { left, right in
-            audits.indices.reduce(0) { $0 + events($1, left).times.count }
-                < audits.indices.reduce(0) { $0 + events($1, right).times.count }
+            advertisementAudits.indices.reduce(0) { $0 + events($1, left).times.count }
+                < advertisementAudits.indices.reduce(0) { $0 + events($1, right).times.count }
         }
-        var judgements = audits.map { _ in RadioRhythm.Judgement() }
+        var judgements = advertisementAudits.map { _ in RadioRhythm.Judgement() }
         guard let best else { return judgements }
         let times = isWalk ? spans : auditor.receivers[best].listened.spans
         // A pattern has an advertising set of its own, so it never takes turns with the other advertisements.
-        let constant = audits.indices.filter { audits[$0].expected.pattern == nil }
+        let constant = advertisementAudits.indices.filter { advertisementAudits[$0].expected.pattern == nil }
         let judged = RadioRhythm.judge(
-            constant.map { Double(audits[$0].expected.intervalMicroseconds) }, constant.map { events($0, best) },
-            within: times)
+            constant.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) },
+            constant.map { events($0, best) }, within: times)
         for (index, judgement) in zip(constant, judged) { judgements[index] = judgement }
         if !isWalk, !judged.contains(where: { $0.isWrong || $0.isMixed }) {
             judgeLatest(constant, constant.map { events($0, best) }, within: times, &judgements)
         }
-        for index in audits.indices {
-            guard let pattern = audits[index].expected.pattern else { continue }
+        for index in advertisementAudits.indices {
+            guard let pattern = advertisementAudits[index].expected.pattern else { continue }
             judgements[index].isWrong = PatternRhythm(pattern).isWrong(events(index, best), within: times)
         }
         return judgements
@@ -300,7 +309,7 @@ struct BeaconJudge {
             let latest = events.map { all in EventTimes(all.times.filter { $0 >= start }) }
             guard latest.contains(where: { $0.times.count > Self.latestEvents }) else { return }
             let judged = RadioRhythm.judge(
-                constant.map { Double(audits[$0].expected.intervalMicroseconds) }, latest, within: part)
+                constant.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) }, latest, within: part)
             guard judged.contains(where: { $0.isWrong && !$0.isMixed }) else { continue }
             for (index, judgement) in zip(constant, judged) where judgement.isWrong && !judgement.isMixed {
                 judgements[index] = judgement
@@ -313,29 +322,32 @@ struct BeaconJudge {
     private static let latestEvents = 200
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
-        let expected = audits[index].expected
+        let expected = advertisementAudits[index].expected
         let listened = Double(ListenedTime.length(spans))
-        audits[index].heard = own[index].events.times.count { time in
+        advertisementAudits[index].heard = own[index].events.times.count { time in
             spans.isEmpty || spans.contains { $0.contains(time) }
         }
-        if !isWalk { audits[index].dueEvents = Int((listened / expected.periodMicroseconds).rounded()) }
-        guard listened > 0, isWalk || audits[index].dueEvents > 0 else { return }
+        if !isWalk { advertisementAudits[index].dueEvents = Int((listened / expected.periodMicroseconds).rounded()) }
+        guard listened > 0, isWalk || advertisementAudits[index].dueEvents > 0 else { return }
         if !isWalk {
-            audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
+            let heardMicroseconds = Double(advertisementAudits[index].heard) * expected.periodMicroseconds
+            advertisementAudits[index].share = min(1, heardMicroseconds / listened)
         }
-        guard audits[index].heard > 0 else { return }
+        guard advertisementAudits[index].heard > 0 else { return }
         // Two senders with one address have no common interval.
-        guard !isAddressShared(index) else { return }
-        audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
-        if rhythm.isMixed, !isWalk, Double(audits[index].heard) > 1.2 * Double(audits[index].dueEvents) {
-            audits[index].add(.cloned, "more reports than one device sends: two devices use this address")
+        guard !isSentByTwoDevices(index) else { return }
+        advertisementAudits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
+        if rhythm.isMixed, !isWalk,
+            Double(advertisementAudits[index].heard) > 1.2 * Double(advertisementAudits[index].dueEvents)
+        {
+            advertisementAudits[index].add(.cloned, "more reports than one device sends: two devices use this address")
             return
         }
         if rhythm.isWrong, let pattern = expected.pattern {
-            audits[index].add(.wrongInterval, "its events do not follow its pattern, \(pattern)")
+            advertisementAudits[index].add(.wrongInterval, "its events do not follow its pattern, \(pattern)")
         } else if rhythm.isWrong {
             let interval = rhythm.interval.map { "\(NumberFormat.rounded($0 / 1000, 1)) ms" } ?? "another interval"
-            audits[index].add(
+            advertisementAudits[index].add(
                 .wrongInterval,
                 "it comes every \(interval), not \(NumberFormat.rounded(Double(expected.intervalMicroseconds) / 1000, 1)) ms"
             )
@@ -346,7 +358,7 @@ struct BeaconJudge {
         judgeSilence(index, interval: max(1, interval), turn: rhythm.turnMicroseconds, &model)
     }
 
-    private func isAddressShared(_ index: Int) -> Bool {
+    private func isSentByTwoDevices(_ index: Int) -> Bool {
         guard let sender = own[index].sender else { return false }
         return heard(index).flatMap(\.sources).contains {
             $0.sender == sender && ($0.levelJumps >= Self.returns || $0.octetReturns >= Self.returns)
@@ -356,15 +368,16 @@ struct BeaconJudge {
     private mutating func judgeSilence(
         _ index: Int, interval: Double, turn: Double, _ model: inout SilenceModel
     ) {
-        let heard = Double(audits[index].heard)
-        let octets = audits[index].expected.octets?.count ?? 31
+        let heard = Double(advertisementAudits[index].heard)
+        let octets = advertisementAudits[index].expected.octets?.count ?? 31
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
         let dueEvents = Double(ListenedTime.length(spans)) / period
         // With a pattern, the limit is computed for the part with the longest interval.
         let longest =
-            audits[index].expected.pattern == nil ? interval : Double(audits[index].expected.longestMicroseconds)
+            advertisementAudits[index].expected.pattern == nil
+            ? interval : Double(advertisementAudits[index].expected.longestMicroseconds)
         let silence = own[index].events.longestSilence(within: spans)
-        audits[index].longestSilenceMicroseconds = silence
+        advertisementAudits[index].longestSilenceMicroseconds = silence
         // The loss is computed without the longest silence. It is the largest loss that is likely with this number of
         // events.
         let rest = max(1, dueEvents - Double(silence) / period)
@@ -374,29 +387,29 @@ struct BeaconJudge {
             model.longestSilence(
                 radios: radios, interval: longest, octets: octets, dueEvents: dueEvents, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
-        audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
+        advertisementAudits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
         // Lost reports may have been reports of this beacon.
         let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
         let free =
             auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : dueEvents
         let received = heard + Double(lostReports)
-        let isCovered = audits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
+        let isCovered = advertisementAudits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
         // The margin is two standard deviations, so that few events do not make a beacon weak by chance. An incomplete
         // cycle of a pattern may have fewer events than its share of time.
-        let margin = due.squareRoot() + (audits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
+        let margin = due.squareRoot() + (advertisementAudits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
         let isWeak = isCovered && received + margin < Self.weakShare * free * due
         if isWeak {
             let collisions = max(0, Int(((1 - free) * 100).rounded()))
-            audits[index].add(
+            advertisementAudits[index].add(
                 .weak,
-                "\(audits[index].heard) of \(Int(due.rounded())) events were received, and "
+                "\(advertisementAudits[index].heard) of \(Int(due.rounded())) events were received, and "
                     + (auditor.listeningShare < 1 ? "listening to two PHYs in turn and " : "")
                     + "collisions explain a loss of "
                     + "\(collisions) %")
         }
         if isLong {
-            audits[index].add(
+            advertisementAudits[index].add(
                 .longSilence,
                 "silent for \(NumberFormat.rounded(Double(silence) / 1_000_000, 1)) s, and losses explain \(NumberFormat.rounded(limit / 1_000_000, 1)) s"
             )
@@ -410,11 +423,11 @@ struct BeaconJudge {
             record.sources.first { $0.sender == sender }?.lowestLevel.value
         }
         let finding = expected.finding(
-            of: audits[index].beacon, received: received, receivers: auditor.receivers.map(\.name),
+            of: advertisementAudits[index].beacon, received: received, receivers: auditor.receivers.map(\.name),
             advertisements: auditor.expectedCount)
         switch finding {
-        case .weak(let reason): audits[index].add(.weak, reason)
-        case .obstructed(let reason): audits[index].add(.obstructed, reason)
+        case .weak(let reason): advertisementAudits[index].add(.weak, reason)
+        case .obstructed(let reason): advertisementAudits[index].add(.obstructed, reason)
         case nil: break
         }
     }
@@ -423,40 +436,41 @@ struct BeaconJudge {
 
     private mutating func judgeTelemetry(_ index: Int, eventsPerSecond pace: Double?) {
         if let percent = heard(index).compactMap(\.batteryPercent).last {
-            audits[index].batteryPercent = percent
+            advertisementAudits[index].batteryPercent = percent
             if percent < Auditor.lowBatteryPercent {
-                audits[index].add(.lowBattery, "its battery has \(percent) %")
+                advertisementAudits[index].add(.lowBattery, "its battery has \(percent) %")
             }
         }
-        guard case .telemetry = audits[index].expected.content else { return }
+        guard case .telemetry = advertisementAudits[index].expected.content else { return }
         let records = heard(index).map(\.telemetry)
         guard let record = records.max(by: { $0.count < $1.count }), let last = record.last else { return }
-        audits[index].telemetry = last.frame
+        advertisementAudits[index].telemetry = last.frame
         if let battery = last.frame.batteryMillivolts, TelemetryRule.batteries.contains(Int(battery)),
             Int(battery) < auditor.lowBatteryMillivolts
         {
-            audits[index].add(.lowBattery, "its battery has \(battery) mV, less than \(auditor.lowBatteryMillivolts)")
+            advertisementAudits[index].add(
+                .lowBattery, "its battery has \(battery) mV, less than \(auditor.lowBatteryMillivolts)")
         }
-        guard !audits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
+        guard !advertisementAudits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
         if let resets = records.map(\.resets).max(), resets > 0 {
             if resets >= Self.returns {
-                audits[index].add(.cloned, "its counters go back and forth: two devices send it")
+                advertisementAudits[index].add(.cloned, "its counters go back and forth: two devices send it")
             } else {
-                audits[index].add(.telemetry, "its counters went back: the beacon was restarted")
+                advertisementAudits[index].add(.telemetry, "its counters went back: the beacon was restarted")
             }
             return
         }
         let perSecond =
             pace
-            ?? audits.reduce(0.0) { sum, audit in
+            ?? advertisementAudits.reduce(0.0) { sum, audit in
                 if audit.verdicts.contains(.silent) { return sum }
                 let isWrong = audit.verdicts.contains(.wrongInterval)
                 let interval = (isWrong ? audit.intervalMicroseconds : nil) ?? audit.expected.intervalMicroseconds
                 return sum + 1_000_000 / Double(interval + IntervalEstimate.meanDelayMicroseconds)
             }
-        let renewal = max(1, Double(audits[index].expected.intervalMicroseconds) / 1_000_000)
+        let renewal = max(1, Double(advertisementAudits[index].expected.intervalMicroseconds) / 1_000_000)
         if let fault = TelemetryRule(eventsPerSecond: perSecond, renewalSeconds: renewal).fault(record) {
-            audits[index].add(.telemetry, fault)
+            advertisementAudits[index].add(.telemetry, fault)
         }
     }
 }

@@ -38,7 +38,7 @@ public struct AuditedFiles {
         self.selection = selection
         do {
             for file in files {
-                if try KnownBeacons.kind(file) == .beaconProfile {
+                if try KnownBeacons.content(of: file) == .profile {
                     try addProfile(file)
                 } else {
                     try add(NamedFleet(path: file))

@@ -8,9 +8,8 @@ internal import Synchronization
 /// recording.
 public final class HearingClock: Sendable {
     private let recording = Mutex<RecordingClock?>(nil)
-    /// The wall clock minus the boot clock, in microseconds. It is kept while it changes by less than
-    /// ``tolerance``.
-    private let offset = Mutex<Int64?>(nil)
+    /// The wall clock minus the boot clock. It is kept while it changes by less than ``tolerance``.
+    private let wallMinusBootMicroseconds = Mutex<Int64?>(nil)
     /// The last text of ``prefix(_:)``, with its second since 1970.
     private let written = Mutex((second: Int.min, prefix: ""))
 
@@ -26,22 +25,23 @@ public final class HearingClock: Sendable {
         recording.withLock { clock in
             if let clock { return clock.unixMicroseconds(at: instant) }
             let now = Int64(Self.machine.nanoseconds / 1000)
-            return Int64(instant.nanoseconds / 1000) + offset(Int64(WallClock.microseconds()) - now)
+            let measured = Int64(WallClock.microseconds()) - now
+            return Int64(instant.nanoseconds / 1000) + steadyWallMinusBoot(measured)
         }
     }
 
-    /// Returns the offset that was found before, unless `found` differs from it by ``tolerance`` or more. So the same
-    /// moment always has the same time, although the two clocks cannot be read at the same instant.
-    private func offset(_ found: Int64) -> Int64 {
-        offset.withLock { offset in
-            if let known = offset, abs(known - found) < Self.tolerance { return known }
-            offset = found
-            return found
+    /// Returns the difference that was measured before, unless `measured` differs from it by ``tolerance`` or more. So
+    /// the same moment always has the same time, although the two clocks cannot be read at the same instant.
+    private func steadyWallMinusBoot(_ measured: Int64) -> Int64 {
+        wallMinusBootMicroseconds.withLock { difference in
+            if let known = difference, abs(known - measured) < Self.tolerance { return known }
+            difference = measured
+            return measured
         }
     }
 
-    /// A smaller change of the offset is ignored, in microseconds. It comes from reading the two clocks one after the
-    /// other.
+    /// A smaller change of ``wallMinusBootMicroseconds`` is ignored, in microseconds. It comes from reading the two
+    /// clocks one after the other.
     private static let tolerance: Int64 = 1000
 
     /// Returns the time as RFC 3339 text with microseconds; `nil` if a recording has no times.
@@ -77,24 +77,27 @@ public final class HearingClock: Sendable {
 /// ``HearingClock/machine``.
 struct SessionClock {
     private var suspends: SuspendDetector
-    /// The boot clock minus the monotonic clock, in nanoseconds.
-    private var offset: UInt64
+    /// The boot clock minus the monotonic clock.
+    private var bootMinusMonotonicNanoseconds: UInt64
 
     init(_ reading: SuspendDetector.Reading = .now()) {
         suspends = SuspendDetector(reading)
-        offset = reading.boot > reading.monotonic ? reading.boot - reading.monotonic : 0
+        bootMinusMonotonicNanoseconds = reading.boot > reading.monotonic ? reading.boot - reading.monotonic : 0
     }
 
     /// Adds the time that the machine was suspended since the last call.
     mutating func update(_ reading: SuspendDetector.Reading = .now()) {
-        offset += suspends.sleep(until: reading) ?? 0
+        bootMinusMonotonicNanoseconds += suspends.sleep(until: reading) ?? 0
     }
 
     /// Converts a time of the session to a moment of ``HearingClock/machine``.
-    func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds + offset) }
+    func heard(_ instant: HCIInstant) -> HeardInstant {
+        HeardInstant(nanoseconds: instant.nanoseconds + bootMinusMonotonicNanoseconds)
+    }
 
     /// Converts a moment of ``HearingClock/machine`` to a time of the session.
     func session(_ instant: HeardInstant) -> HCIInstant {
-        HCIInstant(nanoseconds: instant.nanoseconds > offset ? instant.nanoseconds - offset : 0)
+        let difference = bootMinusMonotonicNanoseconds
+        return HCIInstant(nanoseconds: instant.nanoseconds > difference ? instant.nanoseconds - difference : 0)
     }
 }

@@ -38,10 +38,10 @@ public struct KnownBeacons {
     public init(_ files: [String] = []) throws(ListenerServiceError) {
         do {
             for file in files {
-                switch try Self.kind(file) {
-                case .beaconProfile: try add(LoadedProfile(path: file))
+                switch try Self.content(of: file) {
+                case .profile: try add(LoadedProfile(path: file))
                 case .listener: add(try ListenerFile.read(file), at: file)
-                default: try add(NamedFleet(path: file))
+                case .fleet: try add(NamedFleet(path: file))
                 }
             }
             if let failure { throw failure }
@@ -112,19 +112,29 @@ public struct KnownBeacons {
         }
     }
 
-    /// Returns the kind of a file; `nil` for the files of a fleet. A profile has advertisements at its top level.
-    static func kind(_ path: String) throws -> FileKind? {
-        if Files.exists(path + "/manifest.json") { return nil }
+    /// The content of a file that names beacons.
+    enum Content {
+        case profile
+        case listener
+        /// A fleet file, a manifest or its directory; also every other file, which is then refused.
+        case fleet
+    }
+
+    /// Returns the content of a file. A profile has advertisements at its top level.
+    static func content(of path: String) throws -> Content {
+        let isFleetDirectory = Files.exists(path + "/manifest.json")
+        if isFleetDirectory { return .fleet }
         let octets: [UInt8]
         do throws(SystemError) {
             octets = try Files.readInput(path, limit: sizeLimit)
         } catch {
             throw BeaconServiceError(error, reading: Files.inputName(path), limit: sizeLimit)
         }
-        guard let root = JSONDocument.parse(octets).root, let kind = FileKind(root) else { return nil }
+        guard let root = JSONDocument.parse(octets).root, let kind = FileKind(root) else { return .fleet }
         switch kind {
-        case .beaconProfile: return root["beacons"] == nil && root["groups"] == nil ? kind : nil
-        default: return kind
+        case .beaconProfile: return root["beacons"] == nil && root["groups"] == nil ? .profile : .fleet
+        case .listener: return .listener
+        default: return .fleet
         }
     }
 

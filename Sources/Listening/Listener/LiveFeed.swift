@@ -55,7 +55,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         (self.source, self.consumer) = (source, consumer)
         defer { (self.source, self.consumer) = (nil, nil) }
         let runner = AdapterRunner(
-            Supervisor(adapter: options.adapter?.description ?? "the adapter", activity: .listening, at: now), in: self)
+            Supervisor(adapter: options.adapter?.description ?? "the adapter", sessionKind: .listening, at: now),
+            in: self)
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
         runner.wake()
         // A failure before the first success is an error, but a signal during the start is a normal end.

@@ -106,7 +106,7 @@ public struct PatternQuestion: Sendable {
             let single = try result(.constant(search.bestInterval()))
             var results = [single]
             let scale: Double = if case .found(let seconds) = goal { seconds } else { single.cost }
-            let patterns = try search.bestPatterns(constantCost: scale.isFinite ? scale : 600)
+            let patterns = try search.bestAdvertisingPatterns(constantCost: scale.isFinite ? scale : 600)
             for pattern in [patterns.two, patterns.three].compactMap(\.self) {
                 results.append(try result(.pattern(pattern)))
             }

@@ -33,25 +33,31 @@ public struct ProfileRevision: Sendable {
     public init(
         of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
     ) throws(PlanError) {
-        let own = profile.advertisements
-        for number in numbers where !own.indices.contains(number - 1) {
-            throw PlanError(.question, "--advertisement \(number): the profile has advertisements 1...\(own.count)")
+        let advertisements = profile.advertisements
+        for number in numbers where !advertisements.indices.contains(number - 1) {
+            throw PlanError(
+                .question, "--advertisement \(number): the profile has advertisements 1...\(advertisements.count)")
         }
-        let fastest = own.indices.min { own[$0].interval < own[$1].interval }
-        let chosen = numbers.isEmpty ? [fastest].compactMap(\.self) : Set(numbers.map { $0 - 1 }).sorted()
-        if let index = chosen.first(where: { own[$0].pattern != nil }) {
+        let fastest = advertisements.indices.min { advertisements[$0].interval < advertisements[$1].interval }
+        let chosenIndices = numbers.isEmpty ? [fastest].compactMap(\.self) : Set(numbers.map { $0 - 1 }).sorted()
+        if let index = chosenIndices.first(where: { advertisements[$0].pattern != nil }) {
+            let type = advertisements[index].content.typeName
             throw PlanError(
                 .configuration,
-                "advertisement \(index + 1) (\(own[index].content.typeName)) has a pattern of intervals, which one interval "
+                "advertisement \(index + 1) (\(type)) has a pattern of intervals, which one interval "
                     + "would replace: write \"intervalMs\" instead of \"pattern\" first, or name another one with "
                     + "--advertisement. Nothing was changed")
         }
-        var intervals = own.map(\.interval)
-        for index in chosen { intervals[index] = interval }
+        var intervals = advertisements.map(\.interval)
+        for index in chosenIndices { intervals[index] = interval }
         caution = try Self.check(intervals)
-        changes = chosen.filter { own[$0].requestedMicroseconds != interval.microseconds }.map { index in
+        let changedIndices = chosenIndices.filter {
+            advertisements[$0].requestedMicroseconds != interval.microseconds
+        }
+        changes = changedIndices.map { index in
             Change(
-                number: index + 1, type: own[index].content.typeName, before: own[index].interval, after: interval)
+                number: index + 1, type: advertisements[index].content.typeName,
+                before: advertisements[index].interval, after: interval)
         }
         self.text = try Self.text(text, setting: interval, of: changes.map { $0.number - 1 })
     }

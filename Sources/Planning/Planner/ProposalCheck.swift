@@ -26,7 +26,7 @@ struct ProposalCheck: Sendable {
     /// - Parameters:
     ///   - points: The results at these positions, in the same order; at least one.
     ///   - target: The target of the site.
-    init(_ points: [SiteSurvey.Point], at positions: [FloorPosition], target: SiteSurvey.Target) {
+    init(_ points: [SiteCoverage.Point], at positions: [FloorPosition], target: SiteCoverage.Target) {
         places = points.count
         missed = zip(points, positions).compactMap { $0.detectedShare < target.probability ? $1 : nil }
         holdingShare = 1 - Double(missed.count) / Double(max(1, points.count))

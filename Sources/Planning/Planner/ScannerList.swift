@@ -8,7 +8,7 @@ public struct ScannerList: Sendable {
 
     public init(_ scanners: [ScannerPreset]) { self.scanners = scanners }
 
-    /// A table of the scanners, and their sources below it.
+    /// A table of the scanners, and the citations of their sources below it.
     public var text: String {
         var table = Table(
             ["scanner", "window (ms)", "interval (ms)", "listens"], alignment: [.left, .right, .right, .right])
@@ -20,10 +20,10 @@ public struct ScannerList: Sendable {
                 NumberFormat.percent(Double(pattern.windowMicroseconds) / Double(pattern.intervalMicroseconds)),
             ])
         }
-        let sources = scanners.filter { !$0.source.isEmpty }.map { scanner in
+        let citations = scanners.filter { !$0.source.isEmpty }.map { scanner in
             "- \(scanner.name): \(TerminalText.line(scanner.source))\n"
         }
-        return table.text + "\n" + sources.joined()
+        return table.text + "\n" + citations.joined()
     }
 
     public var json: JSONValue {

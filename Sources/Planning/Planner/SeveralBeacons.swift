@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Sites
 
 /// The words and numbers of an answer about a target of several beacons at each place.
-extension SiteSurvey.Target {
+extension SiteCoverage.Target {
     /// The beacons that a receiver has to find: "a beacon within 10 s in 90 % of the cases".
     var phrase: String {
         "\(found) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
@@ -27,7 +27,7 @@ extension SiteSurvey.Target {
 
 extension SiteQuestion {
     /// Adds the number of beacons that the target requires, and the numbers that are found in time.
-    func stateSeveral(_ points: [SiteSurvey.Point], in answer: inout PlanAnswer) {
+    func stateSeveral(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
         guard site.target.beacons > 1 else { return }
         let found = points.compactMap(\.beaconsInTime)
         let mean = found.isEmpty ? 0 : Double(found.reduce(0, +)) / Double(found.count)

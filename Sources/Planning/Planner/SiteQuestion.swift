@@ -39,7 +39,7 @@ public struct SiteQuestion: Sendable {
     /// The number of weak spots in an answer.
     private static let weakSpotCount = 5
 
-    /// - Parameter observe: Stops the survey when it returns false; the answer has the results so far.
+    /// - Parameter observe: Stops the computation when it returns false; the answer has the results so far.
     public func answer(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> PlanAnswer {
         try finding(observe).answer
     }
@@ -53,43 +53,43 @@ public struct SiteQuestion: Sendable {
 
     /// Returns the answer and the proposal.
     ///
-    /// - Parameter observe: Stops the survey when it returns false; the answer has the results so far.
+    /// - Parameter observe: Stops the computation when it returns false; the answer has the results so far.
     public func finding(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> Finding {
         guard let bounds = site.bounds else { throw PlanError(.configuration, "\(site.name): there is no floor") }
-        let (positions, spacing) = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(places, bounds))
+        let (positions, spacing) = SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit(places, bounds))
         guard !positions.isEmpty else {
             throw PlanError(
                 .configuration, "\(site.name): the outline is too narrow: no place lies inside; make it wider")
         }
-        var visit = Visit(places: positions)
-        var survey = try Self.survey(of: site)
-        let points = try visit.points(&survey, observe)
+        var pass = CoveragePass(places: positions)
+        var coverage = try Self.coverage(of: site)
+        let points = try pass.points(&coverage, observe)
         var walks: [(String, SiteWalk.Result)] = []
-        for path in site.paths where !visit.isStopped {
-            visit.isStopped = !observe(.init("paths", done: walks.count, of: site.paths.count))
-            let result = try PlanError.asking { () throws(AirtimeError) in try path.walk.result(in: &survey) }
+        for path in site.paths where !pass.isStopped {
+            pass.isStopped = !observe(.init("paths", done: walks.count, of: site.paths.count))
+            let result = try PlanError.asking { () throws(AirtimeError) in try path.walk.result(in: &coverage) }
             walks.append((path.name, result))
         }
         var placement: SitePlacement?
         var proposed: ProposedSite?
-        if let proposal, !visit.isStopped {
-            placement = try self.placement(proposal, on: site, positions, spacing, observe, &visit.isStopped)
+        if let proposal, !pass.isStopped {
+            placement = try self.placement(proposal, on: site, positions, spacing, observe, &pass.isStopped)
             proposed = placement.flatMap { ProposedSite(of: site, $0, keeps: proposal == .addition) }
         }
-        var after: [SiteSurvey.Point] = []
+        var after: [SiteCoverage.Point] = []
         var check: ProposalCheck?
-        if let first = placement, let floor = proposed, !visit.isStopped {
-            var trial = try self.trial(first, floor, bounds, &visit, observe)
-            try repair(&trial, bounds, &visit, observe)
+        if let first = placement, let floor = proposed, !pass.isStopped {
+            var trial = try self.trial(first, floor, bounds, &pass, observe)
+            try repair(&trial, bounds, &pass, observe)
             (placement, proposed, after, check) = (trial.placement, trial.proposed, trial.points, trial.check)
-            if after.count == positions.count { survey = trial.survey }
+            if after.count == positions.count { coverage = trial.coverage }
         }
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, isBefore: placement != nil, in: &answer)
         stateSeveral(points, in: &answer)
         stateScanners(points, in: &answer)
-        answer.state(.interrupted, .flag(visit.isStopped))
+        answer.state(.interrupted, .flag(pass.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
         if let placement { state(placement, proposed, check, in: &answer) }
@@ -98,18 +98,19 @@ public struct SiteQuestion: Sendable {
         answer.pictures.page.floorPlan =
             SitePicture(
                 site: isMapped ? proposed?.site ?? site : site, points: mapped, spacing: spacing,
-                proposed: isMapped ? proposed?.added ?? 0 : 0, goal: try goal(mapped, &survey)
+                proposed: isMapped ? proposed?.added ?? 0 : 0, goal: try goal(mapped, &coverage)
             ).plan
-        note(in: &answer, visit, points, walks)
+        note(in: &answer, pass, points, walks)
         return Finding(answer: answer, proposed: proposed)
     }
 
     private func note(
-        in answer: inout PlanAnswer, _ visit: Visit, _ points: [SiteSurvey.Point], _ walks: [(String, SiteWalk.Result)]
+        in answer: inout PlanAnswer, _ pass: CoveragePass, _ points: [SiteCoverage.Point],
+        _ walks: [(String, SiteWalk.Result)]
     ) {
-        if visit.isStopped {
+        if pass.isStopped {
             answer.note(
-                "Stopped early: the answer covers \(points.count) of \(visit.places.count) places, from the south on, and "
+                "Stopped early: the answer covers \(points.count) of \(pass.places.count) places, from the south on, and "
                     + "\(walks.count) of \(site.paths.count) paths.")
         }
         if site.outline == nil {
@@ -130,18 +131,18 @@ public struct SiteQuestion: Sendable {
                 + "change over time: at a place where it weakens a beacon too much, waiting does not help.")
     }
 
-    /// The places to survey, before and after a proposal, until the observer stops the survey.
-    private struct Visit {
+    /// The places to compute, before and after a proposal, until the observer stops the computation.
+    private struct CoveragePass {
         let places: [FloorPosition]
         var isStopped = false
 
         mutating func points(
-            _ survey: inout SiteSurvey, _ observe: PlanObserver
-        ) throws(PlanError) -> [SiteSurvey.Point] {
-            var points: [SiteSurvey.Point] = []
+            _ coverage: inout SiteCoverage, _ observe: PlanObserver
+        ) throws(PlanError) -> [SiteCoverage.Point] {
+            var points: [SiteCoverage.Point] = []
             for position in places where !isStopped {
                 isStopped = !observe(.init("places", done: points.count, of: places.count))
-                points.append(try PlanError.asking { () throws(AirtimeError) in try survey.point(at: position) })
+                points.append(try PlanError.asking { () throws(AirtimeError) in try coverage.point(at: position) })
             }
             return points
         }
@@ -151,48 +152,48 @@ public struct SiteQuestion: Sendable {
     private struct Trial {
         var placement: SitePlacement
         var proposed: ProposedSite
-        /// The results at the places of the answer; fewer if the observer stopped the survey.
-        var points: [SiteSurvey.Point]
-        /// The survey that computed ``points``.
-        var survey: SiteSurvey
+        /// The results at the places of the answer; fewer if the observer stopped the computation.
+        var points: [SiteCoverage.Point]
+        /// The coverage in which ``points`` were computed.
+        var coverage: SiteCoverage
         /// The check on a finer grid. Nil if there is no finer grid, because the places are half a metre apart already,
         /// or if the observer stopped the check.
         var check: ProposalCheck?
     }
 
     private func trial(
-        _ placement: SitePlacement, _ proposed: ProposedSite, _ bounds: FloorBounds, _ visit: inout Visit,
+        _ placement: SitePlacement, _ proposed: ProposedSite, _ bounds: FloorBounds, _ pass: inout CoveragePass,
         _ observe: PlanObserver
     ) throws(PlanError) -> Trial {
-        var survey = try Self.survey(of: proposed.site)
-        let points = try visit.points(&survey, observe)
-        let check = try check(proposed, of: placement, bounds, &visit.isStopped, observe)
-        return Trial(placement: placement, proposed: proposed, points: points, survey: survey, check: check)
+        var coverage = try Self.coverage(of: proposed.site)
+        let points = try pass.points(&coverage, observe)
+        let check = try check(proposed, of: placement, bounds, &pass.isStopped, observe)
+        return Trial(placement: placement, proposed: proposed, points: points, coverage: coverage, check: check)
     }
 
     /// Adds beacons where the check of a proposal misses the target, and checks again, as long as that helps.
     private func repair(
-        _ trial: inout Trial, _ bounds: FloorBounds, _ visit: inout Visit, _ observe: PlanObserver
+        _ trial: inout Trial, _ bounds: FloorBounds, _ pass: inout CoveragePass, _ observe: PlanObserver
     ) throws(PlanError) {
-        for _ in 0..<ProposalCheck.repairs where !visit.isStopped && trial.placement.shortfall == nil {
+        for _ in 0..<ProposalCheck.repairs where !pass.isStopped && trial.placement.shortfall == nil {
             guard let check = trial.check, !check.missed.isEmpty,
-                let more = try placement(.addition, on: trial.proposed.site, check.missed, 0, observe, &visit.isStopped)
+                let more = try placement(.addition, on: trial.proposed.site, check.missed, 0, observe, &pass.isStopped)
             else { return }
             let placement = trial.placement.adding(more)
             let count = placement.positions.count - trial.placement.positions.count
-            guard count > 0, !visit.isStopped,
+            guard count > 0, !pass.isStopped,
                 let proposed = ProposedSite(of: site, placement, keeps: proposal == .addition)
             else { return }
-            var next = try self.trial(placement, proposed, bounds, &visit, observe)
+            var next = try self.trial(placement, proposed, bounds, &pass, observe)
             // The added beacons may worsen other places by collisions. Then the previous proposal stays.
             guard let found = next.check, found.holdingShare > check.holdingShare,
                 holding(next.points) >= holding(trial.points)
             else { return }
             next.check?.added = check.added + count
-            // If the search for the proposal used the places of this survey, the value at the weakest place is updated.
+            // If the search for the proposal used the places of this pass, the value at the weakest place is updated.
             // It may have used a finer grid.
             if next.points.count == placement.places {
-                next.placement = placement.surveyed(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
+                next.placement = placement.replacing(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
             }
             trial = next
         }
@@ -206,12 +207,12 @@ public struct SiteQuestion: Sendable {
     ) throws(PlanError) -> ProposalCheck? {
         guard !isStopped else { return nil }
         let count = ProposalCheck.places(ofProposalFor: placement.places)
-        let positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(count, bounds)).positions
+        let positions = SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit(count, bounds)).positions
         guard positions.count > placement.places else { return nil }
-        var visit = Visit(places: positions)
-        var survey = try Self.survey(of: proposed.site)
-        let points = try visit.points(&survey) { observe(.init("places of the check", done: $0.done, of: $0.total)) }
-        isStopped = visit.isStopped
+        var pass = CoveragePass(places: positions)
+        var coverage = try Self.coverage(of: proposed.site)
+        let points = try pass.points(&coverage) { observe(.init("places of the check", done: $0.done, of: $0.total)) }
+        isStopped = pass.isStopped
         guard points.count == positions.count else { return nil }
         return ProposalCheck(points, at: positions, target: site.target)
     }
@@ -219,26 +220,26 @@ public struct SiteQuestion: Sendable {
     /// Returns the values that the page's controls need: the shares found within times from an eighth of the target
     /// time to eight times the target time.
     private func goal(
-        _ points: [SiteSurvey.Point], _ survey: inout SiteSurvey
+        _ points: [SiteCoverage.Point], _ coverage: inout SiteCoverage
     ) throws(PlanError) -> PlanPageContent.FloorPlan.Goal? {
         guard drawsControls else { return nil }
         let steps = [0.125, 0.177, 0.25, 0.354, 0.5, 0.707, 1, 1.414, 2, 2.828, 4, 5.657, 8]
         let times = steps.map { $0 * site.target.seconds }
         return try PlanError.asking { () throws(AirtimeError) in
             var shares: [[Double]] = []
-            for point in points { shares.append(try survey.shares(at: point, within: times)) }
+            for point in points { shares.append(try coverage.shares(at: point, within: times)) }
             return .init(
                 seconds: site.target.seconds, probability: site.target.probability, found: site.target.found,
                 times: times, shares: shares)
         }
     }
 
-    private static func survey(of site: Site) throws(PlanError) -> SiteSurvey {
+    private static func coverage(of site: Site) throws(PlanError) -> SiteCoverage {
         let background = try PlanError.asking { () throws(AirtimeError) in
             try BackgroundLoad(site.backgroundLoad)
         }
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
-        return SiteSurvey(model: model, scanners: site.scanners, target: site.target)
+        return SiteCoverage(model: model, scanners: site.scanners, target: site.target)
     }
 
     /// Returns the number of places in the whole rectangle, at most 4 million, of which about `places` lie inside the
@@ -265,13 +266,14 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    private func holding(_ points: [SiteSurvey.Point]) -> Double {
+    private func holding(_ points: [SiteCoverage.Point]) -> Double {
         let count = points.count { $0.detectedShare >= site.target.probability }
         return points.isEmpty ? 0 : Double(count) / Double(points.count)
     }
 
-    private func sentence(_ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ check: ProposalCheck?) -> String
-    {
+    private func sentence(
+        _ points: [SiteCoverage.Point], _ placement: SitePlacement?, _ check: ProposalCheck?
+    ) -> String {
         let target = site.target.phrase
         let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return "At " + found }
@@ -324,7 +326,7 @@ public struct SiteQuestion: Sendable {
 
     /// - Parameter isBefore: True if a proposal follows. The labels of these numbers then say "today".
     private func state(
-        _ points: [SiteSurvey.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
+        _ points: [SiteCoverage.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
     ) {
         let today = isBefore ? "today" : ""
         let weakest = Self.weakest(points)
@@ -354,7 +356,7 @@ public struct SiteQuestion: Sendable {
     }
 
     /// Adds the mix, and the share of the places that reach the target with each of its scanners.
-    private func stateScanners(_ points: [SiteSurvey.Point], in answer: inout PlanAnswer) {
+    private func stateScanners(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
         answer.state(site.scanners)
         guard site.scanners.only == nil else { return }
         var list: [PlanQuantity] = []
@@ -374,10 +376,10 @@ public struct SiteQuestion: Sendable {
     }
 
     /// The weakest places, at least a tenth of the floor apart.
-    static func weakest(_ points: [SiteSurvey.Point]) -> [SiteSurvey.Point] {
+    static func weakest(_ points: [SiteCoverage.Point]) -> [SiteCoverage.Point] {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
         let apart = max(bounds.width, bounds.height) / 10
-        var spots: [SiteSurvey.Point] = []
+        var spots: [SiteCoverage.Point] = []
         for point in points.sorted(by: {
             ($0.beaconsInTime ?? 0, $0.detectedShare) < ($1.beaconsInTime ?? 0, $1.detectedShare)
         }) {
@@ -388,7 +390,7 @@ public struct SiteQuestion: Sendable {
         return spots
     }
 
-    fileprivate static func remark(_ point: SiteSurvey.Point, on site: Site) -> String {
+    fileprivate static func remark(_ point: SiteCoverage.Point, on site: Site) -> String {
         guard let best = point.reception.best else { return "no beacon is received here" }
         if let count = point.beaconsInTime {
             return "\(count) of \(site.target.beacons) beacons found within "
@@ -400,7 +402,7 @@ public struct SiteQuestion: Sendable {
             + "\(site.beacons[best.beacon].name) at \(NumberFormat.significant(best.power)) dBm"
     }
 
-    private func quantity(_ point: SiteSurvey.Point) -> PlanQuantity {
+    private func quantity(_ point: SiteCoverage.Point) -> PlanQuantity {
         .object(
             [
                 (.spotX, .number(point.reception.position.x)), (.spotY, .number(point.reception.position.y)),
@@ -579,10 +581,10 @@ extension PlanKey {
     )
 }
 
-/// A surveyed site as a figure of the page.
+/// The coverage of a site as a figure of the page.
 private struct SitePicture {
     let site: Site
-    let points: [SiteSurvey.Point]
+    let points: [SiteCoverage.Point]
     let spacing: Double
     /// The number of proposed beacons, which are the last beacons of the site.
     let proposed: Int

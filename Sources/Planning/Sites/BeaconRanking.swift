@@ -61,8 +61,8 @@ struct BeaconRanking {
     }
 }
 
-extension SiteSurvey {
-    /// Surveys a place for a target of several beacons.
+extension SiteCoverage {
+    /// Returns the point at a place for a target of several beacons.
     mutating func pointOfSeveral(at position: FloorPosition) throws(AirtimeError) -> Point {
         let (model, target) = (model, target)
         var ranking = BeaconRanking(model, at: position)

@@ -252,11 +252,11 @@ extension ConfigurationDecoder {
         return pathLoss.flatMap { try? SiteRadio(pathLoss: $0, shadowing: shadowing, sensitivity: sensitivity) }
     }
 
-    private mutating func target(_ object: JSONNode) -> SiteSurvey.Target? {
+    private mutating func target(_ object: JSONNode) -> SiteCoverage.Target? {
         let seconds = read(TargetKeys.seconds, in: object)
         let probability = read(TargetKeys.probability, in: object)
         let beacons = read(TargetKeys.beacons, in: object)
         guard let seconds, let probability, let beacons else { return nil }
-        return try? SiteSurvey.Target(seconds: seconds, probability: probability, beacons: beacons)
+        return try? SiteCoverage.Target(seconds: seconds, probability: probability, beacons: beacons)
     }
 }

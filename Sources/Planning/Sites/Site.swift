@@ -25,8 +25,8 @@ public struct Site: Sendable {
     public var backgroundLoad: ChannelLoads
     /// The scanner of all visitors, or the scanners of the visitors with their shares.
     public var scanners: ScannerMix
-    public var target: SiteSurvey.Target
-    /// False if the file has no target, and ``target`` is ``SiteSurvey/Target/usual``.
+    public var target: SiteCoverage.Target
+    /// False if the file has no target, and ``target`` is ``SiteCoverage/Target/usual``.
     public var hasOwnTarget = true
     /// The values of beacons that have no values of their own in the file, and of proposed beacons.
     public var defaults: Defaults

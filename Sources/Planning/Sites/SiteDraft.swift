@@ -83,7 +83,7 @@ public struct SiteDraft: Sendable {
                 [("name", .string(path.name)), ("points", .array(path.points.map(Self.place)))]
                     + (path.speed.map { [("speedMps", Self.number($0))] } ?? []))
         }
-        let target = SiteSurvey.Target.usual
+        let target = SiteCoverage.Target.usual
         members += [
             ("scanner", "android-low-power"),
             (

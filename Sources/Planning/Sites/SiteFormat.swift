@@ -267,7 +267,7 @@ enum TargetKeys {
     static let probability = Key(
         "probability", .share(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
     static let beacons = Key(
-        "beacons", .integer(SiteSurvey.Target.beaconRange),
+        "beacons", .integer(SiteCoverage.Target.beaconRange),
         "Number of beacons that a receiver at each position must detect in this time and with this probability. Positioning needs 4 or more.",
         default: 1)
     static let section = Section("A target.", [seconds, probability, beacons])

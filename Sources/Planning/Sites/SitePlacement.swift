@@ -39,7 +39,7 @@ public struct SitePlacement: Hashable, Sendable {
     }
 
     /// Returns the placement with another ``weakestShare``.
-    public func surveyed(weakestShare: Double) -> SitePlacement {
+    public func replacing(weakestShare: Double) -> SitePlacement {
         SitePlacement(
             positions: positions, kept: kept, least: least, holdingShare: holdingShare, weakestShare: weakestShare,
             shortfall: shortfall, places: places)
@@ -88,7 +88,7 @@ public struct SitePlacementSearch: Sendable {
         let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
         guard needed <= Double(Self.limit), places.count <= Self.limit else { return nil }
         func grid(_ limit: Int) -> [FloorPosition] {
-            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit).positions
+            SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit).positions
         }
         self.places = spacing <= finest ? places : grid(Int(needed))
         mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))) : site.mounts
@@ -129,7 +129,7 @@ public struct SitePlacementSearch: Sendable {
 
     /// The state of each place.
     private struct State {
-        var survey: SiteSurvey
+        var coverage: SiteCoverage
         /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
         var audibleMounts: [[(mount: Int32, audible: Double)]] = []
         /// By place, if the target needs several beacons: the existing beacons that may reach its probability there.
@@ -145,7 +145,7 @@ public struct SitePlacementSearch: Sendable {
 
     private func start(_ goesOn: Observer) throws(AirtimeError) -> State {
         let existing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
-        var state = State(survey: SiteSurvey(model: existing, scanners: site.scanners, target: site.target))
+        var state = State(coverage: SiteCoverage(model: existing, scanners: site.scanners, target: site.target))
         let offered = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: offered, walls: site.walls, radio: site.radio, background: background)
         let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
@@ -177,7 +177,7 @@ public struct SitePlacementSearch: Sendable {
     /// Returns the probability of reception that a new beacon needs to reach the target, if the share `clear` of its
     /// packets does not collide; above 1 if no beacon can reach the target.
     private func needed(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
-        let share = try state.survey.received(pattern, clear: clear, within: site.target.seconds)
+        let share = try state.coverage.received(pattern, clear: clear, within: site.target.seconds)
         return share > 0 ? site.target.probability / share : .infinity
     }
 
@@ -217,7 +217,7 @@ public struct SitePlacementSearch: Sendable {
         guard site.target.beacons > 1 else { return try isEnough(place, &state) ? 0 : 1 }
         var count = 0
         for entry in state.existing[place] {
-            let share = try state.survey.received(
+            let share = try state.coverage.received(
                 kept[entry.beacon], clear: state.clear[place], within: site.target.seconds)
             if entry.audible * share >= site.target.probability { count += 1 }
         }
@@ -227,7 +227,7 @@ public struct SitePlacementSearch: Sendable {
     /// Returns true if the existing beacons reach the target at a place.
     private func isEnough(_ place: Int, _ state: inout State) throws(AirtimeError) -> Bool {
         guard !state.needsNewBeacon[place], let best = state.best[place] else { return false }
-        let share = try state.survey.received(
+        let share = try state.coverage.received(
             kept[best.beacon], clear: state.clear[place], within: site.target.seconds)
         return best.audible * share >= site.target.probability
     }
@@ -241,7 +241,7 @@ public struct SitePlacementSearch: Sendable {
         let positions = chosen.map { mounts[$0] }
         let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
-        var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
+        var coverage = SiteCoverage(model: model, scanners: site.scanners, target: site.target)
         let satisfiable = Set(table.satisfiable)
         var (holding, weakest) = (0, 1.0)
         var failsByCollisions = false
@@ -249,7 +249,7 @@ public struct SitePlacementSearch: Sendable {
         // received.
         var (collided, unreached) = (0, 0)
         for (index, place) in places.enumerated() {
-            let point = try survey.point(at: place)
+            let point = try coverage.point(at: place)
             weakest = min(weakest, point.detectedShare)
             if point.detectedShare >= site.target.probability {
                 holding += 1

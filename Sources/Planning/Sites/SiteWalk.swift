@@ -39,21 +39,21 @@ public struct SiteWalk: Hashable, Sendable {
     /// The largest number of places at which a walk is examined.
     static let placeLimit = 2000
 
-    /// Walks through a survey's floor.
+    /// Walks through the floor of `coverage`.
     /// A beacon is in range while its probability of reception is at least one half. It is found if its latency is
     /// shorter than its time in range; the share of clear packets is that of the place at which the beacon is
     /// strongest. One scanner finds the beacons independently of each other; a visitor has the same scanner on the
     /// whole path.
-    public func result(in survey: inout SiteSurvey) throws(AirtimeError) -> Result {
+    public func result(in coverage: inout SiteCoverage) throws(AirtimeError) -> Result {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0
         var reached: [Int: (steps: Int, audible: Double, clear: Double)] = [:]
         var gap = (now: 0, longest: 0)
         for place in places {
-            let clear = survey.model.reception(at: place).collisionFreeProbability
+            let clear = coverage.model.reception(at: place).collisionFreeProbability
             var isGap = true
-            for number in survey.model.near(place) {
-                let audible = survey.model.link(number, at: place).audible
+            for number in coverage.model.near(place) {
+                let audible = coverage.model.link(number, at: place).audible
                 guard audible >= 0.5 else { continue }
                 isGap = false
                 let known = reached[number]
@@ -69,8 +69,8 @@ public struct SiteWalk: Hashable, Sendable {
         var seen = 0.0
         var parts: [(share: Double, seenNone: Double)] = []
         for (number, visit) in reached.sorted(by: { $0.key < $1.key }) {
-            let received = try survey.receivedByScanner(
-                survey.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed)
+            let received = try coverage.receivedByScanner(
+                coverage.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed)
             if parts.isEmpty { parts = received.map { ($0.share, 1) } }
             for (index, part) in received.enumerated() {
                 let probability = visit.audible * part.received

@@ -32,7 +32,7 @@ struct PharosHub: ParsableCommand {
         case let error as RehearsalError: (ExitStatus(error), error.messages)
         case let error as BrokerError: (ExitStatus(error), ["\(error)"])
         case let error as StoreError: (ExitStatus(error), ["\(error)"])
-        case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
+        case let error as PostgreSQLError: (ExitStatus(error), ["\(error)"])
         default: nil
         }
     }
@@ -69,7 +69,7 @@ extension ExitStatus {
             }
     }
 
-    fileprivate init(_ error: SiteStoreError) {
+    fileprivate init(_ error: PostgreSQLError) {
         self =
             switch error.kind {
             case .missing, .empty: .noInput

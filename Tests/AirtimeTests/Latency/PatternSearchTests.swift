@@ -18,7 +18,7 @@ import Testing
         let interval = try search.bestInterval()
         #expect(IntervalSchedule.constant(interval).eventsPerSecond <= 1.000_001)
         let cost = search.cost(of: try search.latency(of: .constant(interval)))
-        let (two, three) = try search.bestPatterns(constantCost: cost)
+        let (two, three) = try search.bestAdvertisingPatterns(constantCost: cost)
         for (pattern, parts) in [(two, 2), (three, 3)] {
             let pattern = try #require(pattern)
             #expect(pattern.parts.count == parts)
@@ -37,7 +37,7 @@ import Testing
         let interval = try search.bestInterval()
         #expect(interval.microseconds <= 1_000_000)
         let cost = search.cost(of: try search.latency(of: .constant(interval)))
-        let two = try #require(try search.bestPatterns(constantCost: cost).two)
+        let two = try #require(try search.bestAdvertisingPatterns(constantCost: cost).two)
         #expect(search.cost(of: try search.latency(of: .pattern(two))) > 0.98 * cost)
     }
 

@@ -83,7 +83,7 @@ struct IdentifierTimes {
                         identityKeyFile: SampleFleet.name(number) + ".key", rotationExponent: 10)
                 ])
             guard let rotation = try BeaconRotation(beacon),
-                let line = ring.line(rotation, group: ["site-\(number / 1000)"], key: Self.key(number))
+                let line = ring.beaconLine(rotation, groupPath: ["site-\(number / 1000)"], key: Self.key(number))
             else { throw BenchmarkError("no line for the key \(number)") }
             text += line.utf8
         }

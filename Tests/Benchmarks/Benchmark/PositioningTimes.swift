@@ -169,7 +169,7 @@ struct PositioningTimes {
         for algorithm in PositioningAlgorithm.allCases {
             let walker = Walker(try RunLocator(map, settings: LocatorSettings(algorithm)))
             let time = try ContinuousClock().measure {
-                try RunFile(tape.path, KnownBeacons(), reading: .init()).run(walker)
+                try RunFile(tape.path, KnownBeacons(), rules: .init()).run(walker)
             }
             guard walker.count == seconds else { throw BenchmarkError("\(walker.count) seconds were located") }
             report.target("\(algorithm.rawValue), an hour", time.milliseconds / 1000, "s", atMost: 10)

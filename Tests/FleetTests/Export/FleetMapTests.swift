@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FleetMapTests {
     @Test func aPlaceOnTheGlobeIsLongitudeThenLatitude() throws {
-        let place = FleetManifest.Position.globe(
+        let place = FleetManifest.Position.geographic(
             latitude: SampleFleet.number("52.50"), longitude: SampleFleet.number("-13.4"))
         #expect(try coordinates(of: place, FleetMap.Anchor?.none) == ["-13.4", "52.50"])
     }

@@ -25,7 +25,7 @@ extension HCICommand {
 
     /// Reads the parameter bytes; `nil` if their number or layout does not fit this command. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
-        self.init(decoding: octets, allowsMore: false)
+        self.init(decoding: octets, allowsTrailingOctets: false)
     }
 }
 
@@ -49,7 +49,7 @@ extension HCIReturnParameters {
     /// Reads the bytes from `offset` on; `nil` if too few are left. Further bytes are ignored, because later versions
     /// of the specification append fields.
     public init?(octets: Span<UInt8>, at offset: Int) {
-        self.init(decoding: octets, at: offset, allowsMore: true)
+        self.init(decoding: octets, at: offset, allowsTrailingOctets: true)
     }
 }
 

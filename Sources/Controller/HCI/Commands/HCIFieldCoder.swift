@@ -31,14 +31,14 @@ extension HCIRecord {
 
     /// Decodes the bytes from `offset` on. Reserved values are kept.
     ///
-    /// - Parameter allowsMore: `true` if bytes may follow the last field.
+    /// - Parameter allowsTrailingOctets: `true` if bytes may follow the last field.
     /// - Returns: `nil` if the bytes do not fit the layout.
-    init?(decoding octets: Span<UInt8>, at offset: Int = 0, allowsMore: Bool) {
+    init?(decoding octets: Span<UInt8>, at offset: Int = 0, allowsTrailingOctets: Bool) {
         guard (0...octets.count).contains(offset) else { return nil }
         self.init(blank: HCIBlank())
         var fields = HCIFieldCoder(.decode, octets.array(offset..<octets.count))
         layout(&fields)
-        guard !fields.isMalformed, allowsMore || fields.isAtEnd else { return nil }
+        guard !fields.isMalformed, allowsTrailingOctets || fields.isAtEnd else { return nil }
     }
 
     private func visited(_ purpose: HCIFieldCoder.Purpose) -> HCIFieldCoder {
@@ -140,26 +140,26 @@ public struct HCIFieldCoder {
     /// Visits two fields: the shortest and the longest advertising interval, in units of 0.625 ms.
     ///
     /// - Parameters:
-    ///   - bytes: The number of bytes of each interval.
+    ///   - bytesPerInterval: The number of bytes of each interval.
     ///   - range: The intervals that an initialiser accepts, if the shortest interval is not above the longest. If
     ///     `nil`, any two numbers of this size are accepted.
     public mutating func intervals(
         _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,
-        _ maximum: inout AdvertisingInterval, bytes: Int, in range: ClosedRange<AdvertisingInterval>?
+        _ maximum: inout AdvertisingInterval, bytesPerInterval: Int, in range: ClosedRange<AdvertisingInterval>?
     ) {
-        let largest = 1 << (8 * bytes) - 1
+        let largestInterval = 1 << (8 * bytesPerInterval) - 1
         let lower = range.map { Int($0.lowerBound.rawValue) } ?? 0
-        let upper = range.map { Int($0.upperBound.rawValue) } ?? largest
+        let upper = range.map { Int($0.upperBound.rawValue) } ?? largestInterval
         check(maximumName, Int(maximum.rawValue), in: lower...upper, Self.intervalUnit)
         if error == nil {
-            let upper = range == nil ? largest : max(lower, Int(maximum.rawValue))
+            let upper = range == nil ? largestInterval : max(lower, Int(maximum.rawValue))
             check(minimumName, Int(minimum.rawValue), in: lower...upper, Self.intervalUnit)
         }
-        interval(minimumName, &minimum, bytes)
-        interval(maximumName, &maximum, bytes)
+        interval(minimumName, &minimum, bytes: bytesPerInterval)
+        interval(maximumName, &maximum, bytes: bytesPerInterval)
     }
 
-    private mutating func interval(_ name: String, _ interval: inout AdvertisingInterval, _ bytes: Int) {
+    private mutating func interval(_ name: String, _ interval: inout AdvertisingInterval, bytes: Int) {
         let old = interval
         describe(name, "\(Hexadecimal.number(old.rawValue, width: 4)) (\(old))")
         interval = AdvertisingInterval(

@@ -94,7 +94,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         fields.named("Advertising_Event_Properties", &properties)
         fields.intervals(
             "Primary_Advertising_Interval_Min", &intervalMinimum, "Primary_Advertising_Interval_Max",
-            &intervalMaximum, bytes: 3, in: AdvertisingInterval.extendedRange)
+            &intervalMaximum, bytesPerInterval: 3, in: AdvertisingInterval.extendedRange)
         fields.channels("Primary_Advertising_Channel_Map", &channels)
         fields.named("Own_Address_Type", &ownAddressType, in: 0...3)
         fields.named("Peer_Address_Type", &peerAddressType, in: 0...1)

@@ -43,8 +43,8 @@ public struct LESetAdvertisingParameters: HCICommand {
     public init(blank: HCIBlank) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.intervals(
-            "Advertising_Interval_Min", &intervalMinimum, "Advertising_Interval_Max", &intervalMaximum, bytes: 2,
-            in: type == .directedHighDuty ? nil : AdvertisingInterval.legacyRange)
+            "Advertising_Interval_Min", &intervalMinimum, "Advertising_Interval_Max", &intervalMaximum,
+            bytesPerInterval: 2, in: type == .directedHighDuty ? nil : AdvertisingInterval.legacyRange)
         fields.named("Advertising_Type", &type, in: 0...4)
         fields.named("Own_Address_Type", &ownAddressType, in: 0...3)
         fields.named("Peer_Address_Type", &peerAddressType, in: 0...1)

@@ -108,7 +108,7 @@ public struct HCICommandQueue: Sendable {
     }
 
     /// A command of another program.
-    private struct Foreign {
+    private struct ForeignCommand {
         var opcode: HCIOpcode
         /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
@@ -119,7 +119,7 @@ public struct HCICommandQueue: Sendable {
     private static let foreignMicroseconds = 2_000_000
     /// The maximum number of commands of other programs whose answers are expected. If there are more, the oldest are
     /// dropped.
-    private static let foreignLimit = 64
+    private static let foreignCommandLimit = 64
 
     /// The time for which the answer to an abandoned command is still expected.
     public static let grace = Duration.seconds(1)
@@ -138,7 +138,7 @@ public struct HCICommandQueue: Sendable {
     /// The abandoned commands whose answers may still arrive.
     private var abandoned: [Abandoned] = []
     /// The commands of other programs whose answers were not seen yet.
-    private var foreign: [Foreign] = []
+    private var foreignCommands: [ForeignCommand] = []
     /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
 
@@ -175,9 +175,10 @@ public struct HCICommandQueue: Sendable {
 
     /// Notes a command that another program has sent: the next answer with its opcode does not belong to this queue.
     public mutating func noteForeign(_ opcode: HCIOpcode, at now: HCIInstant) {
-        foreign.removeAll { $0.until <= now }
-        if foreign.count >= Self.foreignLimit { foreign.removeFirst() }
-        foreign.append(Foreign(opcode: opcode, until: now.advanced(byMicroseconds: Self.foreignMicroseconds)))
+        foreignCommands.removeAll { $0.until <= now }
+        if foreignCommands.count >= Self.foreignCommandLimit { foreignCommands.removeFirst() }
+        foreignCommands.append(
+            ForeignCommand(opcode: opcode, until: now.advanced(byMicroseconds: Self.foreignMicroseconds)))
     }
 
     /// Handles an event, and returns the command that it ends, if any.
@@ -227,9 +228,9 @@ public struct HCICommandQueue: Sendable {
         // The controller has reported a new count, which includes the credits of the unanswered commands.
         for index in abandoned.indices { abandoned[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
-        if let index = foreign.firstIndex(where: { $0.opcode == opcode }) {
+        if let index = foreignCommands.firstIndex(where: { $0.opcode == opcode }) {
             guard outcome != nil else { return nil }
-            foreign.remove(at: index)
+            foreignCommands.remove(at: index)
             foreignAnswers += 1
             if opcode == HCIReset.opcode { abandoned = [] }
             return nil
@@ -261,7 +262,7 @@ public struct HCICommandQueue: Sendable {
 
     private mutating func endGrace(at now: HCIInstant) {
         reclaimCredits { $0.until <= now }
-        foreign.removeAll { $0.until <= now }
+        foreignCommands.removeAll { $0.until <= now }
     }
 
     /// Stops waiting for the answers that `isOver` selects, and releases their credits.

@@ -157,7 +157,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         fields.number("Duration", &duration) { "\($0) s" }
         fields.number("Timeout", &timeout) { "\($0) s" }
         fields.intervals(
-            "Min_Interval", &intervalMinimum, "Max_Interval", &intervalMaximum, bytes: 4,
+            "Min_Interval", &intervalMinimum, "Max_Interval", &intervalMaximum, bytesPerInterval: 4,
             in: flags.contains(.useIntervals) ? AdvertisingInterval.extendedRange : nil)
         fields.power("TX_Power", &power)
     }

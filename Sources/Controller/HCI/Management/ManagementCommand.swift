@@ -26,7 +26,7 @@ extension ManagementCommand {
 
     /// Reads the parameter bytes; `nil` if their number or layout does not fit this command. Reserved values are kept.
     public init?(parameters octets: Span<UInt8>) {
-        self.init(decoding: octets, allowsMore: false)
+        self.init(decoding: octets, allowsTrailingOctets: false)
     }
 }
 

@@ -26,7 +26,8 @@ public struct FleetChecker {
     private var adapters: [[String]: Int] = [:]
     /// For each iBeacon UUID, the number of its pairs of major and minor.
     private var pairs: [FixedOctets<16>: Int] = [:]
-    private var sites = FleetTraffic()
+    /// The advertisements of all machines so far, by site, including sites without beacons.
+    private var collectedTraffic = FleetTraffic()
 
     /// The number of pairs of major and minor after which Home Assistant ignores a UUID (MAX_IDS_PER_UUID of its
     /// ibeacon integration).
@@ -37,7 +38,7 @@ public struct FleetChecker {
     public init(_ fleet: Fleet, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
         // Sites have the order of the fleet file, regardless of the order of their beacons.
-        for group in fleet.groups { sites.begin(site: group.path.first ?? "") }
+        for group in fleet.groups { collectedTraffic.begin(site: group.path.first ?? "") }
         if let keys, keys.files == nil, let node = fleet.keysNode {
             list.add(
                 "there is no directory \(ProblemText.quoted(keys.path)); `pharos fleet keys` makes the keys", at: node,
@@ -119,7 +120,7 @@ public struct FleetChecker {
         for claim in generated.claims { add(claim, of: generated) }
         if let beacon = generated.beacon {
             checkMachine(beacon, generated.number)
-            sites.add(generated.traffic, site: beacon.site ?? "")
+            collectedTraffic.addMachine(generated.machineAdvertisements, site: beacon.site ?? "")
         }
         if list.isFull { list.cut() }
     }
@@ -182,7 +183,7 @@ public struct FleetChecker {
     }
 
     /// The advertisements of each site that has beacons.
-    public var traffic: FleetTraffic { sites.withoutEmptySites }
+    public var traffic: FleetTraffic { collectedTraffic.withoutEmptySites }
 
     private func checkHomeAssistant(_ problems: inout ProblemList) {
         guard fleet.listeners.contains(.homeAssistant) else { return }

@@ -44,7 +44,7 @@ public struct FleetTraffic: Sendable {
 
         init(_ name: String) { self.name = name }
 
-        mutating func add(_ advertisements: [Advertisement]) { counts[advertisements, default: 0] += 1 }
+        mutating func addMachine(_ advertisements: [Advertisement]) { counts[advertisements, default: 0] += 1 }
 
         public var beacons: Int { counts.values.reduce(0, +) }
         public var advertisements: Int { counts.reduce(0) { $0 + $1.key.count * $1.value } }
@@ -77,9 +77,9 @@ public struct FleetTraffic: Sendable {
         return result
     }
 
-    /// Adds a machine of a site.
-    mutating func add(_ advertisements: [Advertisement], site: String) {
-        sites[begin(site: site)].add(advertisements)
+    /// Adds a machine of a site, which sends these advertisements.
+    mutating func addMachine(_ advertisements: [Advertisement], site: String) {
+        sites[begin(site: site)].addMachine(advertisements)
     }
 
     /// Adds a beacon of a manifest.
@@ -89,7 +89,7 @@ public struct FleetTraffic: Sendable {
     public mutating func add(_ beacon: FleetManifest.Beacon) -> Bool {
         let advertisements = beacon.advertisements.compactMap(\.traffic)
         guard !advertisements.isEmpty, advertisements.count == beacon.advertisements.count else { return false }
-        add(advertisements, site: beacon.site ?? "")
+        addMachine(advertisements, site: beacon.site ?? "")
         return true
     }
 }

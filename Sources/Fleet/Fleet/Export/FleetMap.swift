@@ -70,7 +70,7 @@ public struct FleetMap {
     private func point(_ beacon: FleetManifest.Beacon) -> JSONValue? {
         let coordinates: [JSONNumber?]
         switch beacon.position {
-        case .globe(let latitude, let longitude): coordinates = [longitude, latitude]
+        case .geographic(let latitude, let longitude): coordinates = [longitude, latitude]
         case .plan(let x, let y, let z):
             guard let anchor = beacon.site.flatMap({ anchors[$0] }) ?? anchor, let x = Double(x.text),
                 let y = Double(y.text), let place = anchor.place(x, y)

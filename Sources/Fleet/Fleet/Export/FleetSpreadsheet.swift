@@ -72,7 +72,7 @@ public enum FleetSpreadsheet {
     private static func position(_ position: FleetManifest.Position?) -> [String] {
         switch position {
         case .plan(let x, let y, let z): [x.text, y.text, z?.text ?? "", "", ""]
-        case .globe(let latitude, let longitude): ["", "", "", latitude.text, longitude.text]
+        case .geographic(let latitude, let longitude): ["", "", "", latitude.text, longitude.text]
         case nil: ["", "", "", "", ""]
         }
     }

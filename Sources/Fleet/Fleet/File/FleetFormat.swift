@@ -413,7 +413,7 @@ enum BeaconKeys {
             let north = decoder.read(latitude, in: object)
             let east = decoder.read(longitude, in: object)
             guard let north, let east else { return nil }
-            return .globe(latitude: north, longitude: east)
+            return .geographic(latitude: north, longitude: east)
         default:
             decoder.wrongKind(
                 node, expected: "a position such as [3.5, 12] in metres, or with \"latitude\" and \"longitude\",")

@@ -210,7 +210,7 @@ struct TableRows {
         if let x, let y {
             beacon.position = .plan(x: x, y: y, z: z)
         } else if let latitude, let longitude {
-            beacon.position = .globe(latitude: latitude, longitude: longitude)
+            beacon.position = .geographic(latitude: latitude, longitude: longitude)
         }
         if let fault = columns.coordinateFault(in: row) {
             reader.error(fault.message, at: node(.null, row, fault.column))

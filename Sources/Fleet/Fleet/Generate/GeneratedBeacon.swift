@@ -38,7 +38,7 @@ extension FleetAllocation {
         var entry = entry(beacon, identity, profile, wanted, Fingerprint.text(of: result.profile))
         (entry.tags, entry.attachments) = (filler.tags, filler.attachments)
         result.beacon = entry
-        result.traffic = zip(entry.advertisements, wanted).map { own, wanted in
+        result.machineAdvertisements = zip(entry.advertisements, wanted).map { own, wanted in
             .init(
                 type: own.type, interval: wanted.interval, pattern: wanted.pattern, phy: wanted.phy,
                 payloadOctets: (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound)
@@ -159,8 +159,8 @@ public struct GeneratedBeacon: Sendable {
     public internal(set) var profile: [UInt8] = []
     /// The beacon's entry in the manifest; `nil` when the profile has an error.
     public internal(set) var beacon: FleetManifest.Beacon?
-    /// The type, the interval and the length of each advertisement.
-    var traffic: [FleetTraffic.Advertisement] = []
+    /// The advertisements of the machine, each with its type, interval and length.
+    var machineAdvertisements: [FleetTraffic.Advertisement] = []
     var problems: [Problem] = []
     var claims: [Claim] = []
 

@@ -5,7 +5,7 @@ internal import Configuration
 /// The lock records every former name. Therefore a `was` that stays in the fleet file is recognized as already done,
 /// even if the former name is in use again. `was` may also be an older name than the last former name.
 extension Allocator {
-    private static let thirdName =
+    private static let swapAdvice =
         "to swap two names, use a third name and run `pharos fleet generate` after each step"
 
     // MARK: Groups
@@ -36,7 +36,7 @@ extension Allocator {
             guard !current.contains(old) else {
                 refuse(
                     "the group \"\(old)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
-                        + "renaming is done; " + Self.thirdName)
+                        + "renaming is done; " + Self.swapAdvice)
                 continue
             }
             guard claimed.insert(old).inserted else {
@@ -113,7 +113,7 @@ extension Allocator {
             guard fleet.numbers[was] == nil else {
                 refuse(
                     "the beacon \"\(was)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
-                        + "renaming is done; " + Self.thirdName, beacon)
+                        + "renaming is done; " + Self.swapAdvice, beacon)
                 continue
             }
             guard claimed.insert(was).inserted else {

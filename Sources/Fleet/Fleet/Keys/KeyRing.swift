@@ -26,12 +26,12 @@ public struct KeyRing: Hashable, Sendable {
     public static let end = "\n]}\n"
 
     /// A beacon's line, with the separator in front; `nil` for a beacon without an epoch or without ephemeral ids.
-    public mutating func line(_ rotation: BeaconRotation, group: [String], key: IdentityKey) -> String? {
+    public mutating func beaconLine(_ rotation: BeaconRotation, groupPath: [String], key: IdentityKey) -> String? {
         guard let epoch = rotation.epoch, !rotation.exponents.isEmpty else { return nil }
         defer { isFirst = false }
         let exponents = rotation.exponents.map { "\($0.rawValue)" }.joined(separator: ",")
         return (isFirst ? "\n" : ",\n")
-            + "{\"name\":\"\(rotation.name)\",\"group\":\"\(group.joined(separator: "/"))\","
+            + "{\"name\":\"\(rotation.name)\",\"group\":\"\(groupPath.joined(separator: "/"))\","
             + "\"eidEpoch\":\"\(epoch)\",\"rotationExponents\":[\(exponents)],\"key\":\"\(key.octets)\"}"
     }
 }

@@ -102,7 +102,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// Metres east, north and up from the origin of the site.
         case plan(x: Decimal, y: Decimal, z: Decimal?)
         /// Degrees north and east (WGS 84).
-        case globe(latitude: Decimal, longitude: Decimal)
+        case geographic(latitude: Decimal, longitude: Decimal)
 
         /// A number with the digits of the file: 3.5 stays 3.5.
         public typealias Decimal = JSONNumber

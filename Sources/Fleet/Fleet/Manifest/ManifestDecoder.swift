@@ -23,7 +23,7 @@ struct ManifestDecoder {
     /// `true` for a row of `manifest.csv`, which does not contain the PHY.
     var isTable = false
 
-    private static let keys = ["version", "fleet", "beacons"]
+    private static let manifestKeys = ["version", "fleet", "beacons"]
     private static let beaconKeys = [
         "name", "title", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash",
         "eidEpoch", "tags", "attachments", "advertisements",
@@ -36,7 +36,7 @@ struct ManifestDecoder {
     private static let types = FrameKind.allCases.map(\.rawValue)
 
     mutating func manifest(_ node: JSONNode) -> FleetManifest? {
-        guard let root = decoder.object(node, keys: Self.keys) else { return nil }
+        guard let root = decoder.object(node, keys: Self.manifestKeys) else { return nil }
         decoder.version(decoder.required("version", in: root, "\(FleetManifest.version)"))
         let fleet = decoder.name(decoder.required("fleet", in: root, "the fleet's name"))
         guard let list = decoder.required("beacons", in: root, "the beacons") else { return nil }
@@ -136,7 +136,7 @@ struct ManifestDecoder {
             let latitude = decoder.number(decoder.required("latitude", in: object, "degrees north"))
             let longitude = decoder.number(decoder.required("longitude", in: object, "degrees east"))
             guard let latitude, let longitude else { return nil }
-            return .globe(latitude: latitude, longitude: longitude)
+            return .geographic(latitude: latitude, longitude: longitude)
         }
         let x = decoder.number(decoder.required("x", in: object, "metres east"))
         let y = decoder.number(decoder.required("y", in: object, "metres north"))

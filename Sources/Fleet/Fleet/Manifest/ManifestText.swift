@@ -22,10 +22,10 @@ extension FleetManifest {
     public static let firstOctets = Array("{\"version\":\(version),\"fleet\":\"".utf8)
 
     /// The fleet's name in a `manifest.json` that begins with ``firstOctets``, without decoding the rest.
-    public static func fleet(in octets: [UInt8]) -> String? {
-        let name = octets.dropFirst(firstOctets.count).prefix { $0 != UInt8(ascii: "\"") }
-        let text = String(decoding: name, as: UTF8.self)
-        return NameRule.fault(text) == nil ? text : nil
+    public static func fleetName(in octets: [UInt8]) -> String? {
+        let nameOctets = octets.dropFirst(firstOctets.count).prefix { $0 != UInt8(ascii: "\"") }
+        let name = String(decoding: nameOctets, as: UTF8.self)
+        return NameRule.fault(name) == nil ? name : nil
     }
 
     /// The lines of the beacons in a `manifest.json` that `fleet generate` wrote, including damaged lines.
@@ -34,12 +34,12 @@ extension FleetManifest {
     }
 
     /// The name at the beginning of a beacon's line, without decoding the rest.
-    public static func name(in line: ArraySlice<UInt8>) -> String? {
+    public static func beaconName(inLine line: ArraySlice<UInt8>) -> String? {
         let start = "{\"name\":\"".utf8
         guard line.starts(with: start) else { return nil }
-        let name = line.dropFirst(start.count).prefix { $0 != UInt8(ascii: "\"") }
-        let text = String(decoding: name, as: UTF8.self)
-        return NameRule.fault(text) == nil ? text : nil
+        let nameOctets = line.dropFirst(start.count).prefix { $0 != UInt8(ascii: "\"") }
+        let name = String(decoding: nameOctets, as: UTF8.self)
+        return NameRule.fault(name) == nil ? name : nil
     }
 
     /// The columns of `manifest.csv`, in order.
@@ -104,7 +104,8 @@ extension FleetManifest.Beacon {
         add("adapter", adapter)
         add("address", address?.description)
         if let position {
-            members.append(.init("position", .object(position.values.map { .init($0.column.key, .number($0.value)) })))
+            let columns = position.columnValues
+            members.append(.init("position", .object(columns.map { .init($0.column.key, .number($0.value)) })))
         }
         add("profileHash", profileHash)
         add("eidEpoch", eidEpoch?.description)
@@ -118,33 +119,34 @@ extension FleetManifest.Beacon {
 
     /// The beacon's lines in `manifest.csv`: one for each advertisement.
     public var csv: String {
-        var values: [ManifestColumn: String] = [.name: name, .profileHash: profileHash]
-        for (column, name) in zip([ManifestColumn.site, .floor, .room], group) { values[column] = name }
-        values[.host] = host
-        values[.serial] = serial
-        values[.controller] = controller
-        values[.adapter] = adapter
-        values[.address] = address?.description
-        for (column, value) in position?.values ?? [] { values[column] = value.text }
-        values[.eidEpoch] = eidEpoch?.description
-        var text = ""
+        var beaconCells: [ManifestColumn: String] = [.name: name, .profileHash: profileHash]
+        for (column, name) in zip([ManifestColumn.site, .floor, .room], group) { beaconCells[column] = name }
+        beaconCells[.host] = host
+        beaconCells[.serial] = serial
+        beaconCells[.controller] = controller
+        beaconCells[.adapter] = adapter
+        beaconCells[.address] = address?.description
+        for (column, value) in position?.columnValues ?? [] { beaconCells[column] = value.text }
+        beaconCells[.eidEpoch] = eidEpoch?.description
+        var lines = ""
         for (index, advertisement) in advertisements.enumerated() {
-            var row = values
-            row[.advertisement] = "\(index + 1)"
-            for (column, value) in advertisement.values {
-                if case .string(let text) = value { row[column] = text } else { row[column] = value.line }
+            var cells = beaconCells
+            cells[.advertisement] = "\(index + 1)"
+            for (column, value) in advertisement.columnValues {
+                if case .string(let text) = value { cells[column] = text } else { cells[column] = value.line }
             }
-            text += ManifestColumn.allCases.map { FleetManifest.cell(row[$0] ?? "") }.joined(separator: ",") + "\r\n"
+            let line = ManifestColumn.allCases.map { FleetManifest.cell(cells[$0] ?? "") }.joined(separator: ",")
+            lines += line + "\r\n"
         }
-        return text
+        return lines
     }
 }
 
 extension FleetManifest.Position {
-    fileprivate var values: [(column: ManifestColumn, value: JSONNumber)] {
+    fileprivate var columnValues: [(column: ManifestColumn, value: JSONNumber)] {
         switch self {
         case .plan(let x, let y, let z): [(.x, x), (.y, y)] + (z.map { [(.z, $0)] } ?? [])
-        case .globe(let latitude, let longitude): [(.latitude, latitude), (.longitude, longitude)]
+        case .geographic(let latitude, let longitude): [(.latitude, latitude), (.longitude, longitude)]
         }
     }
 }
@@ -152,12 +154,12 @@ extension FleetManifest.Position {
 extension FleetManifest.Advertisement {
     fileprivate var json: JSONValue {
         .object(
-            values.map { .init($0.column.key, $0.value) } + (pattern.map { [.init("pattern", $0.json)] } ?? [])
+            columnValues.map { .init($0.column.key, $0.value) } + (pattern.map { [.init("pattern", $0.json)] } ?? [])
                 + (phy.map { [.init("phy", .string($0.rawValue))] } ?? []))
     }
 
     /// The known values, in the order of the manifest.
-    fileprivate var values: [(column: ManifestColumn, value: JSONValue)] {
+    fileprivate var columnValues: [(column: ManifestColumn, value: JSONValue)] {
         var values: [(column: ManifestColumn, value: JSONValue)] = [(.type, .string(type))]
         switch identity {
         case .iBeacon(let uuid, let major, let minor):

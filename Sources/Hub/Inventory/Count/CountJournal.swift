@@ -5,7 +5,7 @@ public import Configuration
 /// of JSON Lines next to the logs.
 public struct CountJournal: Hashable, Sendable {
     /// The name of the count, such as `2026-03-01`.
-    public var count: String
+    public var countName: String
     public var inventory: String
     public var start: RFC3339Time
     public var by: String
@@ -31,11 +31,12 @@ extension CountJournal {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         lines.removeLast()
         guard let node = lines.first.flatMap({ CountLog.node($0) }), node["event"]?.string == "count",
-            node["v"]?.integer == 1, let count = node["count"]?.string,
+            node["v"]?.integer == 1, let countName = node["count"]?.string,
             let start = node["at"]?.string.flatMap({ RFC3339Time($0) })
         else { return nil }
         self.init(
-            count: count, inventory: node["inventory"]?.string ?? "", start: start, by: node["by"]?.string ?? "")
+            countName: countName, inventory: node["inventory"]?.string ?? "", start: start,
+            by: node["by"]?.string ?? "")
         for line in lines.dropFirst() {
             guard let node = CountLog.node(line), node["event"]?.string == "finish", finish == nil,
                 let at = node["at"]?.string.flatMap({ RFC3339Time($0) })
@@ -49,7 +50,7 @@ extension CountJournal {
     /// The line that starts a journal.
     public var firstLine: String {
         CountLog.line([
-            ("event", "count"), ("v", 1), ("count", .string(count)), ("inventory", .string(inventory)),
+            ("event", "count"), ("v", 1), ("count", .string(countName)), ("inventory", .string(inventory)),
             ("at", .string("\(start)")), ("by", .string(by)),
         ])
     }

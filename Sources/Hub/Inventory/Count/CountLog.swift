@@ -10,7 +10,7 @@ public struct CountLog: Hashable, Sendable {
         /// The unique name of this log in the count.
         public var session: String
         public var inventory: String
-        public var count: String
+        public var countName: String
         public var by: String
         public var receiver: String
         public var machine: String
@@ -26,7 +26,7 @@ public struct CountLog: Hashable, Sendable {
             return CountLog.line(
                 [
                     ("event", "session"), ("v", 1), ("session", .string(session)), ("inventory", .string(inventory)),
-                    ("count", .string(count)), ("by", .string(by)), ("receiver", .string(receiver)),
+                    ("count", .string(countName)), ("by", .string(by)), ("receiver", .string(receiver)),
                     ("machine", .string(machine)), ("at", .string("\(start)")), ("rule", .string(rule.kind.rawValue)),
                 ] + memory + [("withinM", .number(JSONNumber(thousandths: rule.withinMillimetres)))])
         }
@@ -144,7 +144,7 @@ extension CountLog.Header {
         else { return nil }
         func text(_ key: String) -> String { node[key]?.string ?? "" }
         self.init(
-            session: session, inventory: text("inventory"), count: text("count"), by: text("by"),
+            session: session, inventory: text("inventory"), countName: text("count"), by: text("by"),
             receiver: text("receiver"), machine: text("machine"), start: start)
     }
 }

@@ -52,10 +52,10 @@ final class CountReceiver: SightingConsumer {
     private let run: CountRun
     private let source: SightingSource
     private let name: String
-    /// The count to join or to start.
-    private let count: String?
+    /// The name of the count to join or to start; `nil` for the open count, or a new one.
+    private let countName: String?
     private var session: CountSession
-    private var log: (file: OutputFile, count: String)?
+    private var log: (file: OutputFile, countName: String)?
     private var fault: (any Error)?
     private var pending: [UInt8] = []
     /// The time at which changes were last written and the end of the count was last checked, in nanoseconds of the
@@ -64,11 +64,11 @@ final class CountReceiver: SightingConsumer {
     /// The time between two updates, in nanoseconds.
     private static let updateInterval: UInt64 = 2_000_000_000
 
-    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) {
+    init(_ run: CountRun, _ source: SightingSource, name: String, countName: String?) {
         self.run = run
         self.source = source
         self.name = name
-        self.count = count
+        self.countName = countName
         session = run.makeSession()
     }
 
@@ -76,9 +76,9 @@ final class CountReceiver: SightingConsumer {
     private func openLog() {
         guard log == nil, fault == nil else { return }
         do {
-            let (file, header) = try run.begin(name, count: count)
+            let (file, header) = try run.begin(name, countName: countName)
             try file.append(Array(header.line(rule: session.rule).utf8))
-            log = (file, header.count)
+            log = (file, header.countName)
         } catch {
             fault = error
         }
@@ -118,7 +118,7 @@ final class CountReceiver: SightingConsumer {
         lastUpdate = machine
         guard let log else { return }
         writeChanges(at: now, isEnd: false)
-        run.endIfFinished(log.count)
+        run.endIfFinished(log.countName)
     }
 
     func say(_ sentence: String, isWarning: Bool) {

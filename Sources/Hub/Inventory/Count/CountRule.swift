@@ -12,14 +12,14 @@ public struct CountRule: Hashable, Sendable {
     /// The share of present beacons that should be found within ``goalRounds``.
     public static let goal = 0.98
 
-    /// The two kinds of ``Memory``, with their names in the file.
+    /// The two kinds of ``RoundMemory``, with their names in the file.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case window
         case sharedQueue = "shared-queue"
     }
 
     /// The data that is kept from earlier rounds.
-    public enum Memory: Hashable, Sendable {
+    public enum RoundMemory: Hashable, Sendable {
         /// The last rounds of each beacon.
         case window(rounds: Int)
         /// One queue of sightings for all beacons. If k beacons are near, each has 1/k of the queue, so that no beacon
@@ -27,7 +27,7 @@ public struct CountRule: Hashable, Sendable {
         case sharedQueue(capacity: Int)
     }
 
-    public var memory = Memory.window(rounds: 6)
+    public var memory = RoundMemory.window(rounds: 6)
     /// The distance up to which a beacon is near, in millimetres.
     public var withinMillimetres = 1000
 
@@ -87,7 +87,7 @@ public struct CountRule: Hashable, Sendable {
 
 /// Counts the last rounds in which each beacon was near. Beacons are identified by numbers.
 struct NearRounds: Sendable {
-    private let memory: CountRule.Memory
+    private let memory: CountRule.RoundMemory
     /// For each beacon, the number of the last round in which it was near, and one bit per round, which is set if the
     /// beacon was near. The lowest bit stands for that last round.
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
@@ -99,7 +99,7 @@ struct NearRounds: Sendable {
     /// The number of rounds so far.
     private var round = 0
 
-    init(_ memory: CountRule.Memory) {
+    init(_ memory: CountRule.RoundMemory) {
         self.memory = memory
     }
 

@@ -75,14 +75,16 @@ public final class CountRun: Sendable {
     /// - Parameters:
     ///   - adapters: The adapters; `nil` stands for the first adapter of the machine.
     ///   - virtualBeacons: The beacons that are received by virtual adapters.
-    ///   - count: The count to join or to start; `nil` for the open count, or a new one named after the day.
+    ///   - countName: The name of the count to join or to start; `nil` for the open count, or a new one named after the
+    ///     day.
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
-    public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, count: String?) throws {
+    public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, countName: String?) throws {
         // All receivers share one signal descriptor. Whichever of them reads the signal, all of them end.
         let signals = try SignalDescriptor()
         let first = try receiver.live(adapters[0], virtualBeacons, signals: signals)
-        let consumer = CountReceiver(self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
+        let consumer = CountReceiver(
+            self, first, name: adapters[0]?.description ?? "the first adapter", countName: countName)
         let others = Monitor(adapters.count - 1)
         for adapter in adapters.dropFirst() {
             try BackgroundThread.start {
@@ -90,7 +92,7 @@ public final class CountRun: Sendable {
                 do {
                     let source = try self.receiver.live(adapter, virtualBeacons, signals: signals)
                     let name = adapter?.description ?? "adapter"
-                    let consumer = CountReceiver(self, source, name: name, count: count)
+                    let consumer = CountReceiver(self, source, name: name, countName: countName)
                     try source.run(consumer)
                     try consumer.check()
                 } catch {
@@ -110,10 +112,10 @@ public final class CountRun: Sendable {
     ///
     /// - Throws: `ListenerServiceError` if the recording cannot be read, `InventoryError` or `SystemError` if the log
     ///   cannot be written.
-    public func replay(_ file: String, count: String?) throws {
+    public func replay(_ file: String, countName: String?) throws {
         let name = file == "-" ? "standard input" : file.split(separator: "/").last.map(String.init) ?? file
         let source = try receiver.recording(file)
-        let consumer = CountReceiver(self, source, name: name, count: count)
+        let consumer = CountReceiver(self, source, name: name, countName: countName)
         try source.run(consumer)
         try consumer.check()
     }
@@ -121,7 +123,7 @@ public final class CountRun: Sendable {
     /// The report of the whole count so far, including the parts of other persons; `nil` if no receiver has joined the
     /// count.
     public func report() throws(InventoryError) -> CountReport? {
-        guard let name = shared.withLock({ $0.journal?.count }) else { return nil }
+        guard let name = shared.withLock({ $0.journal?.countName }) else { return nil }
         return try store.lastReport(inventory, of: name)
     }
 
@@ -147,14 +149,14 @@ public final class CountRun: Sendable {
     }
 
     /// Creates the log of a receiver, and joins or starts the count.
-    func begin(_ receiver: String, count: String?) throws -> (file: OutputFile, header: CountLog.Header) {
+    func begin(_ receiver: String, countName: String?) throws -> (file: OutputFile, header: CountLog.Header) {
         let journal = try shared.withLock { shared in
             if let journal = shared.journal { return journal }
-            let journal = try store.begin(inventory, by: by, name: count)
+            let journal = try store.begin(inventory, by: by, name: countName)
             shared.journal = journal
             // Items that other receivers have found are not reported again.
             let items = Set(inventory.items.map(\.beacon))
-            for log in store.logs(journal.count).logs {
+            for log in store.logs(journal.countName).logs {
                 shared.found.formUnion(items.intersection(log.findings.keys))
             }
             return journal
@@ -169,7 +171,7 @@ public final class CountRun: Sendable {
         let safe = String(machine.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(40))
         let header = CountLog.Header(
             session: "\(moment)-\(safe)-\(ProcessIdentity.current.id)-\(number)", inventory: inventory.name,
-            count: journal.count, by: by, receiver: receiver, machine: machine, start: now)
+            countName: journal.countName, by: by, receiver: receiver, machine: machine, start: now)
         return (try store.log(header), header)
     }
 

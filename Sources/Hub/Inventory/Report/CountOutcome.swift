@@ -79,7 +79,7 @@ public struct ItemChange: Hashable, Sendable {
         /// The item was found in the previous count, and is missing in this count.
         case lost
         /// The item was not found in the previous count, and is found in this count.
-        case returned
+        case foundAgain = "returned"
         /// The item was received in this count, but was not near in enough rounds.
         case notNear = "not-near"
         /// The item was not found in the previous count, and is missing in this count.
@@ -106,30 +106,31 @@ public struct ItemChange: Hashable, Sendable {
     static func between(_ old: [ItemOutcome], _ new: [ItemOutcome]) -> [ItemChange] {
         let earlier = Dictionary(old.map { ($0.item.id, $0) }) { first, _ in first }
         var changes: [ItemChange] = []
-        for outcome in new {
-            let item = outcome.item
+        for after in new {
+            let item = after.item
             func add(_ kind: Kind, _ before: String?, _ after: String?) {
                 changes.append(ItemChange(kind: kind, id: item.id, name: item.name, before: before, after: after))
             }
-            guard let was = earlier[item.id] else {
-                add(.added, nil, outcome.state.rawValue)
+            guard let before = earlier[item.id] else {
+                add(.added, nil, after.state.rawValue)
                 continue
             }
-            switch (was.state == .found, outcome.state == .found) {
-            case (_, false) where outcome.state == .heard: add(.notNear, was.state.rawValue, outcome.state.rawValue)
-            case (true, false): add(.lost, was.state.rawValue, outcome.state.rawValue)
-            case (false, true): add(.returned, was.state.rawValue, outcome.state.rawValue)
-            case (false, false): add(.stillMissing, was.state.rawValue, outcome.state.rawValue)
+            switch (before.state == .found, after.state == .found) {
+            case (_, false) where after.state == .heard: add(.notNear, before.state.rawValue, after.state.rawValue)
+            case (true, false): add(.lost, before.state.rawValue, after.state.rawValue)
+            case (false, true): add(.foundAgain, before.state.rawValue, after.state.rawValue)
+            case (false, false): add(.stillMissing, before.state.rawValue, after.state.rawValue)
             case (true, true): break
             }
-            if was.item.place != item.place { add(.moved, was.item.place, item.place) }
-            if was.item.beacon != item.beacon { add(.rebeaconed, "\(was.item.beacon)", "\(item.beacon)") }
+            if before.item.place != item.place { add(.moved, before.item.place, item.place) }
+            if before.item.beacon != item.beacon { add(.rebeaconed, "\(before.item.beacon)", "\(item.beacon)") }
         }
         let present = Set(new.map(\.item.id))
-        for was in old where !present.contains(was.item.id) {
+        for before in old where !present.contains(before.item.id) {
             changes.append(
                 ItemChange(
-                    kind: .removed, id: was.item.id, name: was.item.name, before: was.state.rawValue, after: nil))
+                    kind: .removed, id: before.item.id, name: before.item.name, before: before.state.rawValue,
+                    after: nil))
         }
         return changes
     }

@@ -26,7 +26,7 @@ public struct CountReport: Hashable, Sendable {
     public let title: String
     public let inventory: String
     /// The name of the count.
-    public let count: String
+    public let countName: String
     public let start: RFC3339Time
     /// The time at which the count was finished; `nil` while it is open.
     public let end: RFC3339Time?
@@ -56,7 +56,7 @@ public struct CountReport: Hashable, Sendable {
     ) {
         title = inventory.heading
         self.inventory = inventory.name
-        count = journal.count
+        countName = journal.countName
         start = journal.start
         end = journal.finish?.at
         let logs = logs.sorted { ($0.header.start, $0.header.session) < ($1.header.start, $1.header.session) }
@@ -70,7 +70,7 @@ public struct CountReport: Hashable, Sendable {
         let outcomes = Self.outcomes(inventory, journal, logs)
         self.outcomes = outcomes
         foreigners = Self.foreigners(logs, except: Set(outcomes.map(\.item.beacon)))
-        self.previous = previous?.journal.count
+        self.previous = previous?.journal.countName
         changes =
             previous.map { ItemChange.between(Self.outcomes(inventory, $0.journal, $0.logs), outcomes) } ?? []
         var warnings = damaged.map { "\($0): this is not a log of a count; it was ignored" }
@@ -144,7 +144,7 @@ extension CountReport {
     /// The report as one JSON object. Times are in the form of RFC 3339; unknown values are null.
     public var json: JSONValue {
         .record([
-            ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(count)),
+            ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(countName)),
             ("finished", .boolean(end != nil)), ("start", .string("\(start)")), ("end", Self.time(end)),
             ("by", .array(by.map(JSONValue.string))), ("receivers", .array(receivers.map(Self.json))),
             ("totals", .record(totals)), ("items", .array(outcomes.map { Self.json($0.item, $0) })),
@@ -156,7 +156,7 @@ extension CountReport {
     /// The result of the count as one JSON object, with the ids of the items that were not found.
     public var summaryJSON: JSONValue {
         .record(
-            [("event", "summary"), ("count", .string(count))] + totals + [
+            [("event", "summary"), ("count", .string(countName))] + totals + [
                 ("missingItems", .array(outcomes.filter { $0.state != .found }.map { .string($0.item.id) }))
             ])
     }
@@ -262,7 +262,7 @@ extension CountReport {
     ///
     /// - Parameter path: The inventory file, for the command that lists the other items.
     public func summaryText(of path: String) -> String {
-        var text = "Count \(count): \(summary).\n"
+        var text = "Count \(countName): \(summary).\n"
         let missing = outcomes.filter { $0.state != .found }
         for outcome in missing.prefix(50) {
             text +=

@@ -30,7 +30,7 @@ public struct InventoryListing: Sendable {
     public var json: JSONValue {
         .record([
             ("inventory", .string(inventory.name)), ("title", .optional(inventory.title, JSONValue.string)),
-            ("count", .optional(report?.count, JSONValue.string)),
+            ("count", .optional(report?.countName, JSONValue.string)),
             ("items", .array(rows.map { CountReport.json($0.item, $0.outcome) })),
         ])
     }
@@ -47,7 +47,7 @@ public struct InventoryListing: Sendable {
                 outcome?.lastHeard.map { "\($0)" } ?? "", outcome?.bestLevel.map { "\($0)" } ?? "",
             ])
         }
-        return table.text + (report.map { "\nCount \($0.count): \($0.summary).\n" } ?? "")
+        return table.text + (report.map { "\nCount \($0.countName): \($0.summary).\n" } ?? "")
     }
 }
 
@@ -138,7 +138,7 @@ public struct InventoryFacts: Sendable {
             ("place", .optional(item.place, JSONValue.string)),
             ("position", .optional(inventory.position(of: item), \.json)),
             ("note", .optional(item.note, JSONValue.string)), ("photo", .optional(item.photo, JSONValue.string)),
-            ("count", .optional(report?.count, JSONValue.string)),
+            ("count", .optional(report?.countName, JSONValue.string)),
             ("state", .optional(outcome) { .string($0.state.rawValue) }),
             ("states", .array((outcome?.states ?? []).map { .string($0.rawValue) })),
             ("lastHeard", .optional(outcome?.lastHeard) { .string("\($0)") }),

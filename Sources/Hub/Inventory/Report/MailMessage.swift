@@ -28,12 +28,12 @@ public struct MailMessage: Sendable {
     ///
     /// - Throws: `request` if an address is not valid.
     public init(_ report: CountReport, pdf: [UInt8]?, to addresses: [String]) throws(InventoryError) {
-        let name = "\(report.inventory)-\(report.count)"
+        let name = "\(report.inventory)-\(report.countName)"
         let attachment =
             pdf.map { Attachment(name: name + ".pdf", type: "application/pdf", octets: $0) }
             ?? Attachment(name: name + ".html", type: "text/html; charset=utf-8", octets: Array(report.html.utf8))
         try self.init(
-            to: addresses, subject: "\(report.title): count \(report.count)", text: report.text, attachment)
+            to: addresses, subject: "\(report.title): count \(report.countName)", text: report.text, attachment)
     }
 
     /// - Parameters:

@@ -147,7 +147,7 @@ extension CountReport {
 
     var facts: [(String, String)] {
         [
-            ("inventory", inventory), ("count", count), ("start", Self.moment(start) + " UTC"),
+            ("inventory", inventory), ("count", countName), ("start", Self.moment(start) + " UTC"),
             ("end", end.map { Self.moment($0) + " UTC" } ?? "not finished"), ("by", by.joined(separator: ", ")),
             ("result", summary), ("previous count", previous ?? "none"),
         ]
@@ -167,7 +167,7 @@ extension CountReport {
     static func words(_ change: ItemChange) -> String {
         switch change.kind {
         case .lost: "found in the previous count, \(change.after ?? "missing") now"
-        case .returned: "\(change.before ?? "missing") in the previous count, found now"
+        case .foundAgain: "\(change.before ?? "missing") in the previous count, found now"
         case .notNear: "\(change.before ?? "missing") in the previous count, heard but not near now"
         case .stillMissing: "not found in either count"
         case .added: "new in the inventory, \(change.after ?? "missing")"
@@ -203,6 +203,6 @@ extension CountReport {
             rows: changes.map { [("\($0.name) (\($0.id))", ""), (Self.words($0), "")] })
         body += "<p class=\"signature\"><span>date</span><span>name</span><span>signature</span></p>\n"
         return ReportPage.html(
-            title: "\(title): count \(count)", heading: title, answer: summary, main: body)
+            title: "\(title): count \(countName)", heading: title, answer: summary, main: body)
     }
 }

@@ -20,7 +20,7 @@ public struct ReportSheets: Sendable {
 
     /// Creates the pages of a report.
     public init(_ report: CountReport) {
-        title = "\(report.title): count \(report.count)"
+        title = "\(report.title): count \(report.countName)"
         beginPage()
         line([(Self.margin, report.title)], size: 600, isBold: true)
         for (name, value) in report.facts {

@@ -49,8 +49,8 @@ public struct EvaluationRun {
         _ map: SignalMap, test: Survey, name: String
     ) throws(ListenerServiceError) -> [Evaluation] {
         let floors = Set(map.places.map(\.floor))
-        for floor in Set(test.stays.filter { !$0.isDropped }.compactMap(\.floor)).sorted() where !floors.contains(floor)
-        {
+        for floor in Set(test.stays.filter { !$0.isCancelled }.compactMap(\.floor)).sorted()
+        where !floors.contains(floor) {
             notices.append("\(name): the map has no floor \(MapText.line(floor))")
         }
         let wanted = wanted.isEmpty ? [map.settings.algorithm] : wanted
@@ -82,7 +82,7 @@ public struct EvaluationRun {
         _ survey: Survey, leaving: Evaluation.LeftOut
     ) throws(ListenerServiceError) -> [Evaluation] {
         if let warning = leaving.warning { notices.append("--leave \(leaving.rawValue): \(warning)") }
-        if leaving == .visit, Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) }).count < 2 {
+        if leaving == .visit, Set(survey.stays.filter { !$0.isCancelled }.map { survey.session(of: $0) }).count < 2 {
             notices.append("only one session: leaving out a visit removes its place from the map; try --leave stay")
         }
         var evaluator = Evaluator(survey)

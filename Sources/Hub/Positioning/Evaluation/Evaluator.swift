@@ -38,7 +38,7 @@ public struct Evaluator: Sendable {
         floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) -> [EvaluatedInstant] {
         var locator = try Locator(map, settings: settings)
-        let stays = test.stays.indices.filter { !test.stays[$0].isDropped }
+        let stays = test.stays.indices.filter { !test.stays[$0].isCancelled }
         return evaluated(stays, of: test, with: &locator, floorPenalty) { _ in true }
     }
 
@@ -122,7 +122,7 @@ public struct Evaluator: Sendable {
     ) throws(PositioningError) -> [Result<[Int], PositioningError>] {
         // Regions must also hold on another day, but a survey of one day does not show how levels change from day to
         // day. In this case the change is simulated.
-        let sessions = Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) })
+        let sessions = Set(survey.stays.filter { !$0.isCancelled }.map { survey.session(of: $0) })
         let shift = sessions.count < 2 ? DayShift() : nil
         return try leavingOut(leaving, settings) { locator, stays, isWanted in
             Self.pass(stays, of: survey, to: &locator, shift: shift, isWanted: isWanted) { locator, instant in
@@ -149,7 +149,7 @@ public struct Evaluator: Sendable {
         for fold in folds(parts) {
             let vectors = Set(fold.flatMap { $0.range.map(Array.init) ?? [] })
             let stays = Set(fold.filter { $0.range == nil }.flatMap(\.stays))
-            let rest = survey.dropping(stays).without(vectors: vectors)
+            let rest = survey.cancelling(stays).without(vectors: vectors)
             guard let map = try? SignalMap(rest, positions: positions, keepsVectors: keepsVectors), !map.places.isEmpty
             else { continue }
             let tested = stays.union(fold.flatMap(\.stays)).sorted()

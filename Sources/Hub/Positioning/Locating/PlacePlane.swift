@@ -18,7 +18,8 @@ struct PlacePlane: Sendable {
     /// The standard deviation of the weights as a multiple of the distance between places.
     private static let width = 0.5
     /// Places are left out if their weight is smaller than this share of the nearest place's weight.
-    private static let least = 0.01
+    private static let smallestWeight = 0.01
+
     /// The plane of a map. `nil` if a place has no position.
     ///
     /// - Parameter gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
@@ -38,7 +39,7 @@ struct PlacePlane: Sendable {
             let weighted = near.map { place, distance in
                 let squares = (distance * distance - nearest * nearest) / (deviation * deviation)
                 return (place: place, weight: exp(-squares / 2))
-            }.filter { $0.weight >= Self.least }
+            }.filter { $0.weight >= Self.smallestWeight }
             let sum = weighted.reduce(0) { $0 + $1.weight }
             for (place, weight) in weighted {
                 places.append(Int32(place))

@@ -34,7 +34,7 @@ extension RunConsumer {
 public struct RunFile {
     private let path: String
     private let known: KnownBeacons
-    private let reading: SurveyFiles.Reading
+    private let rules: SurveyFiles.LevelRules
     private let shared: Set<BeaconKey>
     /// True if unknown beacons are left out.
     public var isOnlyKnown = false
@@ -44,12 +44,12 @@ public struct RunFile {
     /// - Parameters:
     ///   - path: The file, or `-` for standard input.
     ///   - known: The known beacons.
-    ///   - reading: The rules for reading levels in tables and surveys.
+    ///   - rules: The rules for reading levels in tables and surveys.
     ///   - shared: Identities that several devices send.
-    public init(_ path: String, _ known: KnownBeacons, reading: SurveyFiles.Reading, shared: Set<BeaconKey> = []) {
+    public init(_ path: String, _ known: KnownBeacons, rules: SurveyFiles.LevelRules, shared: Set<BeaconKey> = []) {
         self.path = path
         self.known = known
-        self.reading = reading
+        self.rules = rules
         self.shared = shared
     }
 
@@ -76,7 +76,7 @@ public struct RunFile {
 
     private func gatherer(_ clock: HearingClock) -> SecondGatherer {
         SecondGatherer(
-            known, clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZeroLevel: reading.acceptsZeroLevel)
+            known, clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZeroLevel: rules.acceptsZeroLevel)
     }
 
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
@@ -95,7 +95,7 @@ public struct RunFile {
 
     private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
         var reader = SurveyReader(
-            file: pieces.name, acceptsZeroLevel: reading.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
+            file: pieces.name, acceptsZeroLevel: rules.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         var feed = StayFeed()
         while !consumer.isSatisfied {
             let piece = try pieces.next()
@@ -119,8 +119,8 @@ public struct RunFile {
             }
         }
         let (survey, problems) = SurveyTableReader.read(
-            whole, file: pieces.name, notReceivedLevel: reading.notReceivedLevel,
-            acceptsZeroLevel: reading.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
+            whole, file: pieces.name, notReceivedLevel: rules.notReceivedLevel,
+            acceptsZeroLevel: rules.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         let faults = problems.map { $0.inFile(pieces.name) }
         // Any text can be read as the rows of a table. If the table has errors and no level, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
@@ -171,8 +171,9 @@ extension SecondGatherer {
     }
 }
 
-/// Passes on the stays of a survey that is still being read, each as a run. A later line of the survey may drop a stay.
-/// Such a stay is passed on too, because the result must not depend on how much of the file has already been written.
+/// Passes on the stays of a survey that is still being read, each as a run. A later line of the survey may cancel a
+/// stay. Such a stay is passed on too, because the result must not depend on how much of the file has already been
+/// written.
 private struct StayFeed {
     /// The index of the stay that is being passed on.
     private var stay = 0

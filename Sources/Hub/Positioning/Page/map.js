@@ -60,7 +60,7 @@
   }
 
   // Draws a line to each place that the chosen place is mistaken for.
-  function link(chosen) {
+  function drawMistakes(chosen) {
     const place = places[chosen], pieces = floors.map(() => []);
     for (const circle of document.querySelectorAll("circle.place")) {
       circle.classList.toggle("chosen", circle.id === `place${chosen}`);
@@ -70,7 +70,7 @@
       const number = floors.findIndex(floor => floor.places.includes(place.taken[i]) && floor.places.includes(Number(chosen)));
       if (other && number >= 0) pieces[number].push(`M${place.x} ${place.y}L${other.x} ${other.y}`);
     }
-    pieces.forEach((parts, number) => { byId(`floor${number}links`).setAttribute("d", parts.join("")); });
+    pieces.forEach((parts, number) => { byId(`floor${number}mistakes`).setAttribute("d", parts.join("")); });
   }
 
   const percent = share => `${(100 * share).toFixed(share < 0.01 ? 1 : 0)} %`;
@@ -91,7 +91,7 @@
     const layer = layers[Number(byId("layer").value)], chosen = byId("place").value;
     drawCells(layer);
     writePlaces(layer, byId("beside").value);
-    link(chosen);
+    drawMistakes(chosen);
     byId("sentence").textContent = sentence(chosen);
     form.dataset.state = "done";
   }

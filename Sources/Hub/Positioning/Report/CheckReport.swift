@@ -31,7 +31,7 @@ public struct CheckReport: Sendable {
                         isError: finding.isError, message: finding.message, count: finding.count))
             }
         }
-        let stays = files.survey.stays.filter { !$0.isDropped }
+        let stays = files.survey.stays.filter { !$0.isCancelled }
         summary =
             "\(MapText.count(stays.count, "stay")) of \(files.survey.countedVectors) s, "
             + MapText.count(files.survey.beacons.count, "beacon")

@@ -18,7 +18,7 @@ public struct FitReport: Sendable {
         map = choice.map
         trials = choice.trials
         self.output = output
-        let counted = survey.stays.filter { !$0.isDropped && !$0.vectors.isEmpty }
+        let counted = survey.stays.filter { !$0.isCancelled && !$0.vectors.isEmpty }
         stays = counted.count
         vectors = counted.reduce(0) { $0 + $1.vectors.count }
         sessions = Set(counted.map { survey.session(of: $0) ?? "" }).count

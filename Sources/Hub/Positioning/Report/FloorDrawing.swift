@@ -121,7 +121,8 @@ struct PaperDrawing {
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}
         .outline{stroke-width:2.5}.rule{stroke:#17222e;stroke-width:2}
-        .links{fill:none;stroke:#c0365b;stroke-width:3;stroke-linejoin:round}.regions{opacity:.25}.fill{fill:#0b5c9e}
+        .track,.mistakes{fill:none;stroke:#c0365b;stroke-width:3;stroke-linejoin:round}
+        .regions{opacity:.25}.fill{fill:#0b5c9e}
         .way{fill:none;stroke:#5b4bb5;stroke-width:2.5;stroke-dasharray:1 7;stroke-linecap:round}
         .beacon{fill:#e39a1d;stroke:#17222e;stroke-width:1.6}.place{fill:#fff;stroke:#17222e;stroke-width:1.6}
         .f0{fill:#14786a}.f1{fill:#3b9a8a}.f2{fill:#74bcab}.f3{fill:#b4dccc}

@@ -74,7 +74,7 @@ public struct LocatedTrack: Sendable {
             SVGPath(line: line(floor, position).map { $0.map(base.place) ?? (.nan, .nan) })
         }
         drawing.path(path { $0.truth?.position }, class: "way")
-        drawing.path(path { $0.answer.position }, class: "links")
+        drawing.path(path { $0.answer.position }, class: "track")
         for (point, name) in [(shown.first, "start"), (shown.last, "end")] {
             guard let position = point?.answer.position else { continue }
             let spot = base.place(position)

@@ -98,7 +98,7 @@ struct MapFloor {
         analysis.map.places[place].position.map(base.place) ?? (.nan, .nan)
     }
 
-    /// The drawing with one layer. The script of the page finds the shades, the texts of the places and the links by
+    /// The drawing with one layer. The script of the page finds the shades, the texts of the places and the mistakes by
     /// their ids, and changes them.
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
@@ -114,7 +114,7 @@ struct MapFloor {
         }
         drawing.endGroup()
         base.drawWalls(in: &drawing)
-        drawing.path(SVGPath(), class: "links", id: "floor\(number)links")
+        drawing.path(SVGPath(), class: "mistakes", id: "floor\(number)mistakes")
         base.drawBeacons(in: &drawing, radius: 5) { "floor\(number)beacon\($0)" }
         for place in places {
             let spot = spot(place)

@@ -58,7 +58,7 @@ public struct MapPage {
                 .init("f\($0)", $1, id: "shade\($0)", isHidden: $1.isEmpty)
             } + [
                 .init("beacon", "beacon"), .init("place", "surveyed place"),
-                .init("links", "mistakes of the chosen place"),
+                .init("mistakes", "mistakes of the chosen place"),
             ] + (hasWalls ? [.init("wall", "wall: the wider, the more loss")] : []))
         let drawings = floors.map { floor in
             let name = floor.floor.map { "<h3>\(HTMLEscaping.text(HTMLEscaping.shortened($0, to: 60)))</h3>" } ?? ""

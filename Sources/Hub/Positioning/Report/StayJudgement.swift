@@ -24,7 +24,7 @@ public struct StayJudgement: Sendable {
     ///
     /// - Parameter numbers: The numbers of the stays.
     public init(_ survey: Survey, stays numbers: [Int]) {
-        let recorded = survey.stays.filter { numbers.contains($0.number) && !$0.isDropped }
+        let recorded = survey.stays.filter { numbers.contains($0.number) && !$0.isCancelled }
         stays = numbers
         position = recorded.first?.position
         floor = recorded.first?.floor

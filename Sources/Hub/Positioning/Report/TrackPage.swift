@@ -34,7 +34,7 @@ public struct TrackPage {
     private func text(_ rows: Int) -> String {
         let legend = HTML.legend(
             [
-                .init("links", "computed positions"), .init("region", "95 % regions"), .init("place", "start and end"),
+                .init("track", "computed positions"), .init("region", "95 % regions"), .init("place", "start and end"),
                 .init("beacon", "beacon"),
             ] + (track.points.contains { $0.truth != nil } ? [.init("way", "true positions")] : []))
         let figures = track.floors.enumerated().map { index, floor in

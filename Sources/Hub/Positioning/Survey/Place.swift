@@ -31,7 +31,7 @@ extension Array where Element == Place {
 /// The places of a survey, in the order in which they first appear.
 struct SurveyPlaces: Sendable {
     private(set) var places: [Place] = []
-    /// The place of each stay. `nil` for dropped stays and for stays without name and position.
+    /// The place of each stay. `nil` for cancelled stays and for stays without name and position.
     private(set) var placeOfStay: [Int?]
     /// Warnings about stays, one sentence each.
     private(set) var notices: [String] = []
@@ -41,7 +41,7 @@ struct SurveyPlaces: Sendable {
 
     init(_ survey: Survey) {
         placeOfStay = [Int?](repeating: nil, count: survey.stays.count)
-        for (index, stay) in survey.stays.enumerated() where !stay.isDropped {
+        for (index, stay) in survey.stays.enumerated() where !stay.isCancelled {
             guard stay.place != nil || stay.position != nil else {
                 notices.append("stay \(stay.number) has neither a place nor a position: it is left out")
                 continue

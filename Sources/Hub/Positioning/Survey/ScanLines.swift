@@ -66,7 +66,7 @@ struct ScanLines {
         let sighting = Sighting(
             at: instant, from: sender, rssi: rssi, isScanResponse: root["pdu"]?.string == "SCAN_RSP")
         gatherer.advance(to: instant)
-        gatherer.hear(sighting, octets.span, octets.indices, name: root["beacon"]?.string)
+        gatherer.receive(sighting, octets.span, octets.indices, name: root["beacon"]?.string)
     }
 
     private mutating func fault() {

@@ -51,23 +51,23 @@ public final class SecondGatherer: SightingConsumer {
     private var wasDeaf = false
     private var isDeaf = false
 
-    /// A sender: a known beacon by its number in the table, or an unknown identity.
-    private enum Source: Hashable {
+    /// A beacon in the table: a known beacon by its number, or an unknown one by its identity.
+    private enum TrackedBeacon: Hashable {
         case known(Int)
         case unknown(BeaconIdentity)
     }
 
-    /// The levels of this second, by sender and address. The address is `nil` if it is neither public nor static
+    /// The levels of this second, by beacon and address. The address is `nil` if it is neither public nor static
     /// random.
-    private var heard: [Source: [DeviceAddress?: [Double]]] = [:]
-    /// The senders of ``heard``, in the order in which they were first received.
-    private var order: [Source] = []
-    /// The number and the second of the last packet, by sender and address, for public and static random addresses.
-    private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
-    /// The names that the source of the sightings gave to senders.
-    private var names: [Source: BeaconKey] = [:]
-    /// Senders whose identity several devices send at once.
-    private var shared: Set<Source> = []
+    private var heard: [TrackedBeacon: [DeviceAddress?: [Double]]] = [:]
+    /// The beacons of ``heard``, in the order in which they were first received.
+    private var order: [TrackedBeacon] = []
+    /// The number and the second of the last packet, by beacon and address, for public and static random addresses.
+    private var addresses: [TrackedBeacon: [DeviceAddress: (packet: Int, second: Int)]] = [:]
+    /// The names that the source of the sightings gave to beacons.
+    private var names: [TrackedBeacon: BeaconKey] = [:]
+    /// Beacons whose identity several devices send at once.
+    private var sharedBeacons: Set<TrackedBeacon> = []
     /// Identities that are known from the start to be sent by several devices.
     private let sharedBefore: Set<BeaconKey>
     /// The number of packets so far.
@@ -76,10 +76,10 @@ public final class SecondGatherer: SightingConsumer {
 
     /// The number of seconds after which an address that is no longer received is ignored.
     private static let memory = 60
-    /// The largest number of stored addresses of one sender.
+    /// The largest number of stored addresses of one beacon.
     private static let addressLimit = 32
-    /// If addresses of this number of senders are stored, all of them are discarded.
-    private static let sourceLimit = 20_000
+    /// If addresses of this number of beacons are stored, all of them are discarded.
+    private static let beaconLimit = 20_000
     /// The longest silence in a recording, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
 
@@ -122,25 +122,25 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        hear(report.sighting, octets, range)
+        receive(report.sighting, octets, range)
     }
 
     /// Processes an advertisement. Its data is the part `range` of `octets`.
     ///
     /// - Parameter name: The name that the source of the sightings gives the beacon.
-    func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
+    func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
         begin(at: sighting.instant)
         guard let place = table.receive(sighting, octets, range), !sighting.isScanResponse else { return }
-        let unknown = table.tracks[place].identity.map(Source.unknown)
-        guard let source = place < table.knownCount ? .known(place) : unknown else { return }
-        if let name, let key = BeaconKey(name) { names[source] = key }
+        let unknown = table.tracks[place].identity.map(TrackedBeacon.unknown)
+        guard let beacon = place < table.knownCount ? .known(place) : unknown else { return }
+        if let name, let key = BeaconKey(name) { names[beacon] = key }
         let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
-        if let address, !shared.contains(source) { note(source, address) }
+        if let address, !sharedBeacons.contains(beacon) { detectSharing(beacon, address) }
         guard let rssi = sighting.rssi,
             let level = ReceivedLevel.level(Double(rssi), acceptsZeroLevel: acceptsZeroLevel)
         else { return }
-        if heard[source] == nil { order.append(source) }
-        heard[source, default: [:]][address, default: []].append(level)
+        if heard[beacon] == nil { order.append(beacon) }
+        heard[beacon, default: [:]][address, default: []].append(level)
     }
 
     public func change(_ state: ListeningState, at now: HeardInstant) {
@@ -161,7 +161,7 @@ public final class SecondGatherer: SightingConsumer {
     private func endSecond() {
         if !wasDeaf { onSecond(second, beacons()) }
         (heard, order) = ([:], [])
-        if addresses.count >= Self.sourceLimit { addresses = [:] }
+        if addresses.count >= Self.beaconLimit { addresses = [:] }
         second += 1
         wasDeaf = isDeaf
     }
@@ -173,24 +173,24 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     /// Detects that several devices send one identity: one address is received, then another, then the first again.
-    private func note(_ source: Source, _ address: DeviceAddress) {
-        guard let identity = identity(of: source) else { return }
+    private func detectSharing(_ beacon: TrackedBeacon, _ address: DeviceAddress) {
+        guard let identity = identity(of: beacon) else { return }
         packets += 1
-        var known = addresses[source, default: [:]]
+        var known = addresses[beacon, default: [:]]
         let last = known[address]
         if last == nil, known.count >= Self.addressLimit { known = [:] }
         known[address] = (packets, second)
-        addresses[source] = known
+        addresses[beacon] = known
         guard let last, second - last.second <= Self.memory,
             known.contains(where: { $0.key != address && $0.value.packet > last.packet })
         else { return }
-        shared.insert(source)
-        addresses[source] = nil
+        sharedBeacons.insert(beacon)
+        addresses[beacon] = nil
         onSentence("\(BeaconKey(identity)) is sent by several devices at once: they are distinguished by address", true)
     }
 
-    private func identity(of source: Source) -> BeaconIdentity? {
-        switch source {
+    private func identity(of beacon: TrackedBeacon) -> BeaconIdentity? {
+        switch beacon {
         case .known(let place): table.tracks[place].known?.identity
         case .unknown(let identity): identity
         }
@@ -213,17 +213,17 @@ public final class SecondGatherer: SightingConsumer {
         return result
     }
 
-    private func beacons(_ source: Source, _ byAddress: [DeviceAddress?: [Double]]) -> [HeardBeacon] {
-        let sender = identity(of: source)
+    private func beacons(_ beacon: TrackedBeacon, _ byAddress: [DeviceAddress?: [Double]]) -> [HeardBeacon] {
+        let sender = identity(of: beacon)
         let identity: BeaconKey? =
             switch sender {
             case nil, .eddystoneEID: nil
             case .address where byAddress[nil] != nil: nil
             case .some(let identity): BeaconKey(identity)
             }
-        var name = names[source]
-        if case .known(let place) = source { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
-        let isShared = shared.contains(source) || identity.map { sharedBefore.contains($0) } ?? false
+        var name = names[beacon]
+        if case .known(let place) = beacon { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
+        let isShared = sharedBeacons.contains(beacon) || identity.map { sharedBefore.contains($0) } ?? false
         let sorted = byAddress.sorted { $0.key?.description ?? "" < $1.key?.description ?? "" }
         guard isShared || sorted.count == 1 else {
             return [

@@ -51,8 +51,9 @@ public struct Survey: Sendable {
         public var line: Int?
         /// The indices of the stay's vectors in the survey.
         public internal(set) var vectors: Range<Int> = 0..<0
-        /// True if a later line of the file dropped the stay. The vectors of a dropped stay are ignored.
-        public internal(set) var isDropped = false
+        /// True if a later line of the file, with the key `drop`, cancelled the stay. The vectors of a cancelled stay
+        /// are ignored.
+        public internal(set) var isCancelled = false
 
         /// A stay without vectors.
         public init(
@@ -72,7 +73,7 @@ public struct Survey: Sendable {
     public private(set) var beacons: [BeaconKey] = []
     /// The recordings in the order of the file.
     public private(set) var recordings: [Recording] = []
-    /// The stays in the order of the file, including dropped ones.
+    /// The stays in the order of the file, including cancelled ones.
     public private(set) var stays: [Stay] = []
     private var vectors: [SignalVector] = []
     /// The levels of the packets in dBm, by vector, then by reading.
@@ -87,12 +88,12 @@ public struct Survey: Sendable {
     /// An empty survey.
     public init() {}
 
-    /// The number of vectors, including those of dropped stays.
+    /// The number of vectors, including those of cancelled stays.
     public var vectorCount: Int { vectors.count }
-    /// The number of vectors of the stays that are not dropped.
-    public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isDropped ? 0 : $1.vectors.count) } }
+    /// The number of vectors of the stays that are not cancelled.
+    public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isCancelled ? 0 : $1.vectors.count) } }
 
-    /// The vector with an index in 0..<``vectorCount``. Traps outside this range.
+    /// What was received in one second: the vector with an index in 0..<``vectorCount``. Traps outside this range.
     public func vector(_ index: Int) -> SignalVector { vectors[index] }
 
     /// The levels of the packets of each reading of a vector, in dBm, in the order of the readings. Traps outside
@@ -158,7 +159,7 @@ public struct Survey: Sendable {
         for stay in other.stays {
             begin(stay)
             stays[stays.count - 1].recording = stay.recording.map { $0 + first }
-            stays[stays.count - 1].isDropped = stay.isDropped
+            stays[stays.count - 1].isCancelled = stay.isCancelled
             for index in stay.vectors {
                 let vector = other.vector(index)
                 let found = zip(vector.readings, other.packets(index)).compactMap { reading, levels in
@@ -171,10 +172,10 @@ public struct Survey: Sendable {
 
     // MARK: Changing
 
-    /// Drops a stay. Returns `false` if there is no stay with this number.
-    public mutating func drop(stay number: Int) -> Bool {
+    /// Cancels a stay. Returns `false` if there is no stay with this number.
+    public mutating func cancel(stay number: Int) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
-        stays[index].isDropped = true
+        stays[index].isCancelled = true
         return true
     }
 
@@ -196,17 +197,17 @@ public struct Survey: Sendable {
         return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
     }
 
-    /// A copy that drops all stays for which `isIncluded` returns false. The indices of vectors do not change.
+    /// A copy that cancels all stays for which `isIncluded` returns false. The indices of vectors do not change.
     public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
         var copy = self
-        for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isDropped = true }
+        for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isCancelled = true }
         return copy
     }
 
-    /// A copy in which the stays with these indices are dropped.
-    func dropping(_ indices: Set<Int>) -> Survey {
+    /// A copy in which the stays with these indices are cancelled.
+    func cancelling(_ indices: Set<Int>) -> Survey {
         var copy = self
-        for index in indices { copy.stays[index].isDropped = true }
+        for index in indices { copy.stays[index].isCancelled = true }
         return copy
     }
 

@@ -62,7 +62,7 @@ public struct SurveyCheck: Sendable {
     // MARK: Stays
 
     private mutating func stays(_ survey: Survey) {
-        let stays = survey.stays.enumerated().filter { !$0.element.isDropped }.map {
+        let stays = survey.stays.enumerated().filter { !$0.element.isCancelled }.map {
             (index: $0.offset, stay: $0.element, seconds: $0.element.vectors.count)
         }
         addWorst(

@@ -6,7 +6,7 @@ public import Listener
 /// Reads surveys as JSON Lines or tables, recognised by their content.
 public struct SurveyFiles: Sendable {
     /// The rules for reading levels.
-    public struct Reading: Hashable, Sendable {
+    public struct LevelRules: Hashable, Sendable {
         /// The number that means "not received" in a table. `nil` if there is no such number.
         public var notReceivedLevel: Double?
         /// True if 0 dBm is a level.
@@ -41,21 +41,21 @@ public struct SurveyFiles: Sendable {
     ///
     /// - Parameter paths: Files, or `-` for standard input.
     /// - Throws: If a file is missing or not a survey.
-    public init(_ paths: [String], reading: Reading = .init()) throws(ListenerServiceError) {
-        for path in paths { try add(path, reading) }
+    public init(_ paths: [String], rules: LevelRules = .init()) throws(ListenerServiceError) {
+        for path in paths { try addSurvey(path, rules) }
     }
 
-    /// True if there are no vectors in stays that are not dropped.
+    /// True if there are no vectors in stays that are not cancelled.
     public var isEmpty: Bool { survey.countedVectors == 0 }
 
-    private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
+    private mutating func addSurvey(_ path: String, _ rules: LevelRules) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         var digest = IncrementalDigest()
         var octets = try pieces.next()
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
-            var reader = SurveyReader(file: pieces.name, acceptsZeroLevel: reading.acceptsZeroLevel)
+            var reader = SurveyReader(file: pieces.name, acceptsZeroLevel: rules.acceptsZeroLevel)
             while !octets.isEmpty {
                 digest.update(octets)
                 reader.take(octets)
@@ -74,8 +74,8 @@ public struct SurveyFiles: Sendable {
                 octets = try pieces.next()
             }
             let (table, faults) = SurveyTableReader.read(
-                whole, file: pieces.name, notReceivedLevel: reading.notReceivedLevel,
-                acceptsZeroLevel: reading.acceptsZeroLevel)
+                whole, file: pieces.name, notReceivedLevel: rules.notReceivedLevel,
+                acceptsZeroLevel: rules.acceptsZeroLevel)
             let named = faults.map { $0.inFile(pieces.name) }
             if table == nil {
                 hasRefusedTable = true

@@ -97,7 +97,8 @@ enum MoveKeys {
 extension ValueType<Int> {
     /// The number of a stay or of seconds.
     fileprivate static var number: ValueType {
-        ValueType(schema: ["type": "integer"]) { $0.integer($1, in: Int.min...Int.max) }
+        let anyInteger: JSONValue = ["type": "integer"]
+        return ValueType(schema: anyInteger) { $0.integer($1, in: Int.min...Int.max) }
     }
 }
 

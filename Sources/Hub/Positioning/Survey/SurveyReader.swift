@@ -121,7 +121,7 @@ public struct SurveyReader: Sendable {
             isInStay = false
         } else if root["drop"] != nil {
             let number = read(root) { $0.read(DropKeys.number, in: $1) }
-            guard let number, !survey.drop(stay: number) else { return }
+            guard let number, !survey.cancel(stay: number) else { return }
             report("drop: there is no stay with this number", at: root["drop"]?.position.column)
         } else if root["move"] != nil {
             move(root)

@@ -12,7 +12,7 @@ public enum SurveyTable {
     /// level.
     public static func long(_ survey: Survey) -> String {
         var text = columns.joined(separator: ",") + "\n"
-        for stay in survey.stays where !stay.isDropped {
+        for stay in survey.stays where !stay.isCancelled {
             for index in stay.vectors {
                 let vector = survey.vector(index)
                 let start = stayCells(stay, vector.seconds)
@@ -30,7 +30,7 @@ public enum SurveyTable {
     /// is empty if the beacon was not received.
     public static func wide(_ survey: Survey) -> String {
         var text = (columns.prefix(7) + survey.beacons.map { cell($0.text) }).joined(separator: ",") + "\n"
-        for stay in survey.stays where !stay.isDropped {
+        for stay in survey.stays where !stay.isCancelled {
             for index in stay.vectors {
                 let vector = survey.vector(index)
                 var cells = [String](repeating: "", count: survey.beacons.count)
@@ -45,7 +45,7 @@ public enum SurveyTable {
     /// measurement (the stay), the beacon and the level of one packet, separated by tabs.
     public static func dump(_ survey: Survey) -> String {
         var text = ""
-        for stay in survey.stays where !stay.isDropped {
+        for stay in survey.stays where !stay.isCancelled {
             for index in stay.vectors {
                 for (reading, levels) in zip(survey.vector(index).readings, survey.packets(index)) {
                     let key = tabCell(survey.beacons[reading.beacon].text)
@@ -61,7 +61,7 @@ public enum SurveyTable {
     public static func nodeMedians(_ survey: Survey) -> String {
         let order = survey.beacons.indices.sorted { survey.beacons[$0] < survey.beacons[$1] }
         var text = (["measurement"] + order.map { tabCell(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"
-        for stay in survey.stays where !stay.isDropped {
+        for stay in survey.stays where !stay.isCancelled {
             var received = [[Double]](repeating: [], count: survey.beacons.count)
             for index in stay.vectors {
                 for (reading, levels) in zip(survey.vector(index).readings, survey.packets(index)) {

@@ -18,8 +18,8 @@ public struct SurveyTableReader {
     private var problems: [FileProblem]
     /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refused: [Int: Int] = [:]
-    /// The faults in rows, by the kind of fault. One kind of fault often affects many rows.
-    private var faults: [String: RowFault] = [:]
+    /// The faults in rows, by the start of their message, which is the same in many rows.
+    private var rowFaults: [String: RowFault] = [:]
     private var rowCount = 0
     /// The line numbers of the rows with a fault.
     private var faultyRows: Set<Int> = []
@@ -162,7 +162,7 @@ public struct SurveyTableReader {
                 "the times span \(days) days, and the longest span is \(Int(SurveyTime.longest / 86_400))",
                 in: stay.line)
         }
-        guard faults.isEmpty else {
+        guard rowFaults.isEmpty else {
             refuse()
             return nil
         }
@@ -302,20 +302,20 @@ public struct SurveyTableReader {
     /// Counts a fault in the row on `line`. Messages that differ only in the text of the cell are one fault.
     private mutating func report(_ message: String, in line: Int) {
         faultyRows.insert(line)
-        let kind = message.firstRange(of: ": \"").map { String(message[..<$0.lowerBound]) } ?? message
-        guard var fault = faults[kind] else {
-            faults[kind] = RowFault(message: message, first: line, last: line)
+        let messageStart = message.firstRange(of: ": \"").map { String(message[..<$0.lowerBound]) } ?? message
+        guard var fault = rowFaults[messageStart] else {
+            rowFaults[messageStart] = RowFault(message: message, first: line, last: line)
             return
         }
         // Several cells of one row may have the fault.
         if fault.last != line { fault.rows += 1 }
         fault.last = line
-        faults[kind] = fault
+        rowFaults[messageStart] = fault
     }
 
     /// Adds the faults in rows to the problems, and the sentence that refuses the table.
     private mutating func refuse() {
-        for fault in faults.values.sorted(by: { ($0.first, $0.message) < ($1.first, $1.message) }) {
+        for fault in rowFaults.values.sorted(by: { ($0.first, $0.message) < ($1.first, $1.message) }) {
             let more = fault.rows - 1
             let rest =
                 more == 0 ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this, to row \(fault.last)"

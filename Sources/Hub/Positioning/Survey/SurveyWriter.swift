@@ -53,7 +53,7 @@ public enum SurveyWriter {
     public static func text(_ survey: Survey, numberingFrom first: Int? = nil) -> String {
         var text = ""
         var recording: Int? = -1
-        for (index, kept) in survey.stays.filter({ !$0.isDropped }).enumerated() {
+        for (index, kept) in survey.stays.filter({ !$0.isCancelled }).enumerated() {
             var stay = kept
             if let first { stay.number = first + index }
             if stay.recording != recording {

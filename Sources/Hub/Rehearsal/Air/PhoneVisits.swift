@@ -7,22 +7,25 @@ internal import Sites
 struct PlannedPlace {
     let name: String
     let position: FloorPosition
-    let row: LinkTable.Row
+    /// The levels of the beacons at the place.
+    let links: LinkTable.Row
     /// The index of the best beacon; -1 if no beacon is received at the place.
-    let best: Int
+    let bestBeacon: Int
     /// The expected share of visits in which the detection target is reached in time, 0...1.
-    let expected: Double
+    let detectedShare: Double
     /// By scanner: the 95th percentile of the time to detect the best beacon, in s; nil if it is too long, or without a
     /// best beacon.
-    let percentiles: [Double?]
+    let detectionSeconds95: [Double?]
 }
 
 /// A path on which phones walk, with the expectations of the planner.
 struct PlannedPath {
     let name: String
     let walk: SiteWalk
-    let expected: Double
-    let expectedBeacons: Double
+    /// The expected share of walks in which a beacon is detected, 0...1.
+    let detectedShare: Double
+    /// The expected number of beacons that are detected in a walk.
+    let detectedBeacons: Double
 }
 
 /// The places and paths of a rehearsal with the planner's answers.
@@ -30,7 +33,7 @@ struct VisitPlan {
     let places: [PlannedPlace]
     let paths: [PlannedPath]
     let scanners: ScannerMix
-    let target: SiteSurvey.Target
+    let target: SiteCoverage.Target
     /// The rectangle in which phones wander; nil if there are paths, or no floor.
     let wanderBounds: FloorBounds?
     let outline: FloorOutline?
@@ -46,12 +49,12 @@ struct VisitPlan {
     ) throws(AirtimeError) {
         self.scanners = scanners
         target = fleet.site?.target ?? .usual
-        var survey = SiteSurvey(model: fleet.model, scanners: scanners, target: target)
+        var coverage = SiteCoverage(model: fleet.model, scanners: scanners, target: target)
         var single = scanners.parts.map { DetectionTimes(scanners: ScannerMix($0.scanner), horizonSeconds: 300) }
         let wanted = min(max(Int(visits / Self.visitsOfPlace), Self.placeRange.lowerBound), Self.placeRange.upperBound)
         var positions = [FloorPosition(x: 0, y: 0)]
         if let site = fleet.site, let bounds = site.bounds {
-            positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: wanted).positions
+            positions = SiteCoverage.grid(over: bounds, outline: site.outline, limit: wanted).positions
             if positions.isEmpty {
                 positions = [
                     FloorPosition(x: (bounds.low.x + bounds.high.x) / 2, y: (bounds.low.y + bounds.high.y) / 2)
@@ -62,46 +65,48 @@ struct VisitPlan {
         var places: [PlannedPlace] = []
         for position in positions {
             let row = links.exactRow(at: position)
-            var best = -1
-            var expected = 0.0
+            var bestBeacon = -1
+            var detectedShare = 0.0
             var clear = 1.0
             if fleet.site == nil {
                 // Without a floor, all beacons count as equally strong, so the first beacon stands for all.
-                best = row.beacons.isEmpty ? -1 : 0
+                bestBeacon = row.beacons.isEmpty ? -1 : 0
                 clear = row.beacons.dropFirst().reduce(1) {
                     $0 * fleet.model.clearShare(ofPackets: fleet.model.beacons[0].airtimeMicroseconds, with: Int($1))
                 }
                 for (index, part) in scanners.parts.enumerated() {
                     let share = try single[index].received(fleet.model.beacons[0], clear: clear, within: target.seconds)
-                    expected += part.share * share
+                    detectedShare += part.share * share
                 }
             } else {
-                let point = try survey.point(at: position)
-                best = point.reception.best?.beacon ?? -1
+                let point = try coverage.point(at: position)
+                bestBeacon = point.reception.best?.beacon ?? -1
                 clear = point.reception.collisionFreeProbability
-                expected = point.detectedShare
+                detectedShare = point.detectedShare
             }
-            var percentiles: [Double?] = []
+            var detectionSeconds95: [Double?] = []
             for index in single.indices {
-                percentiles.append(
-                    best < 0 ? nil : try single[index].time(fleet.model.beacons[best], clear: clear, share: 0.95))
+                detectionSeconds95.append(
+                    bestBeacon < 0
+                        ? nil : try single[index].time(fleet.model.beacons[bestBeacon], clear: clear, share: 0.95))
             }
             let x = NumberFormat.significant((position.x * 10).rounded() / 10, 5)
             let y = NumberFormat.significant((position.y * 10).rounded() / 10, 5)
-            let near = best < 0 ? "" : ", near \(fleet.beacons[best].name)"
+            let near = bestBeacon < 0 ? "" : ", near \(fleet.beacons[bestBeacon].name)"
             places.append(
                 PlannedPlace(
                     name: fleet.site == nil ? "3 m from all beacons" : "(\(x), \(y))\(near)", position: position,
-                    row: row, best: best, expected: expected, percentiles: percentiles))
+                    links: row, bestBeacon: bestBeacon, detectedShare: detectedShare,
+                    detectionSeconds95: detectionSeconds95))
         }
         self.places = places
         var paths: [PlannedPath] = []
         for path in fleet.site?.paths ?? [] {
-            let result = try path.walk.result(in: &survey)
+            let result = try path.walk.result(in: &coverage)
             paths.append(
                 PlannedPath(
-                    name: path.name, walk: path.walk, expected: result.seenAnyProbability,
-                    expectedBeacons: result.seen))
+                    name: path.name, walk: path.walk, detectedShare: result.seenAnyProbability,
+                    detectedBeacons: result.seen))
         }
         self.paths = paths
         wanderBounds = paths.isEmpty ? fleet.site?.bounds : nil
@@ -143,9 +148,9 @@ struct PhoneVisit {
     /// The walking speed in m/s; 0 for a phone that stands.
     let speed: Double
     /// The index of the best beacon of the place; -1 if there is none.
-    var best = -1
+    var bestBeacon = -1
     /// The 95th percentile of the time to detect the best beacon, by the plan, in s.
-    var percentile: Double?
+    var detectionSeconds95: Double?
     /// True if the best beacon was detected.
     var isDetected = false
     /// True if the best beacon was detected by a packet with which no other packet overlapped.
@@ -197,13 +202,13 @@ struct PhoneVisits {
         if stands {
             let index = random.next(upTo: UInt32(plan.places.count - 1))
             let place = plan.places[index]
-            let percentile = place.percentiles[scanner]
-            let seconds = min(Self.longestStand, max(plan.target.seconds, 1.5 * (percentile ?? 0)) + 0.5)
+            let seconds95 = place.detectionSeconds95[scanner]
+            let seconds = min(Self.longestStand, max(plan.target.seconds, 1.5 * (seconds95 ?? 0)) + 0.5)
             visit = PhoneVisit(
                 kind: .stand(place: index), scanner: scanner, begin: begin, end: begin + Int(seconds * 1e6),
                 corners: [place.position], speed: 0)
-            visit.best = place.best
-            visit.percentile = percentile
+            visit.bestBeacon = place.bestBeacon
+            visit.detectionSeconds95 = seconds95
         } else if !plan.paths.isEmpty {
             let index = random.next(upTo: UInt32(plan.paths.count - 1))
             let walk = plan.paths[index].walk

@@ -296,7 +296,7 @@ struct RehearsalStage {
         guard let visit = visits[phone] else { return }
         let event = packet.start - Int(packet.offset)
         let isBest =
-            visit.best == emitter.beacon && !emitter.isClone
+            visit.bestBeacon == emitter.beacon && !emitter.isClone
             && Int(packet.advertisement) == fleet.beacons[emitter.beacon].fastest
         if isBest { tallies.phoneCopies.add(outcome, clearShare: visit.clearShares[Int(packet.advertisement)]) }
         guard outcome.isReceived, event >= visit.begin else { return }
@@ -331,13 +331,13 @@ struct RehearsalStage {
         // Visits that the end of the rehearsal cuts short are left out, because only short times could be measured in
         // them.
         guard visit.end <= end else { return }
-        guard visit.best >= 0, let percentile = visit.percentile, percentile.isFinite, percentile > 0,
-            isComparable[visit.best]
+        guard visit.bestBeacon >= 0, let seconds95 = visit.detectionSeconds95, seconds95.isFinite, seconds95 > 0,
+            isComparable[visit.bestBeacon]
         else {
             tallies.ratios.excluded += 1
             return
         }
-        tallies.ratios.add(seconds / percentile)
+        tallies.ratios.add(seconds / seconds95)
     }
 
     // MARK: Phones
@@ -373,16 +373,16 @@ struct RehearsalStage {
         upcoming[phone] = nil
         switch visit.kind {
         case .stand(let place):
-            let row = plan.places[place].row
+            let row = plan.places[place].links
             let audible = drawLevels(row, at: listener, &random)
             rows[phone] = row.beacons
             tallies.places[place].visits += 1
-            if visit.best >= 0, audible.contains(visit.best) {
-                visit.clearShares = clearShares(of: visit.best, among: audible)
+            if visit.bestBeacon >= 0, audible.contains(visit.bestBeacon) {
+                visit.clearShares = clearShares(of: visit.bestBeacon, among: audible)
             } else {
                 // The best beacon is too weak in this visit, so the visit does not need to be longer than the target
                 // time.
-                visit.best = -1
+                visit.bestBeacon = -1
                 visit.end = min(visit.end, visit.begin + Int(plan.target.seconds * 1e6))
             }
             due[phone] = visit.end
@@ -443,7 +443,7 @@ struct RehearsalStage {
                 tallies.places[place].detected += 1
             }
             // If the beacon was not detected, its time to detection is longer than the visit.
-            if isWhole, visit.best >= 0, !visit.isDetectedClear, visit.percentile != nil {
+            if isWhole, visit.bestBeacon >= 0, !visit.isDetectedClear, visit.detectionSeconds95 != nil {
                 compare(visit, .greatestFiniteMagnitude)
             }
         case .walk(let path):

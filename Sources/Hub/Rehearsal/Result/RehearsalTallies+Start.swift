@@ -35,12 +35,14 @@ extension RehearsalTallies {
         }
         receivers = (fleet.site?.receivers ?? []).map { Receiver(name: $0.name, links: [], meanGap: 0) }
         places = plan.places.map { place in
-            Place(name: place.name, beacon: max(0, place.best), expected: Int((place.expected * 1e6).rounded()))
+            Place(
+                name: place.name, beacon: max(0, place.bestBeacon),
+                expected: Int((place.detectedShare * 1e6).rounded()))
         }
         paths = plan.paths.map { path in
             Path(
-                name: path.name, expected: Int((path.expected * 1e6).rounded()),
-                expectedBeacons: Int((path.expectedBeacons * 1000).rounded()))
+                name: path.name, expected: Int((path.detectedShare * 1e6).rounded()),
+                expectedBeacons: Int((path.detectedBeacons * 1000).rounded()))
         }
         faults = options.faults.map {
             Fault(kind: $0.kind.rawValue, subject: $0.subject, at: Int(($0.atS * 1000).rounded()), text: $0.text)

@@ -152,7 +152,7 @@ extension LatencyModel {
         let cycle = cycle
         var phases = PhaseDistribution(
             cycle: cycle, windowMicroseconds: pattern.windowMicroseconds, interval: group.intervalMicroseconds,
-            delay: advertisingDelayMicroseconds, clear: try clearProbabilities(cycle))
+            delay: advertisingDelayMicroseconds, reception: try receptionAfterLosses(cycle))
         let horizon = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
         let wanted = untilSeconds * 1_000_000 / meanPeriodMicroseconds
         // At index k: the probability that event number k after the instant is the first one received.
@@ -182,11 +182,11 @@ extension LatencyModel {
 
     /// The probability that an event within a window is received, by the number of events within windows that were lost
     /// before.
-    private func clearProbabilities(_ cycle: ScannerCycle) throws(AirtimeError) -> [PhaseDistribution.Clear] {
+    private func receptionAfterLosses(_ cycle: ScannerCycle) throws(AirtimeError) -> [PhaseDistribution.Reception] {
         let other = otherClearProbability * scannerReadyProbability
         guard losses == .inRuns, group.count > 1, cycle.share > 0 else {
             let clear = collisionFreeProbability * other
-            return [PhaseDistribution.Clear(next: clear, later: clear)]
+            return [PhaseDistribution.Reception(next: clear, later: clear)]
         }
         let isEven = pattern.windowMicroseconds >= pattern.intervalMicroseconds
         let runs = try RunsModel(
@@ -197,7 +197,7 @@ extension LatencyModel {
                     RunsModel.shortLength, samples: RunsModel.fewSamples, of: cycle,
                     intervalMicroseconds: group.intervalMicroseconds))
         return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { losses in
-            PhaseDistribution.Clear(
+            PhaseDistribution.Reception(
                 next: runs.clearAfterLosses(losses, isNext: true), later: runs.clearAfterLosses(losses, isNext: false))
         }
     }

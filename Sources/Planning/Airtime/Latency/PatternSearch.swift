@@ -198,7 +198,7 @@ public struct PatternSearch: Sendable {
     ///
     /// - Parameter seconds: The goal's value with the best constant interval, which decides how long trials are
     ///   followed.
-    public func bestPatterns(
+    public func bestAdvertisingPatterns(
         constantCost seconds: Double
     ) throws(AirtimeError) -> (two: AdvertisingPattern?, three: AdvertisingPattern?) {
         var trials = try Trials(self, constantCost: seconds)
@@ -211,7 +211,7 @@ public struct PatternSearch: Sendable {
 
     /// The fast parts of a pattern and the interval of its slowest part. The slowest part is as long as the limit of
     /// events requires.
-    private struct Draft {
+    private struct PatternTrial {
         /// Intervals in units of 0.625 ms, and durations in ms.
         var fast: [(units: Int, milliseconds: Int)]
         var slowUnits: Int
@@ -232,9 +232,9 @@ public struct PatternSearch: Sendable {
         private static let fewStarts = 48
         private static let manyStarts = 192
         private static let mostStarts = 768
-        /// The share of ``workLimit`` that one comparison of drafts may take.
+        /// The share of ``workLimit`` that one comparison of trials may take.
         private static let comparedShare = 0.3
-        /// The number of drafts of the coarse search that are refined.
+        /// The number of trials of the coarse search that are refined.
         private static let seeds = 3
         private static let longestSlow = 120_000
 
@@ -267,34 +267,34 @@ public struct PatternSearch: Sendable {
             }
         }
 
-        /// Returns the draft with a slow part that is just long enough to keep the limit of events; `nil` if the limit
+        /// Returns the trial with a slow part that is just long enough to keep the limit of events; `nil` if the limit
         /// cannot be kept, or a part would be too short.
-        private func completed(_ draft: Draft) -> Draft? {
+        private func completed(_ trial: PatternTrial) -> PatternTrial? {
             let rate = search.eventsPerSecond / 1000
-            let slowMicroseconds = draft.slowUnits * 625
+            let slowMicroseconds = trial.slowUnits * 625
             let slowRate = 1000 / Double(slowMicroseconds + AdvertisingInterval.meanDelayMicroseconds)
-            let units = draft.fast.map(\.units) + [draft.slowUnits]
+            let units = trial.fast.map(\.units) + [trial.slowUnits]
             guard slowRate < rate, Set(units).count == units.count else { return nil }
             var parts: [AdvertisingPattern.Part] = []
-            for part in draft.fast {
+            for part in trial.fast {
                 guard part.milliseconds * 1000 >= max(part.units * 625, AdvertisingPattern.durationRange.lowerBound)
                 else { return nil }
                 parts.append(Self.part(part.units, part.milliseconds))
             }
             // Only the duration of the last part is varied, so the events of the other parts are counted once.
-            guard let probe = AdvertisingPattern(parts + [Self.part(draft.slowUnits, 1)]) else { return nil }
+            guard let probe = AdvertisingPattern(parts + [Self.part(trial.slowUnits, 1)]) else { return nil }
             let events = parts.indices.reduce(0) { $0 + probe.events(inPart: $1) }
-            let time = draft.fast.reduce(0) { $0 + $1.milliseconds }
+            let time = trial.fast.reduce(0) { $0 + $1.milliseconds }
             let needed = (events + 0.5 - rate * Double(time)) / (rate - slowRate)
             let least = max(500, (slowMicroseconds + 999) / 1000)
             var milliseconds = max(least, Int(needed) - slowMicroseconds / 1000) / 50 * 50
             if milliseconds < least { milliseconds += 50 }
             while milliseconds <= Self.longestSlow {
-                guard let pattern = AdvertisingPattern(parts + [Self.part(draft.slowUnits, milliseconds)]) else {
+                guard let pattern = AdvertisingPattern(parts + [Self.part(trial.slowUnits, milliseconds)]) else {
                     return nil
                 }
                 if events + pattern.events(inPart: parts.count) <= rate * Double(time + milliseconds) {
-                    var copy = draft
+                    var copy = trial
                     copy.pattern = pattern
                     return copy
                 }
@@ -309,10 +309,10 @@ public struct PatternSearch: Sendable {
                 durationMicroseconds: milliseconds * 1000)
         }
 
-        /// The best drafts of a coarse search over two intervals.
-        mutating func coarse() -> [Draft] {
+        /// The best trials of a coarse search over two intervals.
+        mutating func coarse() -> [PatternTrial] {
             let middle = Int(search.shortest.rawValue)
-            var found: [(draft: Draft, cost: Double)] = []
+            var found: [(trial: PatternTrial, cost: Double)] = []
             // With very short intervals a beacon is found at once; intervals on both sides of the constant interval
             // avoid a resonance.
             let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < middle }
@@ -323,72 +323,72 @@ public struct PatternSearch: Sendable {
             for units in fast {
                 for milliseconds in [500, 2000, 6000, 15_000] {
                     for slowUnits in slow {
-                        let draft = Draft(fast: [(units, milliseconds)], slowUnits: slowUnits)
-                        guard Double(work) < 0.4 * Self.workLimit || found.isEmpty, let whole = completed(draft),
+                        let trial = PatternTrial(fast: [(units, milliseconds)], slowUnits: slowUnits)
+                        guard Double(work) < 0.4 * Self.workLimit || found.isEmpty, let whole = completed(trial),
                             let pattern = whole.pattern
                         else { continue }
                         found.append((whole, cost(pattern, starts: Self.fewStarts)))
                     }
                 }
             }
-            // Drafts with the same slow interval are refined to nearly the same pattern: the best of them is enough.
+            // Trials with the same slow interval are refined to nearly the same pattern: the best of them is enough.
             var slowIntervals: Set<Int> = []
-            return found.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.draft.slowUnits).inserted }
-                .prefix(Self.seeds).map(\.draft)
+            return found.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.trial.slowUnits).inserted }
+                .prefix(Self.seeds).map(\.trial)
         }
 
-        /// The best of some drafts, by more starts and the shortest steps.
-        mutating func best(of drafts: [Draft]) -> Draft? {
-            var best: (draft: Draft, cost: Double)?
+        /// The best of some trials, by more starts and the shortest steps.
+        mutating func best(of trials: [PatternTrial]) -> PatternTrial? {
+            var best: (trial: PatternTrial, cost: Double)?
             var starts: Int?
-            for draft in drafts {
-                guard let pattern = draft.pattern else { continue }
-                let count = starts ?? comparedStarts(pattern, drafts: drafts.count)
+            for trial in trials {
+                guard let pattern = trial.pattern else { continue }
+                let count = starts ?? comparedStarts(pattern, trials: trials.count)
                 starts = count
                 let cost = cost(pattern, starts: count, units: 1)
-                if cost < best?.cost ?? .infinity { best = (draft, cost) }
+                if cost < best?.cost ?? .infinity { best = (trial, cost) }
             }
-            return best?.draft ?? drafts.first
+            return best?.trial ?? trials.first
         }
 
-        /// Returns the number of starts for a comparison of `drafts` drafts: fewer if each start takes more work.
-        private mutating func comparedStarts(_ pattern: AdvertisingPattern, drafts: Int) -> Int {
+        /// Returns the number of starts for a comparison of some trials: fewer if each start takes more work.
+        private mutating func comparedStarts(_ pattern: AdvertisingPattern, trials: Int) -> Int {
             let before = work
             _ = cost(pattern, starts: Self.fewestStarts, units: 1)
             let each = Double(max(1, work - before)) / Double(Self.fewestStarts)
-            let affordable = Self.comparedShare * Self.workLimit / Double(drafts) / each
+            let affordable = Self.comparedShare * Self.workLimit / Double(trials) / each
             return min(Self.mostStarts, max(Self.fewStarts, Int(affordable)))
         }
 
-        /// Returns drafts with three intervals: the given draft with a second fast part before its slow part. The
+        /// Returns trials with three intervals: the given trial with a second fast part before its slow part. The
         /// interval of this part is the shortest constant interval, or the mean of that and the interval of the first
         /// part.
-        func withMiddlePart(_ draft: Draft) -> [Draft] {
+        func withMiddlePart(_ trial: PatternTrial) -> [PatternTrial] {
             let middle = Int(search.shortest.rawValue)
-            let first = draft.fast[0]
+            let first = trial.fast[0]
             return [(first.units + middle) / 2, middle].compactMap { units in
                 let second = (
                     units: max(units / 4 * 4, search.units.lowerBound),
                     milliseconds: max(first.milliseconds, (units * 625 + 999) / 1000)
                 )
-                return completed(Draft(fast: [first, second], slowUnits: draft.slowUnits))
+                return completed(PatternTrial(fast: [first, second], slowUnits: trial.slowUnits))
             }
         }
 
-        /// Refines drafts one after the other.
+        /// Refines trials one after the other.
         ///
         /// - Parameter share: The share of the work after which refining ends.
-        mutating func refined(_ drafts: [Draft], share: Double) -> [Draft] {
-            var results: [Draft] = []
+        mutating func refined(_ trials: [PatternTrial], share: Double) -> [PatternTrial] {
+            var refined: [PatternTrial] = []
             let (before, rest) = (Double(work), share * Self.workLimit - Double(work))
-            for (number, draft) in drafts.enumerated() {
-                results.append(refine(draft, until: before + rest * Double(number + 1) / Double(drafts.count)))
+            for (number, trial) in trials.enumerated() {
+                refined.append(refine(trial, until: before + rest * Double(number + 1) / Double(trials.count)))
             }
-            return results
+            return refined
         }
 
-        /// Changes each value of a draft as long as the cost falls.
-        private mutating func refine(_ start: Draft, until limit: Double) -> Draft {
+        /// Changes each value of a trial as long as the cost falls.
+        private mutating func refine(_ start: PatternTrial, until limit: Double) -> PatternTrial {
             var best = start
             var least = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
             for factor in [1.25, 1.06] {
@@ -412,11 +412,11 @@ public struct PatternSearch: Sendable {
             return best
         }
 
-        /// Returns the draft with one value multiplied by `factor`.
+        /// Returns the trial with one value multiplied by `factor`.
         ///
         /// - Parameter number: The value to change: interval and duration of each fast part, then the slow interval.
-        private func changed(_ draft: Draft, _ number: Int, _ factor: Double) -> Draft {
-            var copy = draft
+        private func changed(_ trial: PatternTrial, _ number: Int, _ factor: Double) -> PatternTrial {
+            var copy = trial
             func units(_ value: Int) -> Int {
                 let wanted = Int((Double(value) * factor / 4).rounded()) * 4
                 return min(max(wanted, search.units.lowerBound), search.units.upperBound)

@@ -6,7 +6,7 @@
 /// ``advance()`` moves the rest by T and spreads it over advDelay.
 struct PhaseDistribution: Sendable {
     /// The probability that the scanner receives an event that falls into one of its windows.
-    struct Clear: Hashable, Sendable {
+    struct Reception: Hashable, Sendable {
         /// The probability if the event right before was covered, and lost.
         let next: Double
         /// The probability if the event right before was not covered.
@@ -25,8 +25,8 @@ struct PhaseDistribution: Sendable {
     private let coveredCells: [Int]
     /// The probability that a covered event is received, by the number of covered events that were lost before. The
     /// last value holds for all larger numbers.
-    private let clear: [Clear]
-    /// True if ``clear`` depends on the event right before.
+    private let reception: [Reception]
+    /// True if ``reception`` depends on the event right before.
     private let distinguishesNext: Bool
     /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
     private let weights: [Double]
@@ -47,8 +47,8 @@ struct PhaseDistribution: Sendable {
     /// - Parameters:
     ///   - interval: T in µs.
     ///   - delay: J in µs.
-    ///   - clear: The probability that a covered event is received, by the number of covered events lost before.
-    init(cycle: ScannerCycle, windowMicroseconds: Int, interval: Double, delay: Double, clear: [Clear]) {
+    ///   - reception: The probability that a covered event is received, by the number of covered events lost before.
+    init(cycle: ScannerCycle, windowMicroseconds: Int, interval: Double, delay: Double, reception: [Reception]) {
         var count = 1
         if cycle.share < Self.evenShare {
             let wanted = Double(windowMicroseconds) / Self.cellsPerWindow
@@ -60,10 +60,10 @@ struct PhaseDistribution: Sendable {
         coveredShares = shares
         coveredCells = shares.indices.filter { shares[$0] > 0 }
         // A scanner without pauses covers every event, so the event right before was always covered.
-        self.clear = count > 1 ? clear : clear.map { Clear(next: $0.next, later: $0.next) }
-        distinguishesNext = self.clear.contains { $0.next != $0.later }
-        nextMasses = Array(repeating: [], count: clear.count)
-        masses = Array(repeating: [], count: clear.count)
+        self.reception = count > 1 ? reception : reception.map { Reception(next: $0.next, later: $0.next) }
+        distinguishesNext = self.reception.contains { $0.next != $0.later }
+        nextMasses = Array(repeating: [], count: reception.count)
+        masses = Array(repeating: [], count: reception.count)
         masses[0] = Array(repeating: 1 / Double(count), count: count)
         let cell = cycle.length / Double(count)
         (shift, weights) = Self.weights(from: interval / cell, width: max(delay / cell, 1e-3))
@@ -98,7 +98,7 @@ struct PhaseDistribution: Sendable {
         for cell in coveredCells {
             let all = own[cell] * coveredShares[cell]
             let next = after.isEmpty ? 0 : after[cell] * coveredShares[cell]
-            let found = (all - next) * clear[losses].later + next * clear[losses].next
+            let found = (all - next) * reception[losses].later + next * reception[losses].next
             own[cell] -= all
             received += found
             lost += all - found

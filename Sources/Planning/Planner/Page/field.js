@@ -1,7 +1,8 @@
 "use strict";
 
-// What is received at each place of a floor, like SiteModel.swift and SiteSurvey.swift: the strongest beacon, the share
-// of its packets that do not collide, and the share of cases in which it is found within the target time. Times in ms.
+// What is received at each place of a floor, like SiteModel.swift and SiteCoverage.swift: the strongest beacon, the
+// share of its packets that do not collide, and the share of cases in which it is found within the target time. Times
+// in ms.
 const field = (() => {
   const { J, STEP, airtime, normal } = models;
   const { meets } = geometry;

@@ -181,7 +181,7 @@ const siteFile = (() => {
     return found;
   }
 
-  // The rectangle around all things; null for an empty floor. With `isFloor`, the rectangle that the planner surveys.
+  // The rectangle around all things; null for an empty floor. With `isFloor`, the rectangle that the planner computes.
   function bounds(file, isFloor = false) {
     const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path", "mount"]) : Object.keys(KINDS);
     const all = items(file).filter(({ kind }) => kinds.includes(kind)).flatMap(item => points(file, item));

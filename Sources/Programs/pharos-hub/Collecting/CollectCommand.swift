@@ -161,7 +161,7 @@ struct CollectCommand: ParsableCommand {
             switch CollectorLocks.take(file.name, in: directories.sorted(), file: given) {
             case .taken(let locks): return locks
             case .held(let process):
-                guard followsBroker, file.siteStore != nil else {
+                guard followsBroker, file.postgreSQL != nil else {
                     throw Failure(
                         .unavailable,
                         "a collector of \(file.name) runs already\(process.map { " (process \($0))" } ?? ""): stop it "
@@ -185,12 +185,12 @@ struct CollectCommand: ParsableCommand {
 
     private func uploader(
         _ file: CollectorFile, in directory: String, _ ledger: EventLedger?, takesLock: Bool
-    ) throws -> SiteUploader? {
-        guard let section = file.siteStore else { return nil }
+    ) throws -> PostgreSQLUploader? {
+        guard let section = file.postgreSQL else { return nil }
         let state = StateDirectory.path(stateDir)
         try? Files.makeDirectory(state, mode: 0o700)
-        return try SiteUploader(
-            try SiteOptions(section, in: directory), site: file.name,
+        return try PostgreSQLUploader(
+            try PostgreSQLOptions(section, in: directory), site: file.name,
             outbox: "\(state)/\(file.name).postgresql.spool", ledger: ledger, takesLock: takesLock)
     }
 }
@@ -240,11 +240,11 @@ extension CollectorFile.History {
     }
 }
 
-extension SiteOptions {
+extension PostgreSQLOptions {
     /// Creates the options for the PostgreSQL database of a collector file.
     ///
     /// - Parameter directory: The directory of the collector file, with a slash at the end.
-    init(_ section: CollectorFile.SiteStore, in directory: String) throws(SiteStoreError) {
+    init(_ section: CollectorFile.PostgreSQL, in directory: String) throws(PostgreSQLError) {
         let file = section.passwordFile.map { $0.hasPrefix("/") ? $0 : directory + $0 }
         try self.init(connection: section.connection, passwordFile: file)
     }

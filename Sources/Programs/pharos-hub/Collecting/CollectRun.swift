@@ -119,7 +119,9 @@ final class CollectRun {
                     isTooLong = true
                     pending.removeAll()
                 }
-            } else if let time = service.collector.time, abs(Self.now - time) < SightingCollector.liveMilliseconds {
+            } else if let time = service.collector.newestLineUnixMilliseconds,
+                abs(Self.now - time) < SightingCollector.liveMilliseconds
+            {
                 write(service.advance(to: Self.now, shouldContinue: shouldContinue))
             }
             writePending()
@@ -239,29 +241,29 @@ final class CollectRun {
                 namelessLines += 1
             }
         }
-        guard let everySeconds, let time = service.collector.time else { return }
+        guard let everySeconds, let time = service.collector.newestLineUnixMilliseconds else { return }
         if printed == 0 { printed = time }
         guard time - printed >= everySeconds * 1000 else { return }
         printed = time
         Terminal.write(
             JSONValue.record([
-                ("event", "where"), ("at", .string(SightingCollector.time(time))),
+                ("event", "where"), ("at", .string(SightingCollector.timeText(time))),
                 ("beacons", .array(service.collector.beaconsJSON)),
             ]).line + "\n")
     }
 
-    /// The names of the file's receivers, at most 20.
-    private var receiverNames: String {
+    /// The names of the file's receivers, at most 20, separated by commas.
+    private var receiverListText: String {
         service.collector.file.receivers.map(\.name).prefix(20).joined(separator: ", ")
     }
 
-    private var advice: String { "use --from NAME=FILE; the receivers are \(receiverNames)" }
+    private var advice: String { "use --from NAME=FILE; the receivers are \(receiverListText)" }
 
     private func unknownReceiver(_ name: String) -> String {
         let near = NearestWord.find(name, among: service.collector.file.receivers.map(\.name))
         return "the receiver \(TerminalText.quoted(name, to: 60)) is not in \(service.collector.file.name): "
             + (near.map { "did you mean \(TerminalText.quoted($0, to: 60))? " } ?? "")
-            + "the receivers are \(receiverNames)"
+            + "the receivers are \(receiverListText)"
     }
 
     // MARK: Output
@@ -317,32 +319,34 @@ final class CollectRun {
     /// Reports how many lines were ignored, and why.
     private func writeCounts() {
         let (counts, file) = (service.collector.counts, service.collector.file)
-        func say(_ count: Int, _ one: String, _ many: String) {
+        func reportLines(_ count: Int, one: String, many: String) {
             if count > 0 { Terminal.writeError("pharos: \(count) \(count == 1 ? "line \(one)" : "lines \(many)")\n") }
         }
         let first = firstBad ?? ""
-        say(
-            badLines, "is not a JSON object and was ignored: \(first)",
-            "are not JSON objects and were ignored; the first is \(first)")
+        reportLines(
+            badLines, one: "is not a JSON object and was ignored: \(first)",
+            many: "are not JSON objects and were ignored; the first is \(first)")
         if goodLines > 0, usefulLines == 0 {
             Terminal.writeError(
                 "pharos: no line has a beacon or the state of a receiver; `pharos listen --print --json` and "
                     + "`pharos scan --json` write such lines\n")
         }
-        let names = receiverNames
-        say(
-            namelessLines, "does not name its receiver: \(advice)", "do not name their receiver: \(advice)")
+        let names = receiverListText
+        reportLines(
+            namelessLines, one: "does not name its receiver: \(advice)", many: "do not name their receiver: \(advice)")
         let unknown = TerminalText.quoted(firstUnknown ?? "", to: 60)
-        say(
+        reportLines(
             counts.unknownReceivers - namelessLines,
-            "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
-            "are from receivers that are not in \(file.name), the first is \(unknown): the receivers are \(names)")
-        say(counts.late, "came too late to change presence", "came too late to change presence")
-        say(
-            counts.wrongClocks, "has a time that other lines contradict, and was ignored",
-            "have a time that other lines contradict, and were ignored")
-        say(counts.duplicates, "came twice", "came twice")
-        say(dropped, "waited for more than 5 s and was ignored", "waited for more than 5 s and were ignored")
+            one: "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
+            many: "are from receivers that are not in \(file.name), the first is \(unknown): "
+                + "the receivers are \(names)")
+        reportLines(counts.late, one: "came too late to change presence", many: "came too late to change presence")
+        reportLines(
+            counts.wrongClocks, one: "has a time that other lines contradict, and was ignored",
+            many: "have a time that other lines contradict, and were ignored")
+        reportLines(counts.duplicateLines, one: "came twice", many: "came twice")
+        reportLines(
+            dropped, one: "waited for more than 5 s and was ignored", many: "waited for more than 5 s and were ignored")
         if counts.crowded > 0 {
             Terminal.writeError(
                 "pharos: \(counts.crowded) reports were ignored, because there are more than \(SightingCollector.limit) "

@@ -29,7 +29,7 @@ struct HistoryRow {
 
     /// Returns a minute in which a receiver received a beacon, as an event of the kind `heard`.
     static func event(_ minute: HeardMinute, of beacon: String) -> EventStore.Event {
-        let time = SightingCollector.time(Int(minute.milliseconds))
+        let time = SightingCollector.timeText(Int(minute.milliseconds))
         let id = "\(minute.receiver)-\(minute.milliseconds)"
         let level = minute.level.map {
             JSONValue.number(JSONNumber(thousandths: Int((max(-1e9, min(1e9, $0)) * 100).rounded()) * 10))

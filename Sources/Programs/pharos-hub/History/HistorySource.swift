@@ -7,7 +7,7 @@ internal import Store
 /// A database of past events: an SQLite file, or a PostgreSQL database.
 enum HistorySource {
     case file(EventStore)
-    case site(SiteHistory, name: String)
+    case postgreSQL(PostgreSQLHistory, name: String)
 
     /// Opens a database.
     ///
@@ -20,9 +20,9 @@ enum HistorySource {
             self = .file(try EventStore(path: path, isReadOnly: true))
             return
         }
-        if let section = file.siteStore {
-            let options = try SiteOptions(section, in: Files.directory(of: path))
-            self = .site(try SiteHistory(options, isReadOnly: true), name: file.name)
+        if let section = file.postgreSQL {
+            let options = try PostgreSQLOptions(section, in: Files.directory(of: path))
+            self = .postgreSQL(try PostgreSQLHistory(options, isReadOnly: true), name: file.name)
         } else if let rule = file.history {
             let kept = rule.path(of: file.name, in: StateDirectory.path(stateDirectory))
             self = .file(try EventStore(path: kept, isReadOnly: true))
@@ -52,7 +52,7 @@ enum HistorySource {
                 numbers = rest.dropFirst(HistoryCursor.page)
                 return try store.events(rest.prefix(HistoryCursor.page))
             }
-        case .site(let store, let site):
+        case .postgreSQL(let store, let site):
             // For each page, the server works as long as for all events. So the pages are 50 times as large as for a
             // file.
             return HistoryCursor(range, page: 50 * HistoryCursor.page) {
@@ -67,7 +67,7 @@ enum HistorySource {
             let minutes: [HeardMinute]
             switch self {
             case .file(let store): minutes = try store.minutes(of: name, range, limit: limit)
-            case .site(let store, _): minutes = try store.minutes(of: name, range, limit: limit)
+            case .postgreSQL(let store, _): minutes = try store.minutes(of: name, range, limit: limit)
             }
             return minutes.map { HistoryRow.event($0, of: name) }
         }
@@ -78,7 +78,7 @@ enum HistorySource {
     func pauses(until now: Int64) throws -> [String?: [ServicePause]] {
         switch self {
         case .file(let store): return [nil: try store.pauses(until: now)]
-        case .site(let store, _):
+        case .postgreSQL(let store, _):
             var bySite: [String?: [ServicePause]] = [:]
             for (site, pauses) in try store.pauses(until: now) { bySite[site] = pauses }
             return bySite
@@ -89,7 +89,7 @@ enum HistorySource {
     func names() throws -> [String] {
         switch self {
         case .file(let store): try store.names()
-        case .site(let store, let site): try store.names(at: site)
+        case .postgreSQL(let store, let site): try store.names(at: site)
         }
     }
 }

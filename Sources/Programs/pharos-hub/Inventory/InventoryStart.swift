@@ -145,9 +145,9 @@ struct InventoryStart: ParsableCommand {
             }
         }
         if receiver.replay.isEmpty {
-            try run.listen(adapters, inventory.virtualBeacons(known), count: count)
+            try run.listen(adapters, inventory.virtualBeacons(known), countName: count)
         } else {
-            for file in receiver.replay { try run.replay(file, count: count) }
+            for file in receiver.replay { try run.replay(file, countName: count) }
         }
         line.finish()
         guard let report = try run.report() else { return }
@@ -213,7 +213,7 @@ struct InventoryFinish: ParsableCommand {
         let name = try source.store.finish(inventory, by: by ?? CountRun.currentUser, name: count)
         let report = try source.store.lastReport(inventory, of: name)
         if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.writeLine("Count \(report.count) is finished: \(report.summary).")
+        Terminal.writeLine("Count \(report.countName) is finished: \(report.summary).")
         for change in report.changes { Terminal.writeLine("  \(change.id): \(change.kind.rawValue)") }
     }
 }

@@ -175,7 +175,7 @@ struct RunSourceOptions: ParsableArguments {
         let known = try KnownBeacons(fleet.map { [$0] } ?? [])
         for warning in known.warnings { Terminal.writeMessage(warning) }
         if let from {
-            var file = RunFile(from, known, reading: levels.reading, shared: shared)
+            var file = RunFile(from, known, rules: levels.rules, shared: shared)
             file.isOnlyKnown = isOnlyKnown
             return try file.run(consumer)
         }

@@ -62,7 +62,7 @@ struct MapCheck: ParsableCommand {
     }
 
     func run() throws {
-        let report = CheckReport(try SurveyFiles(survey, reading: levels.reading))
+        let report = CheckReport(try SurveyFiles(survey, rules: levels.rules))
         Terminal.show(report.text, or: report.json, asJSON: json)
         if !report.isGood { throw Failure(.failure) }
     }

@@ -16,14 +16,14 @@ struct SurveyReadingOptions: ParsableArguments {
     @Flag(help: "Use 0 dBm as a level. Many sources use 0 for \"unknown\".")
     var acceptZero = false
 
-    var reading: SurveyFiles.Reading { .init(notReceivedLevel: absent, acceptsZeroLevel: acceptZero) }
+    var rules: SurveyFiles.LevelRules { .init(notReceivedLevel: absent, acceptsZeroLevel: acceptZero) }
 
     /// Reads surveys, and prints their problems to standard error.
     func read(_ paths: [String]) throws -> SurveyFiles {
         if paths.filter({ $0 == "-" }).count > 1 {
             throw ValidationError("Only one survey can come from standard input.")
         }
-        let files = try SurveyFiles(paths, reading: reading)
+        let files = try SurveyFiles(paths, rules: rules)
         try files.refuseEmpty()
         for sentence in files.sentences { Terminal.writeMessage(sentence) }
         return files

@@ -178,7 +178,7 @@ struct MapRecord: ParsableCommand {
         _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
     ) throws -> SurveySpot {
         var spot = SurveySpot(place: name, position: position, floor: floor)
-        let known = survey.stays.filter { !$0.isDropped && (floor == nil || $0.floor == floor) }
+        let known = survey.stays.filter { !$0.isCancelled && (floor == nil || $0.floor == floor) }
         guard let name else {
             // Use the name and the floor that the survey already has for the position.
             if let position {

@@ -118,7 +118,7 @@ struct MapImport: ParsableCommand {
         file.append(SurveyWriter.text(survey, numberingFrom: file.nextStay))
         try file.finish()
         guard output != "-" else { return }
-        let stays = survey.stays.count { !$0.isDropped }
+        let stays = survey.stays.count { !$0.isCancelled }
         Terminal.writeLine(
             "\(NumberFormat.count(stays, "stay")) of \(NumberFormat.count(survey.countedVectors, "second")), "
                 + "\(NumberFormat.count(survey.beacons.count, "beacon")) to \(output)")

@@ -47,7 +47,7 @@ struct PlanSite: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "Number of beacons that each place must find (default: the target of the file, or 1).", valueName: "n"),
-        transform: { try OptionValue.integer($0, in: SiteSurvey.Target.beaconRange) })
+        transform: { try OptionValue.integer($0, in: SiteCoverage.Target.beaconRange) })
     var targetBeacons: Int?
 
     @OptionGroup var receiver: PlanScannerOptions
@@ -73,7 +73,7 @@ struct PlanSite: ParsableCommand {
         }
         if receiver.isGiven { site.scanners = try receiver.mix }
         if let targetBeacons {
-            site.target = try SiteSurvey.Target(
+            site.target = try SiteCoverage.Target(
                 seconds: site.target.seconds, probability: site.target.probability, beacons: targetBeacons)
         }
         var problems = faults

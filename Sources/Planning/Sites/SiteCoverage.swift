@@ -1,8 +1,8 @@
 public import Airtime
 
 /// The reception and the time to detection at each place of a floor.
-public struct SiteSurvey: Sendable {
-    /// One point of the survey.
+public struct SiteCoverage: Sendable {
+    /// One point of the coverage.
     public struct Point: Hashable, Sendable {
         public let reception: SiteReception
         /// The time in s within which the best beacon is received with the target's probability; nil if it is not.
@@ -69,7 +69,7 @@ public struct SiteSurvey: Sendable {
         times = DetectionTimes(scanners: scanners, horizonSeconds: target.seconds * 10)
     }
 
-    /// Surveys one place.
+    /// Returns the reception and the time to detection at one place.
     public mutating func point(at position: FloorPosition) throws(AirtimeError) -> Point {
         if target.beacons > 1 { return try pointOfSeveral(at: position) }
         let reception = model.reception(at: position)
@@ -90,8 +90,8 @@ public struct SiteSurvey: Sendable {
             detectedByScanner: single.map { best.audible * $0 }, clear: clear)
     }
 
-    /// Returns, for each of `times` in s, the probability that the best beacon at a surveyed place is received within
-    /// this time; empty if no beacon is received. With a target of n beacons, the n-th best beacon counts.
+    /// Returns, for each of `times` in s, the probability that the best beacon at a point is received within this time;
+    /// empty if no beacon is received. With a target of n beacons, the n-th best beacon counts.
     public mutating func shares(at point: Point, within times: [Double]) throws(AirtimeError) -> [Double] {
         guard let best = point.reception.best else { return [] }
         if target.beacons > 1 { return try sharesOfSeveral(at: point.reception.position, within: times) }

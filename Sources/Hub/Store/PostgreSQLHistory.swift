@@ -3,7 +3,7 @@
 ///
 /// Rows are first copied into a temporary table. From there, rows with a new key are inserted into the permanent table.
 /// So rows that are written twice change nothing.
-public final class SiteHistory {
+public final class PostgreSQLHistory {
     /// The version of the tables.
     public static let version = 1
     /// The statements that create each version of the tables from the previous one.
@@ -34,19 +34,19 @@ public final class SiteHistory {
     /// The advisory lock that prevents two collectors from creating the tables at the same time.
     private static let lock = 0x5048_5253
 
-    private let database: SiteDatabase
+    private let database: PostgreSQLDatabase
     /// True if this connection holds the advisory lock of a site.
     private var hasLock = false
 
     /// Connects to the database, and checks its tables.
     ///
     /// - Parameter isReadOnly: If true, the tables must already exist. If false, they are created or updated.
-    public init(_ options: SiteOptions, isReadOnly: Bool = false) throws(SiteStoreError) {
-        database = try SiteDatabase(options)
+    public init(_ options: PostgreSQLOptions, isReadOnly: Bool = false) throws(PostgreSQLError) {
+        database = try PostgreSQLDatabase(options)
         if isReadOnly {
             let found = try foundVersion()
             if found == 0 {
-                throw SiteStoreError(.empty, "\(database.name): no collector has written to this database")
+                throw PostgreSQLError(.empty, "\(database.name): no collector has written to this database")
             }
             try check(found)
         } else {
@@ -54,7 +54,7 @@ public final class SiteHistory {
         }
     }
 
-    private func foundVersion() throws(SiteStoreError) -> Int {
+    private func foundVersion() throws(PostgreSQLError) -> Int {
         var found = 0
         guard try has("pharos_version") else { return found }
         try database.query("SELECT max(version) FROM pharos_version") { found = Self.number($0[0]) }
@@ -62,7 +62,7 @@ public final class SiteHistory {
     }
 
     /// Returns true if the database has a table or an index.
-    private func has(_ relation: String) throws(SiteStoreError) -> Bool {
+    private func has(_ relation: String) throws(PostgreSQLError) -> Bool {
         var isThere = false
         // Not to_regclass(), which would cache that a table is missing.
         try database.query(
@@ -72,18 +72,18 @@ public final class SiteHistory {
         return isThere
     }
 
-    private func check(_ found: Int) throws(SiteStoreError) {
+    private func check(_ found: Int) throws(PostgreSQLError) {
         guard found > Self.version else { return }
-        throw SiteStoreError(
+        throw PostgreSQLError(
             .foreign,
             "\(database.name): its tables were made by a later version of pharos (\(found), not \(Self.version))")
     }
 
-    private func migrate() throws(SiteStoreError) {
+    private func migrate() throws(PostgreSQLError) {
         let found = try foundVersion()
         try check(found)
         guard found < Self.version else { return try add() }
-        try database.transaction { () throws(SiteStoreError) in
+        try database.transaction { () throws(PostgreSQLError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
             // Another collector may have created the tables in the meantime.
             for next in try foundVersion()..<Self.version {
@@ -98,10 +98,10 @@ public final class SiteHistory {
     }
 
     /// Creates the ``additions`` that are missing.
-    private func add() throws(SiteStoreError) {
+    private func add() throws(PostgreSQLError) {
         for (relation, statement) in Self.additions {
             guard try !has(relation) else { continue }
-            try database.transaction { () throws(SiteStoreError) in
+            try database.transaction { () throws(PostgreSQLError) in
                 try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
                 // Another collector may have created the relation in the meantime.
                 if try !has(relation) { try database.execute(statement) }
@@ -111,11 +111,11 @@ public final class SiteHistory {
 
     /// Writes rows. Sightings and events whose key already exists are not changed. A run whose start already exists
     /// gets the later of the two ends.
-    public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
+    public func write(_ rows: [PostgreSQLRow]) throws(PostgreSQLError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)
         let runs = rows.filter { $0.table == .runs }.map(\.text)
-        try database.transaction { () throws(SiteStoreError) in
+        try database.transaction { () throws(PostgreSQLError) in
             if !sightings.isEmpty {
                 try database.execute(
                     "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_sightings (site text, receiver text, boot text, "
@@ -154,7 +154,7 @@ public final class SiteHistory {
     /// Tries to take the advisory lock of a site. The lock is held until this connection ends.
     ///
     /// - Returns: True if the lock was free.
-    public func takeLock(of site: String) throws(SiteStoreError) -> Bool {
+    public func takeLock(of site: String) throws(PostgreSQLError) -> Bool {
         try database.query("SELECT pg_try_advisory_lock(\(Self.lock), hashtext($1))", [site]) { row in
             hasLock = row.first == "t"
         }
@@ -163,14 +163,14 @@ public final class SiteHistory {
 
     /// Returns true if this connection holds the lock of a site. Throws an error if it does and the database does not
     /// answer.
-    public func holdsLock() throws(SiteStoreError) -> Bool {
+    public func holdsLock() throws(PostgreSQLError) -> Bool {
         if hasLock { try database.execute("SELECT 1") }
         return hasLock
     }
 
     /// Returns the beacons that are present at a site, according to the last event of each beacon.
-    public func presence(at site: String) throws(SiteStoreError) -> SitePresence {
-        var found = SitePresence()
+    public func presence(at site: String) throws(PostgreSQLError) -> PostgreSQLPresence {
+        var found = PostgreSQLPresence()
         // Steps from beacon to beacon along the index, so that it does not read years of events.
         try database.query(
             "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
@@ -208,7 +208,7 @@ public final class SiteHistory {
     ///   - limit: The largest number of events.
     public func events(
         of name: String, at site: String, _ range: ClosedRange<Int64>, limit: Int
-    ) throws(SiteStoreError) -> [EventStore.Event] {
+    ) throws(PostgreSQLError) -> [EventStore.Event] {
         var events: [EventStore.Event] = []
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json, site FROM pharos_events "
@@ -229,7 +229,7 @@ public final class SiteHistory {
     /// time before the first recorded run is no pause, because older versions did not record runs.
     ///
     /// - Parameter now: The present time, in microseconds since 1970.
-    public func pauses(until now: Int64) throws(SiteStoreError) -> [String: [ServicePause]] {
+    public func pauses(until now: Int64) throws(PostgreSQLError) -> [String: [ServicePause]] {
         guard try has(Self.runs) else { return [:] }
         var runs: [String: [ServiceRun]] = [:]
         try database.query(
@@ -250,7 +250,7 @@ public final class SiteHistory {
     ///   - limit: The largest number of elements, of which there is one for each minute and receiver.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64>, limit: Int
-    ) throws(SiteStoreError) -> [HeardMinute] {
+    ) throws(PostgreSQLError) -> [HeardMinute] {
         var minutes: [HeardMinute] = []
         try database.query(
             "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
@@ -269,7 +269,7 @@ public final class SiteHistory {
     }
 
     /// Returns the names of the beacons and of the rooms of a site that have events or sightings, at most 1000 names.
-    public func names(at site: String) throws(SiteStoreError) -> [String] {
+    public func names(at site: String) throws(PostgreSQLError) -> [String] {
         var names: [String] = []
         // Steps from name to name along the indexes, so that it does not read years of rows for a few names.
         func all(_ name: String, _ column: String, _ table: String) -> String {

@@ -1,7 +1,7 @@
 internal import LinuxHost
 
 /// An error of a PostgreSQL database. The description is one sentence with the name of the database or the file.
-public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
         /// No server answers, or the connection was lost.

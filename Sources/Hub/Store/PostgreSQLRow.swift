@@ -1,12 +1,12 @@
 /// The beacons that were present at a site when its last event happened.
-public struct SitePresence: Hashable, Sendable {
+public struct PostgreSQLPresence: Hashable, Sendable {
     public var presences: [EventStore.Presence] = []
     /// The time of the last event, in microseconds since 1970; the smallest number if there is none.
     public var newest = Int64.min
 }
 
 /// Rows of one table in the text format of PostgreSQL's COPY. The outbox stores rows in this format.
-public struct SiteRow: Hashable, Sendable {
+public struct PostgreSQLRow: Hashable, Sendable {
     /// The table of the rows.
     public enum Table: String, Hashable, Sendable {
         case sightings, events, runs

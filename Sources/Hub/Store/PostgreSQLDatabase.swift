@@ -3,7 +3,7 @@ internal import Glibc
 internal import LinuxHost
 
 /// The connection string and the password for a PostgreSQL database.
-public struct SiteOptions: Hashable, Sendable {
+public struct PostgreSQLOptions: Hashable, Sendable {
     /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI.
     public let connection: String
     let password: String?
@@ -15,11 +15,11 @@ public struct SiteOptions: Hashable, Sendable {
     ///
     /// - Parameter passwordFile: The path of a file with one line, the password, which other users must not be able to
     ///   read; `nil` to use libpq's own password file.
-    public init(connection: String, passwordFile: String? = nil) throws(SiteStoreError) {
+    public init(connection: String, passwordFile: String? = nil) throws(PostgreSQLError) {
         self.connection = connection
-        password = try passwordFile.map { path throws(SiteStoreError) in try Self.password(path) }
+        password = try passwordFile.map { path throws(PostgreSQLError) in try Self.password(path) }
         if let reason = unsafe pharos_pg_load() {
-            throw SiteStoreError(
+            throw PostgreSQLError(
                 .unreachable,
                 "PostgreSQL: its library cannot be loaded: \(unsafe String(cString: reason)): apt install libpq5")
         }
@@ -32,29 +32,29 @@ public struct SiteOptions: Hashable, Sendable {
         }
         guard unsafe parts == nil else { return }
         let reason = unsafe message.map { unsafe String(cString: $0) } ?? ""
-        throw SiteStoreError(.invalid, "PostgreSQL: \"connection\": \(SiteStoreError.reason(reason))")
+        throw PostgreSQLError(.invalid, "PostgreSQL: \"connection\": \(PostgreSQLError.reason(reason))")
     }
 
-    private static func password(_ path: String) throws(SiteStoreError) -> String {
+    private static func password(_ path: String) throws(PostgreSQLError) -> String {
         let secret: Files.Secret
         do throws(SystemError) {
             secret = try Files.readSecret(path, limit: sizeLimit)
         } catch {
-            throw SiteStoreError(error, reading: path)
+            throw PostgreSQLError(error, reading: path)
         }
-        if let weakness = secret.weakness { throw SiteStoreError(.invalid, weakness.text("password", at: path)) }
+        if let weakness = secret.weakness { throw PostgreSQLError(.invalid, weakness.text("password", at: path)) }
         var octets = secret.octets
         if octets.last == UInt8(ascii: "\n") { octets.removeLast() }
         if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
         guard !octets.isEmpty, !octets.contains(UInt8(ascii: "\n")), !octets.contains(0),
             let text = String(validating: octets, as: UTF8.self)
-        else { throw SiteStoreError(.invalid, "\(path): this file must have one line: the password") }
+        else { throw PostgreSQLError(.invalid, "\(path): this file must have one line: the password") }
         return text
     }
 }
 
 /// A connection to PostgreSQL, which only one thread may use. Every call waits for the server.
-@safe final class SiteDatabase {
+@safe final class PostgreSQLDatabase {
     private let handle: OpaquePointer
     /// The name of the database in messages.
     let name: String
@@ -66,7 +66,7 @@ public struct SiteOptions: Hashable, Sendable {
         ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
     ]
 
-    init(_ options: SiteOptions) throws(SiteStoreError) {
+    init(_ options: PostgreSQLOptions) throws(PostgreSQLError) {
         var words = Self.defaults + [("dbname", options.connection), ("client_encoding", "UTF8")]
         if let password = options.password { words.append(("password", password)) }
         let texts = unsafe words.map { unsafe (strdup($0.0), strdup($0.1)) }
@@ -79,13 +79,13 @@ public struct SiteOptions: Hashable, Sendable {
         let keys = unsafe texts.map { unsafe UnsafePointer($0.0) } + [nil]
         let values = unsafe texts.map { unsafe UnsafePointer($0.1) } + [nil]
         guard let handle = unsafe PQconnectdbParams(keys, values, 1) else {
-            throw SiteStoreError(.failed, "PostgreSQL: out of memory")
+            throw PostgreSQLError(.failed, "PostgreSQL: out of memory")
         }
         let database = unsafe PQdb(handle).map { unsafe String(cString: $0) } ?? ""
         let host = unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? ""
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
-            let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
+            let reason = PostgreSQLError.reason(unsafe String(cString: PQerrorMessage(handle)))
             // If the server answers a ping without TLS, it has refused this client, or does not support TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
@@ -97,10 +97,10 @@ public struct SiteOptions: Hashable, Sendable {
                 keys.dropLast() + [UnsafePointer(mode), nil], values.dropLast() + [UnsafePointer(plain), nil], 1)
             let isFull = unsafe ping == PQPING_OK && Self.isFull(handle)
             unsafe PQfinish(handle)
-            if isFull { throw SiteStoreError(.unreachable, "\(name): the database is busy: \(reason)") }
+            if isFull { throw PostgreSQLError(.unreachable, "\(name): the database is busy: \(reason)") }
             throw ping == PQPING_OK
-                ? SiteStoreError(.refused, "\(name): the database refuses the connection: \(reason)")
-                : SiteStoreError(.unreachable, "\(name): no database answers there: \(reason)")
+                ? PostgreSQLError(.refused, "\(name): the database refuses the connection: \(reason)")
+                : PostgreSQLError(.unreachable, "\(name): no database answers there: \(reason)")
         }
         unsafe self.handle = handle
         unsafe pharos_pg_silence(handle)
@@ -119,9 +119,9 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// Runs `body` in a transaction: either all of its changes are made, or none.
-    func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {
+    func transaction<Value>(_ body: () throws(PostgreSQLError) -> Value) throws(PostgreSQLError) -> Value {
         try execute("BEGIN")
-        do throws(SiteStoreError) {
+        do throws(PostgreSQLError) {
             let value = try body()
             try execute("COMMIT")
             return value
@@ -132,14 +132,14 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// Runs a statement, and ignores its rows.
-    func execute(_ statement: String) throws(SiteStoreError) { try query(statement) { _ in } }
+    func execute(_ statement: String) throws(PostgreSQLError) { try query(statement) { _ in } }
 
     /// Runs a statement, and calls `each` with each row as it arrives.
     ///
     /// - Parameter values: The values of the parameters $1, $2 …, as texts; `nil` for NULL.
     func query(
         _ statement: String, _ values: [String?] = [], _ each: ([String?]) -> Void
-    ) throws(SiteStoreError) {
+    ) throws(PostgreSQLError) {
         let texts = unsafe values.map { value in unsafe value.map { unsafe strdup($0) } ?? nil }
         defer { unsafe texts.forEach { unsafe free($0) } }
         let pointers = unsafe texts.map { text in unsafe text.map { unsafe UnsafePointer($0) } }
@@ -160,7 +160,7 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// Writes lines in the text format of PostgreSQL's COPY into a table.
-    func copy(_ lines: [String], into table: String) throws(SiteStoreError) {
+    func copy(_ lines: [String], into table: String) throws(PostgreSQLError) {
         guard let begun = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
         defer { unsafe PQclear(begun) }
         guard unsafe PQresultStatus(begun) == PGRES_COPY_IN else { throw unsafe failure(begun) }
@@ -178,8 +178,8 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// Reads all results of a command, also after an error, so that none of them is left for the next command.
-    private func results(_ each: (OpaquePointer) -> Void) throws(SiteStoreError) {
-        var error: SiteStoreError?
+    private func results(_ each: (OpaquePointer) -> Void) throws(PostgreSQLError) {
+        var error: PostgreSQLError?
         while let result = unsafe PQgetResult(handle) {
             defer { unsafe PQclear(result) }
             switch unsafe PQresultStatus(result) {
@@ -193,12 +193,12 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// The error for a lost connection.
-    private var gone: SiteStoreError {
-        let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-        return SiteStoreError(.unreachable, "\(name): the connection to the database is lost: \(reason)")
+    private var gone: PostgreSQLError {
+        let reason = PostgreSQLError.reason(unsafe String(cString: PQerrorMessage(handle)))
+        return PostgreSQLError(.unreachable, "\(name): the connection to the database is lost: \(reason)")
     }
 
-    private func failure(_ result: OpaquePointer) -> SiteStoreError {
+    private func failure(_ result: OpaquePointer) -> PostgreSQLError {
         func field(_ code: Int32) -> String? {
             unsafe PQresultErrorField(result, code).map { unsafe String(cString: $0) }
         }
@@ -207,12 +207,12 @@ public struct SiteOptions: Hashable, Sendable {
         switch state.prefix(2) {
         // SQLSTATE classes 22, 23 and 54: data exceptions, violated constraints, and values that exceed a limit, such
         // as that of an index.
-        case "22", "23", "54": return SiteStoreError(.data, sentence)
+        case "22", "23", "54": return PostgreSQLError(.data, sentence)
         // SQLSTATE classes 57, 53 and 08: the server is shut down, lacks resources such as connections, or the
         // connection failed.
-        case "57", "53", "08": return SiteStoreError(.unreachable, sentence)
-        case "42" where state == "42501": return SiteStoreError(.refused, sentence)
-        default: return SiteStoreError(.failed, sentence)
+        case "57", "53", "08": return PostgreSQLError(.unreachable, sentence)
+        case "42" where state == "42501": return PostgreSQLError(.refused, sentence)
+        default: return PostgreSQLError(.failed, sentence)
         }
     }
 }

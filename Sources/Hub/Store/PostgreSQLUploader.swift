@@ -2,7 +2,7 @@ public import LinuxHost
 
 extension EventLedger {
     /// The name of the ledger's channel for the site's PostgreSQL database.
-    public static let site = "postgresql"
+    public static let postgreSQL = "postgresql"
 }
 
 /// Writes a collector's events, sightings and runs to PostgreSQL. Also holds the site's lock in the database, with
@@ -11,7 +11,7 @@ extension EventLedger {
 /// Until the database has them, events wait in the collector's ``EventLedger``, and sightings and runs in an
 /// ``Outbox``. Without a ledger, events wait in the outbox too. A separate thread uses the database, so only
 /// ``finish(isHurried:)`` waits for it. The owner must call ``poll()`` at least once a second.
-public final class SiteUploader {
+public final class PostgreSQLUploader {
     /// The state of the site's lock. The collector that holds the lock works for the site.
     public enum SiteLock: Hashable, Sendable {
         /// The database has not answered yet.
@@ -26,16 +26,16 @@ public final class SiteUploader {
 
     private enum Job: Sendable {
         case lock
-        case write([SiteRow])
+        case write([PostgreSQLRow])
     }
 
     private enum Answer: Sendable {
         /// This collector holds the lock. If it has just taken the lock, the answer contains the beacons that are
         /// present at the site.
-        case locked(SitePresence?)
+        case locked(PostgreSQLPresence?)
         case lockedByAnother
         case written
-        case failed(SiteStoreError)
+        case failed(PostgreSQLError)
     }
 
     private struct Work: Sendable {
@@ -51,7 +51,7 @@ public final class SiteUploader {
     private let work = Monitor(Work())
     private let outbox: Outbox
     private let ledger: EventLedger?
-    private var presence: SitePresence?
+    private var presence: PostgreSQLPresence?
     private var notices: [Notice] = []
     /// The messages of the outbox that the current job writes.
     private var sent: [Outbox.Waiting] = []
@@ -66,12 +66,12 @@ public final class SiteUploader {
     /// True if a notice has already reported that the current job takes long.
     private var hasReportedSlow = false
     /// The pause after the next failure, in nanoseconds.
-    private var pause = SiteUploader.pauses.lowerBound
+    private var pause = PostgreSQLUploader.pauses.lowerBound
     /// The earliest time of the next job, in nanoseconds.
     private var nextTry: UInt64 = 0
     /// The time of the next check of the lock, in nanoseconds.
     private var nextLock: UInt64 = 0
-    private var lastError: SiteStoreError?
+    private var lastError: PostgreSQLError?
     /// The number of dropped batches that a notice has reported.
     private var reportedDropped = 0
     /// The time at which ``rows`` are next added to the outbox, in nanoseconds.
@@ -101,11 +101,11 @@ public final class SiteUploader {
     /// - Parameters:
     ///   - site: The collector's name.
     ///   - path: The path of the file of the outbox.
-    ///   - ledger: The ledger whose events for the channel ``EventLedger/site`` are written; `nil` for none.
+    ///   - ledger: The ledger whose events for the channel ``EventLedger/postgreSQL`` are written; `nil` for none.
     ///   - takesLock: True if this collector must hold the site's lock to work, and otherwise is on standby for another
     ///     collector.
     public init(
-        _ options: SiteOptions, site: String, outbox path: String, ledger: EventLedger? = nil, takesLock: Bool
+        _ options: PostgreSQLOptions, site: String, outbox path: String, ledger: EventLedger? = nil, takesLock: Bool
     ) throws(SystemError) {
         self.site = site
         self.ledger = ledger
@@ -119,10 +119,10 @@ public final class SiteUploader {
     }
 
     /// The main function of the thread.
-    private static func serve(_ options: SiteOptions, _ site: String, _ work: Monitor<Work>) {
+    private static func serve(_ options: PostgreSQLOptions, _ site: String, _ work: Monitor<Work>) {
         // Blocks signals in this thread, because the main thread handles them.
         _ = try? SignalDescriptor()
-        var history: SiteHistory?
+        var history: PostgreSQLHistory?
         while true {
             let next: Job? =
                 work.wait { work in
@@ -133,9 +133,9 @@ public final class SiteUploader {
                 } ?? nil
             guard let job = next else { return }
             var answer: Answer
-            do throws(SiteStoreError) {
-                let connection: SiteHistory
-                if let history { connection = history } else { connection = try SiteHistory(options) }
+            do throws(PostgreSQLError) {
+                let connection: PostgreSQLHistory
+                if let history { connection = history } else { connection = try PostgreSQLHistory(options) }
                 history = connection
                 switch job {
                 case .lock: answer = try lock(connection, site)
@@ -152,7 +152,7 @@ public final class SiteUploader {
         }
     }
 
-    private static func lock(_ history: SiteHistory, _ site: String) throws(SiteStoreError) -> Answer {
+    private static func lock(_ history: PostgreSQLHistory, _ site: String) throws(PostgreSQLError) -> Answer {
         if try history.holdsLock() { return .locked(nil) }
         return try history.takeLock(of: site) ? .locked(try history.presence(at: site)) : .lockedByAnother
     }
@@ -164,18 +164,18 @@ public final class SiteUploader {
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
         mayHaveEvents = ledger != nil
         var messages: [Outbox.Message] = []
-        func add(_ rows: [SiteRow]) {
+        func add(_ rows: [PostgreSQLRow]) {
             guard let table = rows.first?.table else { return }
             messages.append(
                 .init(topic: table.rawValue, text: rows.map(\.text).joined(), time: WallClock.microseconds()))
         }
-        add(events.map { SiteRow($0, at: site) })
+        add(events.map { PostgreSQLRow($0, at: site) })
         rows += sightings
         let now = MonotonicClock.nanoseconds()
         if rows.count >= Self.rowsAtATime || now >= nextRows {
             nextRows = now + Self.second
             for start in stride(from: 0, to: rows.count, by: Self.rowsAtATime) {
-                add(rows[start..<min(rows.count, start + Self.rowsAtATime)].map { SiteRow($0, at: site) })
+                add(rows[start..<min(rows.count, start + Self.rowsAtATime)].map { PostgreSQLRow($0, at: site) })
             }
             rows.removeAll(keepingCapacity: true)
         }
@@ -193,7 +193,7 @@ public final class SiteUploader {
 
     private func addRun(isOver: Bool) {
         guard let run = run.run(isOver: isOver) else { return }
-        let row = SiteRow(run, at: site)
+        let row = PostgreSQLRow(run, at: site)
         outbox.append([.init(topic: row.table.rawValue, text: row.text, time: WallClock.microseconds())])
     }
 
@@ -228,11 +228,11 @@ public final class SiteUploader {
         // After the database has refused the data of a batch, messages are sent one by one, so that only the refused
         // message is dropped.
         let limit = lastError?.kind == .data ? 1 : Self.batch
-        if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.site, limit: limit) {
+        if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.postgreSQL, limit: limit) {
             mayHaveEvents = !events.isEmpty
             guard events.isEmpty else {
                 sentEvents = events
-                return start(.write(events.map { SiteRow($0.event, at: site) }))
+                return start(.write(events.map { PostgreSQLRow($0.event, at: site) }))
             }
         }
         guard outbox.count > 0 else { return }
@@ -241,7 +241,9 @@ public final class SiteUploader {
         start(
             .write(
                 sent.compactMap { waiting in
-                    SiteRow.Table(rawValue: waiting.message.topic).map { SiteRow($0, text: waiting.message.text) }
+                    PostgreSQLRow.Table(rawValue: waiting.message.topic).map {
+                        PostgreSQLRow($0, text: waiting.message.text)
+                    }
                 }))
     }
 
@@ -294,7 +296,7 @@ public final class SiteUploader {
 
     private func removeSent() {
         if !sent.isEmpty { outbox.remove(sent) }
-        if let last = sentEvents.last { ledger?.markDelivered(through: last.sequence, for: EventLedger.site) }
+        if let last = sentEvents.last { ledger?.markDelivered(through: last.sequence, for: EventLedger.postgreSQL) }
         (sent, sentEvents) = ([], [])
     }
 
@@ -308,7 +310,7 @@ public final class SiteUploader {
     }
 
     /// Returns the beacons that were present at the site when the lock was taken. Further calls return `nil`.
-    public func takePresence() -> SitePresence? {
+    public func takePresence() -> PostgreSQLPresence? {
         defer { presence = nil }
         return presence
     }
@@ -349,7 +351,7 @@ public final class SiteUploader {
             notices.append(
                 Notice("PostgreSQL: \(inFile) batches wait for the next start", isWarning: false))
         }
-        let events = ledger?.waitingCount(for: EventLedger.site) ?? 0
+        let events = ledger?.waitingCount(for: EventLedger.postgreSQL) ?? 0
         if events > 0 {
             notices.append(Notice("PostgreSQL: \(events) events wait for the next start", isWarning: false))
         }
