@@ -7,7 +7,7 @@ import VirtualController
 
 @testable import Advertiser
 
-/// The box's values as BTHome: packets that count, and encryption that never uses a number twice.
+/// Sensor values in BTHome packets: renewal, packet numbers, and encryption counters.
 @Suite struct BTHomeTests {
     private final class Sensors: TelemetrySource {
         var percent: UInt8? = 97
@@ -31,7 +31,7 @@ import VirtualController
         return PayloadSource(advertisement, identityKey: isEncrypted ? key : nil, firstPacket: firstPacket)
     }
 
-    /// Packets in the order of the air, each once.
+    /// The BTHome packets on the air, in their order and without repetitions.
     private func packets(_ bench: Bench) -> [BTHome] {
         var packets: [BTHome] = []
         for octets in bench.events {
@@ -52,7 +52,7 @@ import VirtualController
         #expect(packets.count >= 11)
         #expect(packets[0].prefix(4) == ["packet_id 0", "battery 97 %", "temperature 21.5 °C", "voltage 3.074 V"])
         for (number, packet) in packets.enumerated() { #expect(packet[0] == "packet_id \(number)") }
-        // Five seconds of events 100 ms apart, and the random delay of each.
+        // The advertising events of 5 s: one each 100 ms, plus the random delays.
         let events = try #require(packets[5].last?.split(separator: " ").last.flatMap { Int($0) })
         #expect((46...50).contains(events))
         #expect(packets.last?[1] == "temperature 21.5 °C")
@@ -60,7 +60,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func noCounterOfTheEncryptionComesTwice(_ model: VirtualControllerModel) throws {
+    func usesNoEncryptionCounterTwice(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session([source(isEncrypted: true)], telemetry: Sensors())
         try session.start()
@@ -72,7 +72,7 @@ import VirtualController
         #expect(session.hasMemory)
         let memory = session.memory
         try session.stop()
-        // After a restart whose clock is behind.
+        // After a restart, the clock is behind, so the number of the first packet is smaller.
         let next = try bench.session(
             [source(isEncrypted: true, firstPacket: 3)], memory: memory, telemetry: Sensors())
         bench.forget()
@@ -84,7 +84,7 @@ import VirtualController
         #expect(memory.nextPacket >= 1010)
     }
 
-    @Test func whatIsOnTheAirIsOpenedWithItsAddress() throws {
+    @Test func sentPacketsAreDecryptedWithTheAddress() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session([source(isEncrypted: true)], telemetry: Sensors())
         try session.start()
@@ -97,7 +97,7 @@ import VirtualController
         }
     }
 
-    @Test func theNumbersEndBeforeOneComesTwice() throws {
+    @Test func stopsBeforeAnEncryptionCounterIsUsedTwice() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session([source(isEncrypted: true, firstPacket: .max - 2)], telemetry: Sensors())
         try session.start()
@@ -105,7 +105,7 @@ import VirtualController
         #expect(packets(bench).compactMap(\.sealed?.counter) == [.max - 2, .max - 1])
     }
 
-    @Test func anAddressThatIsNotKnownIsRefused() throws {
+    @Test func refusesEncryptionWithoutAKnownAddress() throws {
         let source = source(isEncrypted: true, address: .public)
         #expect(failure { _ = try source.payload(.init(packet: 1)) } != nil)
         let plain = self.source(isEncrypted: false, address: .public)

@@ -6,7 +6,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Re-arming, reloading, and what is counted meanwhile.
+/// Rearming and reloading a session, and its counters.
 @Suite struct BeaconSessionTests {
     private final class Sensors: TelemetrySource {
         var battery: UInt16? = 3100
@@ -26,7 +26,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func countersGoOnThroughARearm(_ model: VirtualControllerModel) throws {
+    func countersContinueAfterARearm(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -39,7 +39,7 @@ import VirtualController
         session.silence(since: silent)
         #expect(!session.isOnAir && session.nextWakeUp == nil)
         bench.channel.air.advance(to: silent.advanced(byMicroseconds: 30_000_000))
-        // Nothing was sent meanwhile, but time went by.
+        // No events are sent during the silence, but its time is counted.
         #expect(session.computedEvents == before && session.secondsOnAir == 90)
         try session.rearm()
         #expect(session.isOnAir && bench.isAdvertising && session.address == address)
@@ -55,7 +55,7 @@ import VirtualController
         #expect(telemetry.count >= 10 && last.uptimeDeciseconds >= 1400 && UInt64(last.advertisements) > before)
     }
 
-    @Test func startBeginsToCountAnew() throws {
+    @Test func startResetsTheCounters() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -66,7 +66,7 @@ import VirtualController
         #expect(session.computedEvents == 1 && session.secondsOnAir == 0)
     }
 
-    @Test func rearmTakesUpAnotherControllerOnTheSameAir() throws {
+    @Test func rearmContinuesOnAnotherController() throws {
         let air = VirtualAir()
         let old = Bench(.raspberryPi, on: air)
         let session = try old.session(Sample.lobby())
@@ -87,7 +87,7 @@ import VirtualController
         try bench.host.execute(LESetScanEnable(isEnabled))
     }
 
-    @Test func aScanLeavesTheBeaconOnTheAirFromTheAddressThatIsSet() throws {
+    @Test func usesTheControllersPreviousAddressDuringAScan() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.iBeacon(), isExclusive: false)
         let foreign = try #require(DeviceAddress("C0:00:00:00:00:02"))
@@ -111,7 +111,7 @@ import VirtualController
         #expect(!session.advertisements[0].isAddressRefused)
     }
 
-    @Test func aScanWithoutAnyRandomAddressLeavesTheBeaconOnItsPublicAddress() throws {
+    @Test func advertisesDuringAScanWithoutARandomAddress() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.iBeacon(), isExclusive: false)
         try scans(bench, true)
@@ -120,7 +120,7 @@ import VirtualController
         #expect(bench.isAdvertising && bench.pdus.count > 5)
     }
 
-    @Test func anEphemeralIDWaitsForTheEndOfTheScan() throws {
+    @Test func refusesAnEphemeralIDDuringAScan() throws {
         let bench = Bench(.raspberryPi)
         let source = PayloadSource(try Sample.ephemeral(exponent: 3), identityKey: IdentityKey(FixedOctets()))
         let session = try bench.session([source], isExclusive: false)
@@ -133,7 +133,7 @@ import VirtualController
         #expect(bench.isAdvertising)
     }
 
-    @Test func anAddressThatAnotherProgramChangedIsRestoredWithTheNextVerification() throws {
+    @Test func verificationRestoresAChangedAddress() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.iBeacon(), isExclusive: false)
         try session.start()
@@ -143,9 +143,9 @@ import VirtualController
         #expect(session.isOnAir && !session.advertisements[0].isAddressRefused)
     }
 
-    /// A look at whether the beacon is on changes nothing on the air, and finds every set that is off.
+    /// Verification does not disturb advertising, and fails if one set is disabled.
     @Test(arguments: VirtualControllerModel.tested)
-    func verifyingFindsWhatIsOff(_ model: VirtualControllerModel) throws {
+    func verificationDetectsADisabledSet(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -166,8 +166,8 @@ import VirtualController
         #expect(try session.verify() && session.isOnAir)
     }
 
-    /// What is the same in the old and the new profile stays on the air.
-    @Test func aReloadOfTheSameProfileTurnsNothingOff() throws {
+    /// Advertisements that are equal in both profiles stay on the air.
+    @Test func reloadOfTheSameProfileDisablesNothing() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -180,7 +180,7 @@ import VirtualController
         #expect((events...events + 4).contains(session.computedEvents))
     }
 
-    @Test func aRearmThatFailsLeavesNothingOn() throws {
+    @Test func failedRearmTurnsAdvertisingOff() throws {
         let bench = Bench(.zephyr)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -192,8 +192,8 @@ import VirtualController
         #expect(session.isOnAir && bench.isAdvertising)
     }
 
-    /// Another program holds sets: what the controller says it has is not what it gives.
-    @Test func fewerSetsThanPromisedAreShared() throws {
+    /// If another program holds sets, the controller provides fewer sets than it reports.
+    @Test func sharesSetsIfTheControllerHasFewerThanItReports() throws {
         for held in 0...4 {
             let bench = Bench(.zephyr)
             let session = try bench.session(Sample.lobby(), isExclusive: false)
@@ -222,7 +222,7 @@ import VirtualController
         }
     }
 
-    @Test func sensorsAreAskedByNameAndNotMoreThanOnceASecond() throws {
+    @Test func readsSensorsByNameAtMostOnceASecond() throws {
         let sensors = Sensors()
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.lobby(), telemetry: sensors)
@@ -263,12 +263,12 @@ import VirtualController
         try bench.run(session, seconds: 10)
         #expect(bench.eventCounts(session).allSatisfy { $0 > 0 })
         #expect(!bench.events.contains { $0.count == 30 && $0[26] != 7 })
-        // What stays has its count, what is new begins.
+        // The unchanged advertisement keeps its count. The new one is counted from the reload on.
         let counts = session.advertisements.map(\.events)
         #expect((44...52).contains(counts[0]) && (54...60).contains(counts[1]))
     }
 
-    /// Other parameters need a disable: no longer than its commands take.
+    /// To change its parameters, a set is disabled, but only as long as the commands take.
     @Test(arguments: VirtualControllerModel.tested)
     func reloadWithOtherIntervalsLeavesNoGap(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
@@ -289,7 +289,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func reloadWithFewerTakesTheOthersOff(_ model: VirtualControllerModel) throws {
+    func reloadRemovesTheMissingAdvertisements(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.iBeacons([200, 350, 700]))
         try session.start()
@@ -305,9 +305,9 @@ import VirtualController
         #expect(!bench.controller.isAdvertising(handle: 1) && !bench.controller.isAdvertising(handle: 2))
     }
 
-    /// Whatever goes wrong at whichever command of a reload, the old beacon is on the air afterwards.
+    /// In each run, another command of the reload fails. If the reload fails, the old advertisements are restored.
     @Test(arguments: VirtualControllerModel.tested)
-    func aReloadThatFailsPutsTheOldOneBack(_ model: VirtualControllerModel) throws {
+    func failedReloadRestoresTheOldAdvertisements(_ model: VirtualControllerModel) throws {
         for place in 0..<30 {
             let bench = Bench(model)
             let session = try bench.session(Sample.iBeacons([200, 350]))
@@ -332,7 +332,7 @@ import VirtualController
         }
     }
 
-    @Test func aConnectionToOneSetLeavesTheOthersAlone() throws {
+    @Test func connectionEnablesOnlyItsOwnSetAgain() throws {
         let bench = Bench(.intel)
         var sources = try Sample.iBeacons([100, 100])
         var connectable = sources[1].advertisement
@@ -370,8 +370,8 @@ import VirtualController
         }
     }
 
-    /// What cannot be made must not turn up when its turn comes.
-    @Test func aMemberWithoutMeasuredPowerStopsTheStart() throws {
+    /// A payload that cannot be built must be an error of the start, and not of a later turn.
+    @Test func startFailsIfOneAdvertisementHasNoMeasuredPower() throws {
         let bench = Bench(.raspberryPi)
         var sources = try Sample.iBeacons([100, 5000])
         var unmeasured = sources[1].advertisement
@@ -382,9 +382,9 @@ import VirtualController
         #expect(!bench.isAdvertising && bench.pdus.isEmpty)
     }
 
-    /// iBeacon and Eddystone from one box, with the name that Home Assistant wants to see.
+    /// iBeacon and Eddystone frames in one set, with a local name in the scan response.
     @Test(arguments: VirtualControllerModel.tested)
-    func theNameIsAnsweredWhicheverFrameIsOnTheAir(_ model: VirtualControllerModel) throws {
+    func scanResponseContainsTheNameWithEveryFrame(_ model: VirtualControllerModel) throws {
         let air = VirtualAir()
         let bench = Bench(model, on: air)
         let listener = HCIHost(channel: VirtualChannel(.core4, on: air))
@@ -418,7 +418,7 @@ import VirtualController
             }
         }
         #expect(kinds == ["iBeacon", "eddystoneUID", "eddystoneURL", "eddystoneTLM"])
-        // Of the one channel that is sent on, the listener hears every third.
+        // All packets are on channel 37, which the listener scans for a third of the time.
         #expect(answers > 40)
     }
 }

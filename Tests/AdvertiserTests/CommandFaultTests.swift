@@ -6,9 +6,9 @@ import HCI
 import Testing
 import VirtualController
 
-/// Every command of every sequence goes wrong once in every way.
+/// Faults at each command: refusals, missing answers, withheld credits, a controller that vanishes, and signals.
 @Suite struct CommandFaultTests {
-    /// Refusals of these are worked round, not reported: reading the power, and moving it by a vendor's command.
+    /// The commands whose refusal does not stop the beacon: reading the power, and setting it by a vendor's command.
     private static let optional: Set<UInt16> = [0x2007, 0xFC26, 0xFC0E]
 
     private func scannable() throws -> Advertisement {
@@ -30,7 +30,7 @@ import VirtualController
         HCICommandDescription.describe(packet)?.name ?? "?"
     }
 
-    /// A bench whose command number `place` of the start goes wrong.
+    /// A bench and a session. The fault affects command number `place` of the start, counted from 0, or its answer.
     private func bench(
         _ model: VirtualControllerModel, _ place: Int, _ fault: VirtualFault, inAnswer: Bool = false
     ) throws -> (Bench, BeaconSession) {
@@ -80,9 +80,9 @@ import VirtualController
         }
     }
 
-    /// The error names 2 s, and is not told much later.
+    /// The error states 2 s, and the start takes at most 2.6 s.
     @Test(arguments: VirtualControllerModel.tested)
-    func aSilentControllerIsNotWaitedForAgain(_ model: VirtualControllerModel) throws {
+    func startFailsSoonAfterTheFirstUnansweredCommand(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(scannable())
         bench.controller.commandHook = { _ in .drop }
@@ -93,7 +93,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func creditsThatNeverComeBackNameTheCommandThatWaits(_ model: VirtualControllerModel) throws {
+    func reportsTheWaitingCommandIfCreditsNeverReturn(_ model: VirtualControllerModel) throws {
         let commands = try sequence(model)
         for place in commands.indices.dropLast() {
             let (bench, session) = try bench(model, place, .withoutCredits(forMicroseconds: nil))
@@ -108,7 +108,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func creditsThatComeLateOnlyDelay(_ model: VirtualControllerModel) throws {
+    func lateCreditsOnlyDelayCommands(_ model: VirtualControllerModel) throws {
         for place in try sequence(model).indices {
             let (bench, session) = try bench(model, place, .withoutCredits(forMicroseconds: 1_500_000))
             try session.start()
@@ -119,7 +119,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func controllerThatVanishesIsGone(_ model: VirtualControllerModel) throws {
+    func reportsAVanishedControllerAsGone(_ model: VirtualControllerModel) throws {
         for place in try sequence(model).indices {
             let (_, session) = try bench(model, place, .vanish)
             let error = failure { try session.start() }
@@ -130,7 +130,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func answerToAnotherCommandIsNoAnswer(_ model: VirtualControllerModel) throws {
+    func ignoresTheAnswerToAnotherCommand(_ model: VirtualControllerModel) throws {
         let wrong = HCIPacket(.event, [0x0E, 4, 1, 0xFF, 0x20, 0])
         for (place, command) in try sequence(model).enumerated() where ![0xFC26, 0xFC0E].contains(command.opcode) {
             let (bench, session) = try bench(model, place, .replace(wrong), inAnswer: true)
@@ -140,7 +140,7 @@ import VirtualController
         }
     }
 
-    @Test func disallowedCommandSaysWhoIsInTheWay() throws {
+    @Test func disallowedCommandIsReportedWithTheLikelyReason() throws {
         let table: [(VirtualControllerModel, UInt16, String)] = [
             (
                 .raspberryPi, 0x2006,
@@ -161,7 +161,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested, [true, false])
-    func stopTellsWhenAdvertisingMayStillBeOn(_ model: VirtualControllerModel, _ isExclusive: Bool) throws {
+    func stopFailsIfAdvertisingCannotBeTurnedOff(_ model: VirtualControllerModel, _ isExclusive: Bool) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.iBeacon(), isExclusive: isExclusive)
         try session.start()
@@ -174,7 +174,7 @@ import VirtualController
         #expect(!bench.isAdvertising)
     }
 
-    @Test func resetIsEnoughToStop() throws {
+    @Test func stopSucceedsIfOnlyTheResetSucceeds() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.iBeacon())
         try session.start()
@@ -202,9 +202,9 @@ import VirtualController
         }
     }
 
-    /// The first signal comes while an Enable is under way, whose late answer holds the Disable back; the second one
-    /// before that has even been sent.
-    @Test func signalDuringATurnOverAndAnotherDuringTheStop() throws {
+    /// The first signal interrupts the wait for the answer to an Enable. This late answer delays the Disable, and the
+    /// second signal arrives before the Disable is sent.
+    @Test func stopTurnsAdvertisingOffDespiteTwoSignals() throws {
         let channel = VirtualChannel(.raspberryPi)
         let interrupted = InterruptedChannel(channel)
         let host = HCIHost(channel: interrupted)
@@ -251,7 +251,7 @@ import VirtualController
         #expect(bench.steps == ["0c03"])
     }
 
-    @Test func leOnlyControllerMayRefuseToHearOfTheHostsLE() throws {
+    @Test func acceptsARefusedWriteLEHostSupported() throws {
         let bench = Bench(.raspberryPi)
         bench.controller.commandHook = { Bench.opcode($0) == 0x0C6D ? .fail(.unknownCommand) : .pass }
         #expect(try bench.capabilities().version == .core50)

@@ -45,7 +45,7 @@ import VirtualController
     ]
 
     @Test(arguments: sequences)
-    func controllerOfItsOwn(_ sequence: Sequence) throws {
+    func exclusiveControllerGetsTheExpectedCommands(_ sequence: Sequence) throws {
         let bench = Bench(sequence.model)
         _ = try bench.capabilities()
         #expect(bench.steps == sequence.asking)
@@ -62,7 +62,7 @@ import VirtualController
     }
 
     @Test(arguments: sequences)
-    func sharedControllerIsNeitherResetNorMasked(_ sequence: Sequence) throws {
+    func sharedControllerIsNotResetAndKeepsItsEventMasks(_ sequence: Sequence) throws {
         let bench = Bench(sequence.model)
         _ = try bench.capabilities(isExclusive: false)
         #expect(bench.steps == sequence.asking.filter { !["0c03", "0c01", "2001", "0c6d"].contains($0) })
@@ -96,7 +96,7 @@ import VirtualController
         }
     }
 
-    @Test func familyFollowsTheFeature() throws {
+    @Test func commandFamilyFollowsTheExtendedAdvertisingFeature() throws {
         func family(_ model: VirtualControllerModel, isExclusive: Bool) throws -> SetParameters.Family {
             try Bench(model).session(Sample.iBeacon(), isExclusive: isExclusive).setPlan.family
         }
@@ -107,7 +107,7 @@ import VirtualController
         #expect(try family(.zephyr, isExclusive: false) == .extended(handle: 0xEF))
     }
 
-    /// Core Specification 5.4, Vol 4 Part E 7.8.5, 7.8.4, 7.8.7: octets by hand.
+    /// The octets are worked out by hand from Core Specification 5.4, Vol 4 Part E 7.8.5, 7.8.4, 7.8.7.
     @Test func legacyOctets() throws {
         let bench = Bench(.core4)
         try bench.session(Sample.iBeacon(intervalUnits: 0x1234)).start()
@@ -134,7 +134,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested, AdvertisingPDU.allCases)
-    func minimumIsMaximumForEveryPDU(_ model: VirtualControllerModel, _ pdu: AdvertisingPDU) throws {
+    func minimumAndMaximumIntervalAreEqualForEveryPDU(_ model: VirtualControllerModel, _ pdu: AdvertisingPDU) throws {
         let bench = Bench(model)
         var advertisement = try Sample.iBeacon(intervalUnits: 0x0321)
         advertisement.pdu = pdu
@@ -151,7 +151,7 @@ import VirtualController
         #expect(session.setPlan.interval == advertisement.interval)
     }
 
-    @Test func passiveScanTakesTheControllersFamily() throws {
+    @Test func passiveScanUsesTheControllersCommandFamily() throws {
         for (model, steps) in [(VirtualControllerModel.core4, ["200b", "200c+"]), (.intel, ["2041", "2042+"])] {
             let bench = Bench(model)
             let capabilities = try bench.capabilities()

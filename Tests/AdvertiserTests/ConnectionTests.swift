@@ -5,7 +5,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// A connection ends connectable advertising; the beacon goes on for the next one.
+/// A connection ends connectable advertising, and the session enables it again.
 @Suite struct ConnectionTests {
     private static let connected: [UInt8] = [0x3E, 19, 0x01, 0x00] + [UInt8](repeating: 0, count: 17)
     private static let enhancedConnected: [UInt8] = [0x3E, 31, 0x0A, 0x00] + [UInt8](repeating: 0, count: 29)
@@ -16,7 +16,7 @@ import VirtualController
         (AdvertisingPDU.connectable, connected, ["200a+"]), (.connectable, enhancedConnected, ["200a+"]),
         (.connectable, disconnected, ["200a+"]), (.connectable, failed, []), (.nonconnectable, connected, []),
     ])
-    func legacyAdvertisingIsEnabledAgain(_ pdu: AdvertisingPDU, _ event: [UInt8], _ steps: [String]) throws {
+    func connectionEnablesLegacyAdvertisingAgain(_ pdu: AdvertisingPDU, _ event: [UInt8], _ steps: [String]) throws {
         let bench = Bench(.raspberryPi)
         var advertisement = try Sample.iBeacon()
         advertisement.pdu = pdu
@@ -28,7 +28,7 @@ import VirtualController
         #expect(bench.steps == steps)
     }
 
-    @Test func aControllerThatCannotWhileConnectedIsAskedAgainAfterwards() throws {
+    @Test func retriesARefusedEnableAfterTheDisconnection() throws {
         let bench = Bench(.raspberryPi)
         var advertisement = try Sample.iBeacon()
         advertisement.pdu = .connectable
@@ -47,13 +47,13 @@ import VirtualController
     }
 }
 
-/// What a controller says about power may be missing or garbled; the beacon is on the air all the same.
+/// The beacon goes on the air even if the controller refuses the commands about power.
 @Suite struct PowerFaultTests {
     @Test(arguments: [
         (VirtualControllerModel.intel, HCIOpcode(rawValue: 0x204B)), (.raspberryPi, HCIOpcode(rawValue: 0x2007)),
         (.raspberryPi, HCIOpcode(rawValue: 0xFC26)),
     ])
-    func aRefusalAboutPowerStopsNothing(_ model: VirtualControllerModel, _ opcode: HCIOpcode) throws {
+    func startsDespiteARefusedPowerCommand(_ model: VirtualControllerModel, _ opcode: HCIOpcode) throws {
         let bench = Bench(model)
         bench.controller.commandHook = { packet in
             packet.commandHeader?.opcode == opcode ? .fail(.unknownCommand) : .pass

@@ -4,13 +4,13 @@ import HCI
 import Testing
 import VirtualController
 
-/// The order of the turns of a crowd, and what is counted.
+/// The order of a crowd's turns, and their counts.
 @Suite struct CrowdRotationTests {
     private static func at(_ milliseconds: Int) -> HCIInstant {
         HCIInstant(nanoseconds: UInt64(1_000_000 * (1000 + milliseconds)))
     }
 
-    /// Carries out all turns until `end`, with commands that take 2 ms before and 1 ms after the set is enabled.
+    /// Carries out all turns until `end`. The commands of a turn take 3 ms: the old identity is off after 1 ms.
     private static func play(_ rotation: inout CrowdRotation, from start: Int = 0, until end: Int) -> [CrowdRotation
         .Turn]
     {
@@ -36,7 +36,8 @@ import VirtualController
         #expect(rotation.turnMicroseconds == 113_000 && rotation.roundMicroseconds == 339_000)
         #expect(rotation.turns == 9 && rotation.rounds == 3)
         #expect(rotation.slowest?.gap == 339_000)
-        // From the answer of one command to the next command, and from the command to the answer.
+        // At least from the answer to Enable until Disable is sent.
+        // At most from sending Enable until the answer to Disable.
         #expect(rotation.airtimes == 110_000...112_000)
         #expect(rotation.elapsedMicroseconds(at: Self.at(1003)) == 1_000_000)
     }
@@ -51,7 +52,7 @@ import VirtualController
         #expect(counts.reduce(0, +) == turns.count)
     }
 
-    @Test func aSetForEachIdentityNeverChanges() {
+    @Test func doesNotRotateIfEachIdentityHasASet() {
         var rotation = CrowdRotation(identities: 3, sets: 8, dwellMicroseconds: 30_000)
         let turns = Self.play(&rotation, until: 1000)
         #expect(turns.map(\.identity) == [0, 1, 2])
@@ -59,7 +60,7 @@ import VirtualController
         #expect(rotation.slowest == nil && rotation.rounds == 1)
     }
 
-    @Test func anIdentityWaitsForItsAddressAndTheOthersGoOn() throws {
+    @Test func postponedIdentityWaitsWhileTheOthersContinue() throws {
         var rotation = CrowdRotation(identities: 5, sets: 2, dwellMicroseconds: 100_000)
         _ = Self.play(&rotation, until: 50)
         let due = rotation.take(at: Self.at(200))
@@ -68,7 +69,7 @@ import VirtualController
         rotation.postpone(turn, until: Self.at(700))
         let others = Self.play(&rotation, from: 202, until: 700)
         #expect(!others.isEmpty && others.allSatisfy { $0.set != turn.set && $0.identity != turn.identity })
-        // Then it is the next one of its set.
+        // After the delay, its set sends it.
         let later = Self.play(&rotation, from: 750, until: 760)
         #expect(later.contains(turn))
         #expect(rotation.check() == [])
@@ -95,12 +96,12 @@ import VirtualController
         _ = Self.play(&rotation, until: 50)
         rotation.end(0, sent: Self.at(110), at: Self.at(111), isLost: true)
         #expect(rotation.lostTurns == 1 && rotation.tallies[0].lostTurns == 1 && rotation.airtimes == nil)
-        // Ended already.
+        // The set is off already.
         rotation.end(0, sent: Self.at(120), at: Self.at(121))
         #expect(rotation.lostTurns == 1 && rotation.airtimes == nil)
     }
 
-    @Test func nothingIsKnownBeforeTheFirstTurn() {
+    @Test func hasNoMeasurementsBeforeTheFirstTurn() {
         let rotation = CrowdRotation(identities: 0, sets: 0, dwellMicroseconds: 1)
         #expect(rotation.identities == 1 && rotation.sets == 1)
         #expect(rotation.turnMicroseconds == nil && rotation.rounds == 0)
@@ -108,7 +109,7 @@ import VirtualController
     }
 }
 
-/// How long an identity stays, and what a receiver gets of it.
+/// The dwell time of an identity, and the share of its turns that a receiver receives.
 @Suite struct CrowdTimingTests {
     private func timing(
         _ model: VirtualControllerModel, dwell: Int? = nil, interval: UInt32? = nil
@@ -118,7 +119,7 @@ import VirtualController
             on: try Bench(model).capabilities())
     }
 
-    @Test func theShortestTurnHasOneEvent() throws {
+    @Test func shortestDwellTimeContainsOneEvent() throws {
         #expect(try timing(.core4).dwellMicroseconds == 110_000)
         #expect(try timing(.core4).leastEvents == 1)
         #expect(try timing(.intel).dwellMicroseconds == 30_000)
@@ -127,7 +128,7 @@ import VirtualController
         #expect(try timing(.core4).events(in: 110_000...113_000) == 1...2)
     }
 
-    @Test func aTurnWithoutASureEventIsRefused() throws {
+    @Test func refusesADwellTimeThatMayContainNoEvent() throws {
         #expect {
             _ = try timing(.core4, dwell: 109_000)
         } throws: { error in
@@ -140,12 +141,12 @@ import VirtualController
         } throws: { "\($0)".hasSuffix("at least 110 ms, or choose an interval from 20 ms on") }
     }
 
-    @Test func aReceiverWithPausesMissesTurns() throws {
+    @Test func receiverWithScanPausesMissesTurns() throws {
         let short = try timing(.core4)
         #expect(short.reception(window: 5_120_000, scanInterval: 5_120_000) == 1)
         #expect(abs(short.reception(window: 512_000, scanInterval: 5_120_000) - 0.1) < 0.001)
         #expect(short.reception(window: 300, scanInterval: 1000) == 0)
-        // Nine events that are 100 ms apart reach as far as a window that is 800 ms longer.
+        // Nine events, 100 ms apart, have the effect of a scan window that is 800 ms longer.
         let long = try timing(.core4, dwell: 1_000_000)
         #expect(abs(long.reception(window: 512_000, scanInterval: 5_120_000) - 1.3116 / 5.12) < 0.001)
         #expect(try timing(.core4, dwell: 5_280_000).reception(window: 512_000, scanInterval: 5_120_000) == 1)

@@ -5,7 +5,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Many beacons on one controller: what a receiver gets, and what is said about it.
+/// Many beacons on one controller: the packets on the air, the commands, and the errors.
 @Suite struct CrowdSessionTests {
     private static func crowd(_ count: Int) throws -> [CrowdIdentity] {
         try (1...count).map { number in
@@ -38,9 +38,9 @@ import VirtualController
         }
     }
 
-    /// Every identity reaches a receiver with its own address and bytes, as often as the session says.
+    /// Each identity is sent with its own address and data, as often as the session states.
     @Test(arguments: VirtualControllerModel.tested)
-    func allIdentitiesAreReceivedAtTheRateThatIsStated(_ model: VirtualControllerModel) throws {
+    func sendsAllIdentitiesAtTheStatedRate(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try session(bench, 300)
         // More than two rounds.
@@ -67,7 +67,7 @@ import VirtualController
             let received = try #require(times[session.identities[identity].address])
             let turns = rotation.tallies[identity].turns
             #expect((turns * range.lowerBound...turns * range.upperBound).contains(received.count))
-            // No longer without an event than the longest gap and the rest of a turn.
+            // The time between two events is at most the longest gap plus the dwell time.
             let gaps = zip(received.dropFirst(), received).map { $0.microseconds(since: $1) }
             let longest = rotation.tallies[identity].longestGap + session.timing.dwellMicroseconds
             #expect(gaps.allSatisfy { $0 <= longest })
@@ -83,7 +83,7 @@ import VirtualController
         bench.forget()
         try run(bench, session, seconds: 0.11)
         #expect(bench.steps == ["200a-", "2005", "2008", "200a+"])
-        // With extended advertising, too.
+        // The same with extended advertising.
         let other = Bench(.zephyr)
         let sets = try self.session(other, 40)
         try run(other, sets, seconds: 0.1)
@@ -93,21 +93,21 @@ import VirtualController
         #expect(sets.rotation.sets > 1)
     }
 
-    @Test func everythingIsOffAtTheEndAndTheKernelKeepsItsController() throws {
+    @Test func stopOnASharedControllerTurnsAdvertisingOffWithoutReset() throws {
         let bench = Bench(.raspberryPi)
         let session = try session(bench, 5, isExclusive: false)
         try run(bench, session, seconds: 1)
         bench.forget()
         try session.stop(by: .distantFuture)
         #expect(!bench.isAdvertising)
-        // Off, no data, no scan response: no reset.
+        // Disable, empty data, empty scan response, but no reset.
         #expect(bench.steps == ["200a-", "2008", "2009"])
         let elapsed = session.elapsedMicroseconds
         bench.channel.air.advance(to: bench.host.now.advanced(byMicroseconds: 1_000_000))
         #expect(session.elapsedMicroseconds == elapsed)
     }
 
-    @Test func noIdentityIsSentWithTheAddressOfAnother() throws {
+    @Test func sendsNoIdentityWithTheWrongAddressDuringAScan() throws {
         let bench = Bench(.raspberryPi)
         let session = try session(bench, 3, isExclusive: false)
         try run(bench, session, seconds: 1)

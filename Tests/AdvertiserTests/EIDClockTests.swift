@@ -3,7 +3,8 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// t = max(saved + elapsed, 65280 + wall clock − epoch), backwards only where it is far ahead of a wall clock that is right.
+/// The counter is t = max(saved + elapsed, 65280 + wall clock − epoch). It goes backwards only if it is far ahead of a
+/// synchronised wall clock.
 @Suite struct EIDClockTests {
     private static let start = HCIInstant(nanoseconds: 5_000_000_000)
     private func after(_ seconds: Double) -> HCIInstant {
@@ -15,17 +16,17 @@ import Testing
         #expect(clock.counter(at: Self.start) == 65280)
         #expect(clock.counter(at: after(0.999)) == 65280)
         #expect(clock.counter(at: after(1)) == 65281)
-        // Before its start: no earlier.
+        // Before its start, the counter is not smaller.
         #expect(clock.counter(at: HCIInstant(nanoseconds: 0)) == 65280)
     }
 
-    @Test func savedCounterGoesOn() {
+    @Test func savedCounterContinues() {
         let clock = EIDClock(saved: 100_000, at: Self.start)
         #expect(clock.counter(at: after(600)) == 100_600)
         #expect(EIDClock(saved: clock.counter(at: after(600)), at: after(601)).counter(at: after(602)) == 100_601)
     }
 
-    @Test func rightWallClockAdvancesItAndNeverPutsItBack() {
+    @Test func wallClockWithinTheToleranceOnlyAdvancesTheCounter() {
         var clock = EIDClock(epochUnixSeconds: 1_700_000_000, saved: 70_000, at: Self.start)
         // 10,000 s after the epoch: t = 75,280.
         let correction = clock.synchronize(unixMicroseconds: 1_700_010_000_000_000, isTrusted: true, at: after(10))
@@ -40,14 +41,14 @@ import Testing
         }
     }
 
-    @Test func withoutAnEpochTheWallClockSaysNothing() {
+    @Test func withoutAnEpochTheWallClockIsIgnored() {
         var clock = EIDClock(saved: 70_000, at: Self.start)
         let correction = clock.synchronize(unixMicroseconds: 1_700_010_000_000_000, isTrusted: true, at: after(10))
         #expect(correction == .none && clock.counter(at: after(10)) == 70_010)
     }
 
     @Test(arguments: [Int.min, Int.max, 0, -1, 1_700_000_000], [Int.min, Int.max, 0, 1_700_010_000_000_000])
-    func nonsenseIsSurvived(_ epoch: Int, _ wall: Int) {
+    func extremeValuesDoNotOverflow(_ epoch: Int, _ wall: Int) {
         var clock = EIDClock(epochUnixSeconds: epoch, saved: 70_000, at: Self.start)
         clock.synchronize(unixMicroseconds: wall, isTrusted: false, at: after(1))
         #expect(clock.counter(at: after(1)) >= 70_001)
@@ -55,7 +56,7 @@ import Testing
         #expect(EIDClock(saved: .max, at: Self.start).counter(at: after(5)) == .max)
     }
 
-    @Test func itNeverGoesBackwardsWhateverTheWallClockDoes() {
+    @Test func counterNeverDecreasesWithARandomWallClock() {
         var random = SplitMix64(seed: 17)
         var clock = EIDClock(epochUnixSeconds: 1_000_000, at: Self.start)
         var now = Self.start
@@ -73,11 +74,11 @@ import Testing
     }
 
     private static let day = 86_400
-    /// The wall clock `seconds` after the epoch.
+    /// The wall clock `seconds` after the epoch, in microseconds since 1970.
     private func wall(_ seconds: Int) -> Int { (1_700_000_000 + seconds) * 1_000_000 }
 
-    /// Ten years ahead for three seconds, and right again.
-    @Test func aWallClockThatIsWrongForAMomentChangesNothing() {
+    /// The wall clock is ten years ahead for three seconds.
+    @Test func briefErrorOfTheWallClockChangesNothing() {
         var clock = EIDClock(epochUnixSeconds: 1_700_000_000, saved: 165_280, at: Self.start)
         for (seconds, wall, correction) in [
             (0.0, wall(100_000), EIDClock.Correction.none), (1, wall(3650 * Self.day), .doubted(ahead: 0)),
@@ -93,19 +94,19 @@ import Testing
         }
     }
 
-    @Test func aDayIsBelievedAndMoreIsNot() {
+    @Test func acceptsADifferenceOfOneDayButNotOfTwo() {
         for (days, correction) in [(1, EIDClock.Correction.advanced), (2, .doubted(ahead: -2 * Self.day))] {
             var clock = EIDClock(epochUnixSeconds: 1_700_000_000, saved: 65_280, at: Self.start)
             let found = clock.synchronize(unixMicroseconds: wall(days * Self.day), isTrusted: false, at: Self.start)
             #expect(found == correction)
-            // Until somebody says that it is right.
+            // A synchronised wall clock is accepted.
             clock.synchronize(unixMicroseconds: wall(days * Self.day), isTrusted: true, at: Self.start)
             #expect(clock.counter(at: Self.start) == UInt32(65_280 + days * Self.day))
         }
     }
 
-    /// Nothing is known but what the wall clock says.
-    @Test func aNewBeaconBelievesTheFirstTime() {
+    /// A new beacon has no saved counter, so it accepts any wall clock.
+    @Test func newBeaconAcceptsTheFirstWallClock() {
         var clock = EIDClock(epochUnixSeconds: 1_700_000_000, at: Self.start)
         let first = clock.synchronize(unixMicroseconds: wall(900 * Self.day), isTrusted: false, at: Self.start)
         #expect(first == .advanced)

@@ -3,17 +3,17 @@ import EnduranceWorld
 import Testing
 import VirtualController
 
-/// A few hundred of the sequences that the endurance program lives through by the ten thousand.
+/// 200 fault sequences and one day of incidents; the endurance program runs ten thousand sequences and a year.
 struct EnduranceTests {
     @Test(arguments: 0..<20)
-    func everySequenceOfFaultsEndsOnTheAirWithTrueCounts(_ block: Int) {
+    func faultSequencesEndOnTheAirWithRightCounts(_ block: Int) {
         for number in block * 10..<block * 10 + 10 {
             let sequence = FaultSequence(seed: UInt64(number), overlapping: number % 2 == 1)
             #expect(sequence.complaints.isEmpty, "seed \(number): \(sequence.incidents): \(sequence.complaints)")
         }
     }
 
-    /// What a controller refuses at the very first start it will refuse for ever; afterwards there may be a way back.
+    /// If the controller refuses the parameters at the first start, the beacon ends. Later, it keeps trying.
     @Test(arguments: [VirtualControllerModel.raspberryPi, .zephyr])
     func refusedParametersEndTheFirstStartOnly(_ model: VirtualControllerModel) throws {
         let first = EnduranceWorld(model, seed: 1, intervalUnits: 160)

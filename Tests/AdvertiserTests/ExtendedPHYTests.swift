@@ -6,7 +6,7 @@ import VirtualController
 
 @testable import Advertiser
 
-/// Extended advertisements: what is sent, and which controllers are refused.
+/// Extended advertisements: the commands, and the requests that are refused.
 @Suite struct ExtendedPHYTests {
     private static func beacon(
         _ phy: ExtendedPHY, octets: Int = 300, units: UInt32 = 0x640, pdu: AdvertisingPDU = .nonconnectable
@@ -20,7 +20,7 @@ import VirtualController
             measuredPower: .none, address: .staticRandom(Sample.address), pdu: pdu, phy: phy)
     }
 
-    /// PHYs of the command, and its options; nil for version 1.
+    /// The PHYs and the coding options in the parameters; the options are `nil` for version 1 of the command.
     @Test(
         arguments: [
             (.le1M, 1, 1, nil), (.le2M, 1, 2, nil), (.coded, 3, 3, nil), (.codedS2, 3, 3, 3), (.codedS8, 3, 3, 4),
@@ -50,7 +50,7 @@ import VirtualController
     }
 
     /// A reload with other long data disables the set for the fragments.
-    @Test func longDataIsReplaced() throws {
+    @Test func reloadReplacesLongData() throws {
         let bench = Bench(.intel)
         let session = try bench.session(Self.beacon(.le1M, octets: 300))
         try session.start()
@@ -92,7 +92,7 @@ import VirtualController
         }
     }
 
-    @Test func aLegacyAdvertisementHasAnotherSet() throws {
+    @Test func legacyAndExtendedAdvertisementsShareNoSet() throws {
         var model = VirtualControllerModel.intel
         model.advertisingSets = 1
         let sources = [PayloadSource(try Sample.iBeacon()), PayloadSource(Self.beacon(.le2M))]
@@ -123,12 +123,12 @@ import VirtualController
             randomness: SplitMix64(seed: 1))
     }
 
-    /// The kernel is told the secondary channel, which decides the primary one too, and gets the whole data.
+    /// The secondary channel also decides the primary channel.
     @Test(
         arguments: [
             (.le1M, .secondaryChannel1M), (.le2M, .secondaryChannel2M), (.coded, .secondaryChannelCoded),
         ] as [(ExtendedPHY, ManagementAdvertisingFlags)], [true, false])
-    func theKernelSendsOn(
+    func kernelGetsTheSecondaryChannelAndAllData(
         _ wanted: (phy: ExtendedPHY, flag: ManagementAdvertisingFlags), _ knowsExtendedForm: Bool
     ) throws {
         var kernel = Self.kernel()
@@ -177,7 +177,7 @@ import VirtualController
         Refusal(pdu: .scannable, words: ["no data of its own"]),
         Refusal(octets: 246, pdu: .connectable, words: ["245"]),
     ])
-    private func theKernelIsNotAsked(_ refusal: Refusal) throws {
+    private func refusesWhatTheKernelCannotSend(_ refusal: Refusal) throws {
         var kernel = Self.kernel()
         refusal.change(&kernel)
         let channel = KernelChannel(kernel)

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The kernel's advertising manager as a value: hci0, its settings and its instances, with the checks of Linux 6.1.
+/// A simulation of the kernel's advertising manager for hci0: settings, instances, and the checks of Linux 6.1.
 struct FakeKernel {
     struct Instance: Hashable {
         var flags = ManagementAdvertisingFlags()
@@ -9,24 +9,25 @@ struct FakeKernel {
         var duration: UInt16 = 0
         var data: [UInt8] = []
         var scanResponse: [UInt8] = []
-        /// How often parameters were set: each time a new random address.
+        /// The number of times that parameters were set. Each time, the kernel draws a new random address.
         var addresses = 0
     }
 
     var settings: ManagementSettings = [.powered, .lowEnergy, .bredr]
     var supported: ManagementSettings = [.powered, .lowEnergy, .bredr, .connectable, .discoverable]
     var hasExtendedAdvertising = true
-    /// The secondary channels of extended advertising, and the data that fits into it.
+    /// The secondary channels of extended advertising.
     var secondaryChannels: ManagementAdvertisingFlags = [.secondaryChannel1M]
+    /// The largest number of data octets in extended advertising.
     var extendedDataLimit: UInt8 = 31
     var knowsExtendedForm = true
     var maximumInstances: UInt8 = 5
     var instances: [UInt8: Instance] = [:]
-    /// The level that the controller selects, whatever it is asked for.
+    /// The power that the controller selects for every request; `nil` to select the requested power.
     var selectedPower: RadioPower?
-    /// Sets that the kernel kept over a power cycle, and fails to turn off before it forgets them.
+    /// Sets that the kernel still believes to be enabled after a power cycle. The first command for such a set fails.
     var stale: Set<UInt8> = []
-    /// Answers these commands with that status.
+    /// The commands that are refused, and the status of the refusal.
     var refusals: [UInt16: ManagementStatus] = [:]
 
     mutating func answer(_ packet: ManagementPacket) -> ManagementEvent {
@@ -61,7 +62,7 @@ struct FakeKernel {
         case SetPowered.opcode: return done(set(.powered, octets))
         case SetLowEnergy.opcode: return done(set(.lowEnergy, octets))
         case ReadAdvertisingFeatures.opcode:
-            // Those above the number of instances are left out.
+            // Instances whose number is above the number of instances are left out.
             let told = instances.keys.filter { $0 <= instances.count }.sorted()
             return done(
                 ReadAdvertisingFeatures.ReturnParameters(
@@ -146,14 +147,14 @@ struct FakeKernel {
     }
 }
 
-/// The way to a fake kernel under a hand-moved clock, with all that was sent and what is to happen when.
+/// A channel to a fake kernel, with a simulated clock. It records the sent packets and delivers scripted events.
 final class KernelChannel: ManagementChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     var kernel: FakeKernel
     private(set) var sent: [ManagementPacket] = []
-    /// What other programs cause, in order of time.
+    /// The events that other programs cause, in order of time, in milliseconds.
     var script: [(time: Int, event: ManagementEvent)] = []
-    /// Waits that a signal breaks off, from the next one on.
+    /// The number of the following waits that a signal interrupts.
     var interruptions = 0
     private var answers: [ManagementEvent] = []
 
@@ -165,7 +166,7 @@ final class KernelChannel: ManagementChannel {
 
     func forget() { sent = [] }
 
-    /// Opcodes of what was sent, with the first parameter octet: `54:5`.
+    /// The opcodes of the sent packets, each with the first parameter octet: `54:5`.
     var steps: [String] {
         sent.map { packet in
             let code = Hexadecimal.text([UInt8(truncatingIfNeeded: packet.code)])

@@ -3,7 +3,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// A monitor channel as a test writes it, and the causes that are found.
+/// Passes packets of a monitor channel to a `ForeignActivity`, and returns what it finds.
 private struct Monitored {
     var activity: ForeignActivity
     var now = HCIInstant(nanoseconds: 0)
@@ -25,7 +25,7 @@ private struct Monitored {
         activity.receive(MonitorPacket(index: index, content), at: now)
     }
 
-    /// The finding of another program's command that the controller has executed.
+    /// Passes a command of another program and its successful answer, and returns the finding.
     mutating func finding<C: HCICommand>(_ command: C) -> ForeignActivity.Finding? {
         var octets: [UInt8] = [0x0E, 4, 1]
         octets.append(littleEndian: C.opcode.rawValue)
@@ -33,14 +33,14 @@ private struct Monitored {
             ?? find(.hci(HCIPacket(.event, octets + [0]), isFromController: true))
     }
 
-    /// A command of somebody else's and the controller's answer to it.
+    /// Passes a command of another program and the controller's answer.
     @discardableResult
     mutating func foreign(_ command: some HCICommand, _ status: HCIStatus = .success) -> ForeignActivity.Cause? {
         let begun = tell(.hci(command.packet, isFromController: false))
         return begun ?? answer(command, status)
     }
 
-    /// The same from us.
+    /// Passes a command of this program and the controller's answer.
     @discardableResult
     mutating func own(_ command: some HCICommand, _ status: HCIStatus = .success) -> ForeignActivity.Cause? {
         activity.sent(command.packet)
@@ -58,7 +58,7 @@ private struct Monitored {
         return activity.expire(at: now)
     }
 
-    /// This program adds an instance, or removes it.
+    /// Passes a management command of this program.
     mutating func own(_ packet: ManagementPacket) {
         activity.sent(packet)
         tell(.managementCommand(cookie: 3, packet))
@@ -72,7 +72,7 @@ private struct Monitored {
 @Suite struct ForeignActivityTests {
     private typealias Cause = ForeignActivity.Cause
 
-    @Test func whatWeDoOurselvesIsNoCause() throws {
+    @Test func ownCommandsAreNoDisturbance() throws {
         var monitored = Monitored(.legacy)
         let data = try LESetAdvertisingData([2, 1, 6])
         for _ in 0..<3 {
@@ -83,7 +83,7 @@ private struct Monitored {
         }
     }
 
-    @Test func hcitoolTurningItOffIsNamed() {
+    @Test func namesTheProgramThatTurnsAdvertisingOff() {
         var monitored = Monitored(.legacy)
         monitored.own(LESetAdvertisingEnable(true))
         monitored.opensRawSocket("hcitool")
@@ -92,14 +92,14 @@ private struct Monitored {
         #expect(cause?.description == "hcitool turned advertising off")
     }
 
-    @Test func whatTheControllerRefusedDidNoHarm() throws {
+    @Test func ignoresCommandsThatTheControllerRefused() throws {
         var monitored = Monitored(.legacy)
         monitored.opensRawSocket("hcitool")
         #expect(monitored.foreign(LESetAdvertisingEnable(false), .commandDisallowed) == nil)
         #expect(monitored.foreign(LESetRandomAddress(Sample.address), .commandDisallowed) == nil)
     }
 
-    @Test func theSameDataAgainDoesNoHarm() throws {
+    @Test func settingTheSameDataAgainIsNoDisturbance() throws {
         var monitored = Monitored(.legacy)
         monitored.own(try LESetAdvertisingData([2, 1, 6]))
         monitored.opensRawSocket("bleno")
@@ -111,7 +111,7 @@ private struct Monitored {
         #expect(monitored.foreign(HCIReset()) == Cause(.controllerReset, programs: ["bleno"]))
     }
 
-    @Test func whatTheKernelDoesIsTheWorkOfWhoAskedForIt() throws {
+    @Test func kernelActionIsAttributedToTheRequestingProgram() throws {
         var monitored = Monitored(.legacy)
         let added = ManagementPacket(code: AddAdvertising.opcode, index: 0, parameters: [1])
         #expect(monitored.tell(.managementCommand(cookie: 1, added)) == nil)
@@ -123,7 +123,7 @@ private struct Monitored {
         #expect(later?.description == "the kernel turned advertising off")
     }
 
-    @Test func setsOfOthersDoNotMatter() throws {
+    @Test func ignoresAdvertisingSetsOfOtherPrograms() throws {
         var monitored = Monitored(.sets(handles: [0xEF]))
         monitored.opensRawSocket("hcitool")
         func enable(_ on: Bool, _ handles: UInt8...) throws -> LESetExtendedAdvertisingEnable {
@@ -145,20 +145,20 @@ private struct Monitored {
         #expect(monitored.foreign(LEClearAdvertisingSets())?.kind == .advertisementRemoved)
     }
 
-    @Test func poweringDownIsTheWorkOfWhoAskedForIt() {
+    @Test func powerDownIsAttributedToTheRequestingProgram() {
         var monitored = Monitored(.legacy)
         #expect(monitored.tell(.closeIndex)?.description == "the adapter was powered down")
         let powered = SetPowered(false).packet(0)
         _ = monitored.tell(.managementCommand(cookie: 1, powered))
         #expect(monitored.tell(.closeIndex) == Cause(.poweredDown, programs: ["bluetoothd"]))
-        // hciconfig names the adapter only in its request.
+        // The socket of hciconfig is bound to no adapter. Only its ioctl names the adapter.
         monitored.tell(.socketOpened(cookie: 8, kind: .raw, program: "hciconfig"), index: 0xFFFF)
         #expect(monitored.tell(.closeIndex) == Cause(.poweredDown, programs: ["hciconfig"]))
         monitored.tell(.socketClosed(cookie: 8))
         #expect(monitored.tell(.deleteIndex)?.description == "the adapter was unplugged")
     }
 
-    @Test func anotherAdaptersFateDoesNotMatter() {
+    @Test func ignoresEventsOfOtherAdapters() {
         var monitored = Monitored(.legacy)
         #expect(monitored.tell(.closeIndex, index: 1) == nil)
         #expect(monitored.tell(.deleteIndex, index: 1) == nil)
@@ -166,7 +166,7 @@ private struct Monitored {
         #expect(monitored.answer(HCIReset(), .success) == nil)
     }
 
-    @Test func theUserChannelIsTakenBySomebody() {
+    @Test func reportsAProgramThatOpensTheUserChannel() {
         var monitored = Monitored(.legacy)
         #expect(
             monitored.tell(.socketOpened(cookie: 8, kind: .user, program: "zephyr"))
@@ -176,7 +176,7 @@ private struct Monitored {
 
     // MARK: Through the kernel
 
-    @Test func theKernelsOwnWorkIsNoCauseUnlessItLeavesAdvertisingOff() throws {
+    @Test func reportsOnlyLongPausesOfManagedAdvertising() throws {
         var monitored = Monitored(.managed(instances: [5]))
         for _ in 0..<3 {
             #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
@@ -193,13 +193,13 @@ private struct Monitored {
         #expect(monitored.wait(milliseconds: 249) == nil)
         #expect(monitored.activity.wakeTime != nil)
         #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: ["hcitool"]))
-        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is told once")
+        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is reported once")
         #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
         #expect(monitored.wait(milliseconds: 699) == nil)
         #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: []))
     }
 
-    @Test func managedDataThatNobodyAskedTheKernelForAreTold() throws {
+    @Test func reportsManagedDataThatNoCommandExplains() throws {
         var monitored = Monitored(.managed(instances: [5]))
         let ours = try AddExtendedAdvertisingData(instance: 5, data: [3, 0x16, 1, 2], scanResponse: [2, 0x0A, 4])
             .packet(0)
@@ -207,14 +207,14 @@ private struct Monitored {
         let added = try LESetAdvertisingData([2, 1, 6, 3, 0x16, 1, 2])
         let other = try LESetAdvertisingData([2, 1, 6])
         #expect(monitored.foreign(added) == nil)
-        // Without a raw socket, only the kernel can have sent it: another instance has its turn.
+        // No program has a raw socket, so the kernel has sent these data: another instance has its turn.
         #expect(monitored.foreign(other) == nil)
         #expect(monitored.activity.wakeTime == nil)
 
         monitored.opensRawSocket("hcitool")
         #expect(monitored.foreign(added) == nil)
         #expect(monitored.activity.wakeTime == nil)
-        // The kernel's next instance: it turns advertising on again.
+        // The kernel changes to another instance, and then turns advertising on again.
         #expect(monitored.foreign(other) == nil)
         #expect(monitored.foreign(LESetAdvertisingEnable(true)) == nil)
         #expect(monitored.activity.wakeTime == nil)
@@ -225,17 +225,17 @@ private struct Monitored {
         let cause = monitored.wait(milliseconds: 1)
         #expect(cause == Cause(.dataChanged, programs: ["hcitool"]))
         #expect(cause?.description == "hcitool changed the advertising data")
-        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is told once")
+        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is reported once")
         monitored.opensRawSocket("hcitool")
         #expect(monitored.foreign(try LESetScanResponseData([2, 1, 4])) == nil)
         #expect(monitored.wait(milliseconds: 250)?.kind == .scanResponseChanged)
     }
 
-    @Test func dataOfAManagedSetThatAreOursAgainAreNoCause() throws {
+    @Test func restoredDataOfAManagedSetAreNoDisturbance() throws {
         var monitored = Monitored(.managed(instances: [5]))
         let ours = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
         monitored.tell(.managementCommand(cookie: 1, ours))
-        // Data of another program's instance do not explain the same data in ours.
+        // Data that were requested for another instance do not explain the same data in the watched instance.
         monitored.tell(.managementCommand(cookie: 1, try AddAdvertising(instance: 4, data: [2, 1, 6]).packet(0)))
         monitored.opensRawSocket("hcitool")
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [0])) == nil)
@@ -244,12 +244,12 @@ private struct Monitored {
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 4, data: [2, 1, 6])) == nil)
         #expect(monitored.activity.wakeTime == nil)
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [2, 1, 6])) == nil)
-        // Turning the set on again does not bring its own data back.
+        // Enabling the set again does not restore its data.
         #expect(monitored.foreign(try LESetExtendedAdvertisingEnable(true, [.init(handle: 5)])) == nil)
         #expect(monitored.wait(milliseconds: 250) == Cause(.dataChanged, programs: ["hcitool"]))
     }
 
-    @Test func anInstanceOfOursThatSomebodyRemovesIsTold() throws {
+    @Test func reportsEachRemovedOwnInstanceOnce() throws {
         var monitored = Monitored(.managed(instances: [4, 5]))
         for instance in 4...5 as ClosedRange<UInt8> {
             monitored.own(try AddAdvertising(instance: instance, data: [2, 1, 6]).packet(0))
@@ -264,14 +264,14 @@ private struct Monitored {
         #expect(removed(1, cookie: 3) == nil)
         let cause = removed(5, cookie: 3)
         #expect(cause?.description == "bluetoothd removed the advertisement")
-        // The monitor tells it for each socket that hears it.
+        // The monitor channel shows the event once for each management socket.
         #expect(removed(5, cookie: 4) == nil)
         #expect(removed(4, cookie: 4)?.kind == .advertisementRemoved)
     }
 
     /// The session removes its instance and adds one with the same number. The kernel's events of the removal arrive
     /// late.
-    @Test func removalsByThisProgramAreNoCause() throws {
+    @Test func removalsByThisProgramAreNoDisturbance() throws {
         var monitored = Monitored(.managed(instances: [5]))
         let addition = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
         let event = ManagementEvent(index: 0, .advertisingRemoved(instance: 5)).packet
@@ -297,8 +297,8 @@ private struct Monitored {
         #expect(monitored.wait(milliseconds: 250) == Cause(.dataChanged, programs: ["hcitool"]))
     }
 
-    /// Programs open their sockets before it is known which adapter is ours, and they are told once.
-    @Test func anotherAdapterIsFollowedWithAllThatWasHeardOfPrograms() throws {
+    /// The monitor channel lists the open sockets only once, before this program has chosen its adapter.
+    @Test func followingAnotherAdapterKeepsTheKnownSockets() throws {
         var monitored = Monitored(.legacy)
         monitored.tell(.socketOpened(cookie: 9, kind: .raw, program: "hcitool"), index: 2)
         monitored.activity.follow(2)
@@ -323,7 +323,7 @@ private struct Monitored {
         }
     }
 
-    @Test func aForeignAddressLeavesALegacyAdvertisementOnTheAir() throws {
+    @Test func foreignAddressIsReportedAsAnAddressChange() throws {
         var monitored = Monitored(.legacy)
         let ours = LESetRandomAddress(try #require(DeviceAddress("C0:00:00:00:00:01")))
         _ = monitored.own(ours)
@@ -332,7 +332,7 @@ private struct Monitored {
             monitored.finding(LESetRandomAddress(try #require(DeviceAddress("C0:00:00:00:00:02")))) == .addressChanged)
     }
 
-    @Test func managedAdvertisingThatTheKernelTurnsOnAgainFreesTheRadio() {
+    @Test func reportsAFreeRadioWhenTheKernelAdvertisesAgain() {
         var monitored = Monitored(.managed(instances: [1]))
         #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
         #expect(monitored.activity.isAdvertising == true)
@@ -343,7 +343,7 @@ private struct Monitored {
         #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
     }
 
-    @Test func theProgramThatScansIsNamedUntilItStops() {
+    @Test func namesTheScanningProgramUntilItStops() {
         var monitored = Monitored(.managed(instances: [1]))
         for (code, program) in [(0x0023, "bluetoothd"), (0x0024, nil), (0x003A, "bluetoothd")] as [(UInt16, String?)] {
             monitored.tell(.managementCommand(cookie: 1, ManagementPacket(code: code, index: 0, parameters: [7])))
@@ -351,7 +351,7 @@ private struct Monitored {
         }
     }
 
-    @Test func instancesThatWereAddedAgainAreOnTheAir() throws {
+    @Test func instancesThatWereAddedAgainCountAsAdvertising() throws {
         var monitored = Monitored(.managed(instances: [1]))
         let on = try LESetExtendedAdvertisingEnable(true, [.init(handle: 1)])
         #expect(monitored.finding(try LESetExtendedAdvertisingEnable(false, [])) == nil)
@@ -360,7 +360,7 @@ private struct Monitored {
         #expect(monitored.activity.isAdvertising == true)
     }
 
-    @Test func randomTalkOnTheMonitorEndsNothing() {
+    @Test func randomMonitorPacketsNeverTrap() {
         var generator = SplitMix64(seed: 8)
         for watched in [
             ForeignActivity.Watched.legacy, .sets(handles: [0, 0xEF]), .managed(instances: [1, 2]),

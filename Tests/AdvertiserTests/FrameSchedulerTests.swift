@@ -3,14 +3,14 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// Who is on the air when, without a controller: slots are counted.
+/// The assignment of slots to advertisements, without a controller.
 @Suite struct FrameSchedulerTests {
-    /// Slots of each member, decided one after the other; checks at each that nobody is a whole slot off what it is owed.
+    /// Runs a scheduler from turn to turn, and adds up the time on the air of each member.
     private struct Run {
         var scheduler: FrameScheduler
         var now = HCIInstant(nanoseconds: 0)
         var airtime: [Int]
-        /// Of each member, of all slots.
+        /// The share of all slots that each member should get.
         let shares: [Double]
 
         init(_ units: [Int]) throws {
@@ -20,7 +20,7 @@ import Testing
             let rates = units.map { 1 / Double($0 + 8) }
             shares = rates.map { $0 / rates.reduce(0, +) }
             scheduler.start(at: now)
-            // The first half of the first slot lies before the start.
+            // The first slot began half a slot before the start.
             airtime[scheduler.current] += scheduler.slotMicroseconds / 2
         }
 
@@ -30,10 +30,10 @@ import Testing
             now = next
             let before = scheduler.current
             let hasChanged = scheduler.advance(to: now)
-            if hasChanged != (before != scheduler.current) { Issue.record("a turn that is none at \(now)") }
+            if hasChanged != (before != scheduler.current) { Issue.record("the result of advance is wrong at \(now)") }
         }
 
-        /// The most that somebody is off what it is owed, in slots.
+        /// The largest difference between a member's time on the air and its share, in slots.
         var worstLag: Double {
             let slots = airtime.map { Double($0) / Double(scheduler.slotMicroseconds) }
             let total = slots.reduce(0, +)
@@ -49,7 +49,7 @@ import Testing
     ]
 
     @Test(arguments: mixes)
-    func nobodyIsEverAWholeSlotOffWhatItIsOwed(_ units: [Int]) throws {
+    func noMemberIsMoreThanOneSlotOffItsShare(_ units: [Int]) throws {
         var run = try Run(units)
         var worst = 0.0
         for _ in 0..<2000 {
@@ -59,7 +59,7 @@ import Testing
         #expect(worst <= 1.01)
     }
 
-    @Test func nobodyIsEverAWholeSlotOffInSeededMixes() throws {
+    @Test func noMemberIsMoreThanOneSlotOffInSeededMixes() throws {
         var random = SplitMix64(seed: 3)
         for _ in 0..<200 {
             let units = (0..<2 + random.next(upTo: 8)).map { _ in 320 + random.next(upTo: 16_000) }
@@ -73,20 +73,20 @@ import Testing
         }
     }
 
-    @Test func turnsAreStrictlyLaterAndAlwaysToSomebodyElse() throws {
+    @Test func eachTurnIsLaterAndChangesTheMember() throws {
         for units in Self.mixes {
             var run = try Run(units)
             for _ in 0..<500 {
                 let (before, time) = (run.scheduler.current, run.now)
                 try run.turn()
                 #expect(run.now > time)
-                // A wake-up for nothing is only allowed where somebody's turn comes once in thousands of slots.
+                // A turn may keep the member only if another member has one slot in thousands.
                 #expect(run.scheduler.current != before || units.contains(0xFF_FFFF))
             }
         }
     }
 
-    @Test func oneAloneHasNoTurns() throws {
+    @Test func singleMemberNeverChanges() throws {
         var scheduler = try #require(FrameScheduler([AdvertisingInterval(rawValue: 160)]))
         #expect(scheduler.setInterval.rawValue == 160 && scheduler.current == 0)
         scheduler.start(at: HCIInstant(nanoseconds: 0))
@@ -96,7 +96,7 @@ import Testing
         #expect(FrameScheduler([]) == nil)
     }
 
-    @Test func equalSharersGoRound() throws {
+    @Test func equalMembersTakeTurnsInAFixedOrder() throws {
         var run = try Run([160, 160, 160])
         var order: [Int] = []
         for _ in 0..<30 {
@@ -106,12 +106,12 @@ import Testing
         for index in order.indices.dropFirst(3) { #expect(order[index] == order[index - 3]) }
         #expect(Set(order.prefix(3)) == [0, 1, 2])
         #expect(run.scheduler.slotMicroseconds == 35_000)
-        // Half a slot, then whole ones: events are due in the middle of theirs.
+        // Half a slot, then whole slots: each event is due in the middle of its slot.
         #expect(run.now.microseconds(since: HCIInstant(nanoseconds: 0)) == 29 * 35_000 + 17_500)
     }
 
-    /// What a late host leaves too long on the air is made up for.
-    @Test func lateHostsKeepTheShares() throws {
+    /// If a late host leaves a member on the air for too long, the others get more of the following slots.
+    @Test func sharesAreKeptIfTheHostIsLate() throws {
         var random = SplitMix64(seed: 9)
         var run = try Run([320, 560, 1120, 8000])
         for _ in 0..<20_000 {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatSleptForADayBeginsAnew() throws {
+    @Test func scheduleStartsAgainAfterADayOfSleep() throws {
         var run = try Run([320, 560, 1120, 8000])
         for _ in 0..<100 { try run.turn() }
         let morning = run.now.advanced(byMicroseconds: 86_400_000_000)
@@ -145,7 +145,7 @@ import Testing
         #expect(seen == [0, 1, 2, 3])
     }
 
-    @Test func aBreakChangesNobodysPlace() throws {
+    @Test func orderIsUnchangedAfterABreak() throws {
         var run = try Run([320, 560, 1120, 8000])
         for _ in 0..<50 { try run.turn() }
         var resumed = run.scheduler

@@ -4,7 +4,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// What goes through the kernel and what is lost on the way, before anything is sent.
+/// The layout of advertisements in kernel instances, and the warnings about settings that the kernel ignores.
 @Suite struct InstanceLayoutTests {
     private func layout(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> InstanceLayout {
         let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
@@ -22,7 +22,7 @@ import Testing
         return kernel
     }
 
-    @Test func onAControllerWithSetsIntervalAndPowerAreKept() throws {
+    @Test func intervalAndPowerAreKeptWithExtendedAdvertising() throws {
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
         advertisement.radioPower = Sample.power(-8)
         let layout = try layout(FakeKernel(), advertisement)
@@ -37,7 +37,7 @@ import Testing
                     [0x54, 0, 0, 0, 18, 0, 5, 0, 0xC0, 0, 0, 0, 0, 0, 0, 0x20, 3, 0, 0, 0x20, 3, 0, 0, 0xF8]))
     }
 
-    @Test func onALegacyControllerItIsSaidThatTheyAreNot() throws {
+    @Test func warnsOfIgnoredIntervalAndPowerOnALegacyController() throws {
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
         advertisement.radioPower = Sample.power(-8)
         let layout = try layout(legacy, advertisement)
@@ -52,7 +52,7 @@ import Testing
             ])
         #expect(layout.instances[0].interval.lowerBound.microseconds == 100_000)
         #expect(layout.instances[0].interval.upperBound.microseconds == 150_000)
-        // Nothing is asked for that would be ignored.
+        // The power would be ignored, so it is not requested.
         #expect(try layout.parameters(layout.instances[0])?.power == .noPreference)
     }
 
@@ -73,7 +73,7 @@ import Testing
         #expect(try reasons(kernel, advertisement) == [])
     }
 
-    @Test func anOlderKernelTakesNeitherIntervalNorPower() throws {
+    @Test func warnsOfIgnoredIntervalAndPowerOnAnOldKernel() throws {
         var kernel = FakeKernel()
         kernel.knowsExtendedForm = false
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
@@ -90,7 +90,7 @@ import Testing
         #expect(packet.octets == [0x3E, 0, 0, 0, 14, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 1, 6])
     }
 
-    @Test func channelsAndMissingFlagsAreSaid() throws {
+    @Test func warnsOfIgnoredChannelsAndAddedFlags() throws {
         var advertisement = try Sample.iBeacon()
         advertisement.channels = [.channel37]
         #expect(try reasons(FakeKernel(), advertisement).contains(.channelsIgnored))
@@ -102,17 +102,17 @@ import Testing
         #expect(try !reasons(FakeKernel(), advertisement).contains(.flagsAdded))
     }
 
-    @Test func anEphemeralIDIsGladOfNewAddresses() throws {
+    @Test func ephemeralIDHasNoAddressWarning() throws {
         #expect(try reasons(FakeKernel(), Sample.ephemeral(exponent: 4)) == [])
     }
 
-    @Test func severalTakeTheHighestFreeInstancesAndTurnsOnALegacyController() throws {
+    @Test func usesTheHighestFreeInstancesInTurnsOnALegacyController() throws {
         var kernel = legacy
         kernel.instances = [1: .init()]
         let layout = try layout(kernel, Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
         #expect(layout.instances.map(\.number) == [5, 4])
         #expect(layout.takesTurns)
-        // One second of the other one of ours, two of the one that is there.
+        // The silence: 1 s for the other new instance, and 2 s for the existing instance.
         #expect(layout.warnings.last?.reason == .turns(instances: 3, silence: 3))
         #expect(layout.warnings.last?.advertisement == nil)
         #expect(layout.warnings.first?.advertisement == 1)
@@ -120,7 +120,7 @@ import Testing
         #expect(try layout.parameters(layout.instances[0])?.flags.contains(.useDuration) == true)
     }
 
-    @Test func onAControllerWithSetsNothingTakesTurns() throws {
+    @Test func instancesTakeNoTurnsWithExtendedAdvertising() throws {
         let layout = try layout(FakeKernel(), Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
         #expect(!layout.takesTurns)
         #expect(try layout.parameters(layout.instances[1])?.duration == 0)
@@ -131,7 +131,7 @@ import Testing
         return failure { _ = try InstanceLayout(advertisements, on: adapter.capabilities) }?.description
     }
 
-    @Test func moreThanThereAreInstancesIsRefused() throws {
+    @Test func refusesMoreAdvertisementsThanFreeInstances() throws {
         var kernel = FakeKernel()
         kernel.maximumInstances = 3
         kernel.instances = [1: .init(), 2: .init()]
@@ -144,19 +144,19 @@ import Testing
         #expect(try refusal(kernel, [Sample.iBeacon()])?.contains("one advertisement needs one") == true)
     }
 
-    @Test func advertisingOfTheAdapterItselfIsInTheWay() throws {
+    @Test func refusesAnAdapterWithItsOwnAdvertisingOn() throws {
         var kernel = FakeKernel()
         kernel.settings.insert(.advertising)
         #expect(try refusal(kernel, [Sample.iBeacon()])?.contains("btmgmt --index 0 advertising off") == true)
     }
 
-    @Test func intervalsThatTheControllerCannotHaveAreRefused() throws {
+    @Test func refusesIntervalsOutsideTheControllersRange() throws {
         #expect(try refusal(legacy, [Sample.iBeacon(intervalUnits: 0x4001)])?.contains("20 ms...10240 ms") == true)
         #expect(try refusal(FakeKernel(), [Sample.iBeacon(intervalUnits: 0x4001)]) == nil)
         #expect(try refusal(FakeKernel(), [Sample.iBeacon(intervalUnits: 0x1F)]) != nil)
     }
 
-    @Test func dataThatTheKernelWouldRefuseIsRefusedWithTheReason() throws {
+    @Test func refusesDataThatTheKernelWouldRefuse() throws {
         var kernel = FakeKernel()
         kernel.settings.remove(.bredr)
         var advertisement = try Sample.iBeacon()

@@ -5,7 +5,7 @@ import EddystoneSecurity
 import HCI
 import Testing
 
-/// From the first message to the kernel to the last.
+/// The messages of a session to the kernel, and its reactions to the kernel's events.
 @Suite struct ManagedSessionTests {
     private func session(
         _ channel: KernelChannel, _ sources: PayloadSource..., memory: BeaconMemory? = nil, seed: UInt64 = 3
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func parametersThenDataThenRemoval(_ knowsExtendedForm: Bool) throws {
+    func sendsParametersThenDataThenRemoval(_ knowsExtendedForm: Bool) throws {
         var kernel = FakeKernel()
         kernel.knowsExtendedForm = knowsExtendedForm
         let channel = KernelChannel(kernel)
@@ -50,7 +50,7 @@ import Testing
         #expect(channel.kernel.instances == kernel.instances)
     }
 
-    @Test func powerAndLowEnergyArePutBackToWhatTheyWere() throws {
+    @Test func restoresThePowerAndLowEnergySettings() throws {
         var kernel = FakeKernel()
         kernel.settings = []
         let channel = KernelChannel(kernel)
@@ -69,7 +69,7 @@ import Testing
         #expect(channel.kernel.settings == [.powered, .lowEnergy])
     }
 
-    @Test func whatWasRaisedIsLoweredWhenTheRestFails() throws {
+    @Test func restoresTheSettingsIfOpeningFails() throws {
         var kernel = FakeKernel()
         kernel.settings = []
         kernel.refusals = [ReadAdvertisingFeatures.opcode: .rejected]
@@ -91,7 +91,7 @@ import Testing
         (AddExtendedAdvertisingParameters.opcode, .busy, "Add Extended Advertising Parameters on hci0: Busy (0x0A)"),
         (AddExtendedAdvertisingData.opcode, .invalidParameters, "Data on hci0: Invalid Parameters (0x0D)"),
     ])
-    func aRefusalIsNamedAndNothingStays(_ opcode: UInt16, _ status: ManagementStatus, _ text: String) throws {
+    func reportsARefusalAndLeavesNoInstance(_ opcode: UInt16, _ status: ManagementStatus, _ text: String) throws {
         var kernel = FakeKernel()
         kernel.settings = [.lowEnergy]
         kernel.refusals = [opcode: status]
@@ -104,7 +104,7 @@ import Testing
         #expect(channel.kernel.instances.isEmpty)
     }
 
-    @Test func aSetThatTheKernelKeptOverAPowerCycleIsNoObstacle() throws {
+    @Test func retriesTheParametersOnceAfterAPowerCycle() throws {
         var kernel = FakeKernel()
         kernel.stale = [5]
         let channel = KernelChannel(kernel)
@@ -115,7 +115,7 @@ import Testing
         #expect(throws: SessionError.self) { try session.rearm() }
     }
 
-    @Test func theSecondOfTwoThatFailsTakesTheFirstAway() throws {
+    @Test func removesTheFirstInstanceIfTheSecondFails() throws {
         let channel = KernelChannel(FakeKernel())
         let broken = PayloadSource(try Sample.ephemeral(exponent: 4))
         let session = try session(channel, PayloadSource(try Sample.iBeacon()), broken)
@@ -149,9 +149,9 @@ import Testing
         #expect(channel.kernel.instances[5]?.data.suffix(4) == [0, 0, 0, 30])
     }
 
-    /// In each window of 4 s, at any moment of it.
+    /// The id changes once in each window of 4 s, at a random moment.
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func anEphemeralIDComesWithANewAddress(_ seed: UInt64) throws {
+    func ephemeralIDChangesWithANewAddress(_ seed: UInt64) throws {
         let channel = KernelChannel(FakeKernel())
         let key = IdentityKey(FixedOctets(repeating: 7))
         let source = PayloadSource(try Sample.ephemeral(exponent: 2), identityKey: key)
@@ -166,7 +166,7 @@ import Testing
         #expect(channel.kernel.instances[5]?.data != first)
     }
 
-    @Test func idsGoOnAfterARestart() throws {
+    @Test func ephemeralIDsContinueAfterARestart() throws {
         let key = IdentityKey(FixedOctets(repeating: 7))
         let source = PayloadSource(try Sample.ephemeral(exponent: 10), identityKey: key)
         let channel = KernelChannel(FakeKernel())
@@ -197,14 +197,14 @@ import Testing
     ]
 
     @Test(arguments: ends.indices)
-    func whatEndsItIsTold(_ number: Int) throws {
+    func reportsTheEventThatEndsTheSession(_ number: Int) throws {
         let (content, wanted, text) = Self.ends[number]
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
         channel.script = [(2000, ManagementEvent(index: 0, content))]
         guard case .ended(let cause, let reason) = failure({ try session.run(until: instant(60)) }) else {
-            Issue.record("nothing ended")
+            Issue.record("the session did not end")
             return
         }
         #expect(cause == wanted)
@@ -213,7 +213,7 @@ import Testing
         #expect(channel.now == instant(2))
     }
 
-    @Test func whatConcernsOthersPassesBy() throws {
+    @Test func ignoresEventsOfOtherAdaptersAndInstances() throws {
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
@@ -229,7 +229,7 @@ import Testing
         #expect(channel.now == instant(10))
     }
 
-    @Test func anInstanceThatSomebodyElseTookIsNotRemoved() throws {
+    @Test func doesNotRemoveAnInstanceThatAnotherProgramTook() throws {
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
@@ -239,8 +239,8 @@ import Testing
         #expect(channel.kernel.instances[5] != nil)
     }
 
-    /// The kernel sends no data again that it believes to be on the controller.
-    @Test func rearmingSendsOtherDataAndThenTheSameAgain() throws {
+    /// The kernel does not send data that it believes to be on the controller.
+    @Test func rearmSendsOtherDataBeforeTheSameData() throws {
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
@@ -248,7 +248,7 @@ import Testing
         #expect(channel.steps == ["54:5", "55:5", "04", "54:5", "55:5", "55:5"])
         #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
 
-        // The same after a pause, in which the session counts as off the air.
+        // The same after a silence.
         channel.forget()
         session.silence(since: channel.now)
         try session.rearm()
@@ -256,9 +256,9 @@ import Testing
         #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
     }
 
-    /// Where the controller has sets the data is sent again, which does no harm and turns on what is off.
+    /// If the controller has sets, the same data is sent again, which enables an instance that is off.
     @Test(arguments: [true, false])
-    func verifyingDisturbsNothing(_ hasSets: Bool) throws {
+    func verificationDisturbsNothing(_ hasSets: Bool) throws {
         var kernel = FakeKernel()
         kernel.hasExtendedAdvertising = hasSets
         let channel = KernelChannel(kernel)
@@ -279,8 +279,8 @@ import Testing
         #expect(throws: SessionError.self) { try session.verify() }
     }
 
-    /// What is off the air is not counted; time goes by all the same.
-    @Test func eventsStandStillInSilenceAndGoOnAfterIt() throws {
+    /// The time of a silence is counted.
+    @Test func countsNoEventsDuringASilence() throws {
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
@@ -300,7 +300,7 @@ import Testing
     }
 
     @Test(arguments: 0...2)
-    func signalsDoNotLeaveItOn(_ interruptions: Int) throws {
+    func stopRemovesTheInstanceDespiteSignals(_ interruptions: Int) throws {
         let channel = KernelChannel(FakeKernel())
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()

@@ -6,10 +6,10 @@ import HCI
 import Testing
 import VirtualController
 
-/// What happens while the beacon is on the air.
+/// A session on the air: its packets, counters and telemetry, and the events that end it.
 @Suite struct OnAirTests {
     @Test(arguments: VirtualControllerModel.tested)
-    func nothingButThePayloadIsEverOnTheAir(_ model: VirtualControllerModel) throws {
+    func onlyThePayloadIsOnTheAir(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.iBeacon())
         try session.start()
@@ -25,7 +25,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested, [VirtualControllerModel.core4, .intel])
-    func anotherControllerHearsThePayload(_ model: VirtualControllerModel, _ ear: VirtualControllerModel) throws {
+    func anotherControllerReceivesThePayload(_ model: VirtualControllerModel, _ ear: VirtualControllerModel) throws {
         let air = VirtualAir()
         let bench = Bench(model, on: air)
         let listener = HCIHost(channel: VirtualChannel(ear, on: air))
@@ -47,7 +47,7 @@ import VirtualController
     }
 
     @Test(arguments: [VirtualControllerModel.raspberryPi, .intel, .zephyr], [UInt32(0x20), 0xA0, 0x320, 0x640])
-    func tenMinutesKeepTheRate(_ model: VirtualControllerModel, _ units: UInt32) throws {
+    func eventRateIsKeptForTenMinutes(_ model: VirtualControllerModel, _ units: UInt32) throws {
         let bench = Bench(model)
         let advertisement = try Sample.iBeacon(intervalUnits: units)
         let session = try bench.session(advertisement)
@@ -61,7 +61,7 @@ import VirtualController
         #expect(bench.pdus.allSatisfy { $0.data == Sample.iBeaconOctets })
     }
 
-    @Test func countersStandStillAfterTheStop() throws {
+    @Test func countersDoNotAdvanceAfterTheStop() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.iBeacon())
         #expect(session.computedEvents == 0 && session.secondsOnAir == 0)
@@ -85,14 +85,14 @@ import VirtualController
         bench.forget()
         try bench.run(session, seconds: 10)
         let isLegacy = session.setPlan.family == .legacy
-        // Once a second, and nothing but the data.
+        // The data once a second, and no other commands.
         #expect(bench.steps == [String](repeating: isLegacy ? "2008" : "2037", count: 10))
         let frames = bench.pdus.filter { $0.channel == 37 }.map { EddystoneTLM(AdvertisingData(octets: $0.data)) }
         let seconds = frames.map { $0?.uptimeDeciseconds ?? .max }
         #expect(seconds == seconds.sorted() && Set(seconds) == Set((0...10).map { UInt32($0 * 10) }).subtracting([100]))
         let counts = frames.map { $0?.advertisements ?? .max }
         #expect(counts == counts.sorted())
-        // ADV_CNT is what had been sent when the payload was made.
+        // ADV_CNT is the number of events before the payload was built.
         for (index, count) in counts.enumerated() { #expect(abs(Int(count) - index) <= 3) }
         let starts = bench.pdus.filter { $0.channel == 37 }.map(\.start)
         for (earlier, later) in zip(starts, starts.dropFirst()) {
@@ -100,7 +100,7 @@ import VirtualController
         }
     }
 
-    @Test func telemetryWithALongIntervalIsRenewedOnceInEach() throws {
+    @Test func telemetryIsRenewedOncePerLongInterval() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.telemetry(intervalUnits: 8000))
         try session.start()
@@ -109,7 +109,7 @@ import VirtualController
         #expect(bench.steps == ["2008", "2008", "2008", "2008"])
     }
 
-    @Test func countersGoOnFromWhereTheyStood() throws {
+    @Test func countersContinueFromTheirStartValuesAndWrapAround() throws {
         let bench = Bench(.raspberryPi)
         let advertisement = Sample.telemetry(intervalUnits: 0xA0)
         let session = try bench.session(
@@ -122,7 +122,7 @@ import VirtualController
         #expect(later.uptimeDeciseconds == 10 && later.advertisements < 30)
     }
 
-    @Test func renewalGoesOnWhileEventsKeepComing() throws {
+    @Test func telemetryIsRenewedWhileEventsKeepArriving() throws {
         let channel = VirtualChannel(.raspberryPi)
         var renewals = 0
         let host = HCIHost(channel: NoisyChannel(channel))
@@ -155,11 +155,11 @@ import VirtualController
         #expect(error?.description == "the controller reports a hardware error (code 0x42)")
     }
 
-    @Test func setThatTheControllerEndsEndsTheSession() throws {
+    @Test func terminatedSetEndsTheSession() throws {
         let bench = Bench(.intel)
         let session = try bench.session(Sample.iBeacon())
         try session.start()
-        // LE Advertising Set Terminated of another set is none of ours.
+        // LE Advertising Set Terminated of another set is ignored.
         bench.controller.inject(HCIPacket(.event, [0x3E, 6, 0x12, 0x43, 5, 0, 0, 0]))
         try bench.run(session, seconds: 1)
         bench.controller.inject(HCIPacket(.event, [0x3E, 6, 0x12, 0x43, 0, 0, 0, 0]))
@@ -167,7 +167,7 @@ import VirtualController
         #expect(error?.description == "the controller ended the advertising set: Limit Reached (0x43)")
     }
 
-    @Test func connectionIsFollowedByAdvertisingAgain() throws {
+    @Test func extendedAdvertisingIsEnabledAgainAfterAConnection() throws {
         let bench = Bench(.intel)
         var advertisement = try Sample.iBeacon()
         advertisement.pdu = .connectable
@@ -196,7 +196,7 @@ import VirtualController
 }
 
 extension EddystoneTLM {
-    /// The telemetry in `data`; `nil` where there is none.
+    /// The telemetry in `data`; `nil` if there is none.
     init?(_ data: AdvertisingData) {
         guard case .eddystoneTLM(let frame) = BeaconFrame(decoding: data) else { return nil }
         self = frame

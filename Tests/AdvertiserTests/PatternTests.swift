@@ -77,7 +77,7 @@ import VirtualController
         }
     }
 
-    @Test func theViewHasPatternAndPart() throws {
+    @Test func reportsThePatternAndTheCurrentPart() throws {
         let bench = Bench(.intel)
         let pattern = try Self.pattern()
         let session = try bench.session(try Self.beacon(pattern))

@@ -5,7 +5,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// What was asked for, what was granted, and what is told about it.
+/// The requested radio power, the granted power, and its description.
 @Suite struct PowerControlTests {
     struct Wish: CustomTestStringConvertible, Sendable {
         let model: VirtualControllerModel
@@ -54,7 +54,7 @@ import VirtualController
     ]
 
     @Test(arguments: wishes)
-    func grantIsWhatTheControllerSays(_ wish: Wish) throws {
+    func grantIsThePowerThatTheControllerReports(_ wish: Wish) throws {
         let bench = Bench(wish.model)
         var advertisement = try Sample.iBeacon()
         advertisement.radioPower = wish.requested.map(Sample.power)
@@ -64,12 +64,12 @@ import VirtualController
         #expect(session.grant == wish.grant)
         #expect(session.grant.description == wish.words)
         try bench.run(session, seconds: 0.5)
-        // What is on the air is the truth that the grant must agree with, where it names a power.
+        // If the grant states a power, it must be the power on the air.
         let sent = try #require(bench.pdus.first?.power)
         if let told = session.grant.power { #expect(sent == told) }
     }
 
-    @Test func broadcomThatCannotBeReadBackIsUnverified() throws {
+    @Test func broadcomPowerThatCannotBeReadBackIsUnverified() throws {
         let bench = Bench(.raspberryPi)
         var advertisement = try Sample.iBeacon()
         advertisement.radioPower = Sample.power(4)
@@ -82,7 +82,7 @@ import VirtualController
     }
 
     @Test(arguments: [(VirtualControllerModel.raspberryPi, UInt16(0xFC26)), (.legacyZephyr, 0xFC0E)])
-    func vendorCommandThatIsNotAnsweredDoesNotStopTheBeacon(
+    func unansweredVendorCommandDoesNotStopTheBeacon(
         _ model: VirtualControllerModel, _ opcode: UInt16
     ) throws {
         let bench = Bench(model)
@@ -98,7 +98,7 @@ import VirtualController
         }
     }
 
-    @Test func controllerThatKeepsItsPowerSecretIsUnknown() throws {
+    @Test func powerIsUnknownIfTheControllerDoesNotReportIt() throws {
         let bench = Bench(.core4)
         let session = try bench.session(Sample.iBeacon())
         bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
@@ -107,7 +107,7 @@ import VirtualController
         #expect(session.grant.description == "unknown: the controller does not report it")
     }
 
-    @Test func vendorCommandsGoOnlyToTheirMakers() throws {
+    @Test func sendsVendorCommandsOnlyToControllersOfTheVendor() throws {
         var stranger = VirtualControllerModel.raspberryPi
         stranger.company = .realtek
         let bench = Bench(stranger)
@@ -119,7 +119,7 @@ import VirtualController
         #expect(!bench.commands.contains { Bench.opcode($0) >= 0xFC00 })
     }
 
-    @Test func powerControlFollowsMakerAndFeature() throws {
+    @Test func powerControlFollowsManufacturerAndFeature() throws {
         let expected: [(VirtualControllerModel, PowerControl, String)] = [
             (.raspberryPi, .broadcom, "vendor command (Broadcom), unverified"), (.core4, .none, "none"),
             (.legacyZephyr, .zephyr, "vendor command (Zephyr)"),
@@ -159,7 +159,7 @@ import VirtualController
         #expect(session.payload.octets.last == UInt8(bitPattern: Int8(measured)))
     }
 
-    @Test func fallbackIsTakenWhereThePowerIsUnknown() throws {
+    @Test func usesTheFallbackIfThePowerIsUnknown() throws {
         let bench = Bench(.core4)
         let session = try bench.session(calibrated([(0, -59)], fallback: -70))
         bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }

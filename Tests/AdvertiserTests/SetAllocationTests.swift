@@ -6,7 +6,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Who is sent from which set, and who may not share one.
+/// The assignment of advertisements to sets, and the advertisements that cannot share a set.
 @Suite struct SetAllocationTests {
     private func allocation(
         _ model: VirtualControllerModel, _ advertisements: [Advertisement], sets: Int? = nil, isExclusive: Bool = true
@@ -44,7 +44,7 @@ import VirtualController
         return advertisement
     }
 
-    @Test func eachHasASetOfItsOwnWhereThereAreSets() throws {
+    @Test func eachAdvertisementHasItsOwnSetIfThereAreEnough() throws {
         let found = try allocation(.intel, try frames([100, 200, 300]))
         #expect(found.sets.map(\.members) == [[0], [1], [2]])
         #expect(
@@ -55,7 +55,7 @@ import VirtualController
         #expect(beside.sets.map(\.parameters.family) == [.extended(handle: 0xEF), .extended(handle: 0xEE)])
     }
 
-    @Test func legacyControllersHaveOneForAll() throws {
+    @Test func legacyControllersHaveOneSetForAll() throws {
         for model in [VirtualControllerModel.raspberryPi, .core4, .legacyZephyr] {
             let found = try allocation(model, try frames([200, 350, 700, 5000]))
             #expect(found.sets.map(\.members) == [[0, 1, 2, 3]])
@@ -64,22 +64,22 @@ import VirtualController
         }
     }
 
-    /// Four sets for six: the three fastest keep theirs, the others share the last one.
-    @Test func whoeverIsLeftOverSharesTheLastSet() throws {
+    /// Six advertisements on four sets: each of the three fastest has its own set, the others share one.
+    @Test func slowestAdvertisementsShareOneSet() throws {
         let found = try allocation(.zephyr, try frames([1000, 100, 2000, 150, 200, 3000]))
         #expect(found.sets.map(\.members) == [[0, 2, 5], [1], [3], [4]])
         #expect(found.sets[1].parameters.interval.microseconds == 100_000)
     }
 
-    /// Neither kind pushes the other out: each has at least the set that it needs.
-    @Test func differentKindsShareDifferentSets() throws {
+    /// The advertisements of each radio power get at least one set.
+    @Test func differentRadioPowersUseDifferentSets() throws {
         var advertisements = try frames([1000, 1000, 1000, 100])
         for index in [1, 2] { advertisements[index].radioPower = Sample.power(-8) }
         #expect(try allocation(.intel, advertisements, sets: 2).sets.map(\.members) == [[0, 3], [1, 2]])
         #expect(try allocation(.intel, advertisements, sets: 3).sets.map(\.members) == [[0], [1, 2], [3]])
     }
 
-    @Test func anIdKeepsToItselfAndItsTelemetry() throws {
+    @Test func ephemeralIDSharesASetOnlyWithItsTelemetry() throws {
         let advertisements = [try ephemeral(), encrypted(), try frames([500])[0]]
         #expect(try allocation(.zephyr, advertisements).sets.map(\.members) == [[0], [1], [2]])
         let two = try allocation(.zephyr, advertisements, sets: 2)
@@ -91,7 +91,7 @@ import VirtualController
     private static let needs2 = ". This controller has one advertising set, and 2 would be needed: "
     private static let idRule = "an ephemeral id shares its address only with its own encrypted telemetry"
 
-    @Test func anIdBesideAnythingElseIsRefused() throws {
+    @Test func refusesOtherFramesInTheSetOfAnEphemeralID() throws {
         let other = Advertisement.RotatingKey(identityKeyFile: "b.key", rotationExponent: 10)
         let table: [([Advertisement], String)] = [
             (
@@ -120,7 +120,7 @@ import VirtualController
         }
     }
 
-    @Test func whatASetCannotChangeIsNamed() throws {
+    @Test func namesTheDifferenceThatPreventsSharing() throws {
         func change(_ body: (inout Advertisement) -> Void) throws -> [Advertisement] {
             var advertisements = try frames([500, 500, 500])
             body(&advertisements[2])
@@ -147,15 +147,15 @@ import VirtualController
         #expect(refusal(.raspberryPi, answers)?.contains("they differ in scan response. This") == true)
     }
 
-    @Test func tooManyEventsAreRefusedWithTheNumbers() throws {
-        // Twice 1000 / 142.5, from a controller that gives 1000 / 105.
+    @Test func refusesEventRatesThatTheControllerCannotSend() throws {
+        // Twice 1000 / 142.5 is needed, and the controller gives 1000 / 105.
         let frames = try frames([137.5, 137.5])
         #expect(
             refusal(.core4, frames)
                 == "these frames need 14.0 events/s; this controller gives 9.5 at 100 ms: choose longer intervals or "
                 + "fewer frames")
         #expect(refusal(.raspberryPi, frames) == nil)
-        // So close that one decimal would not show it.
+        // With one decimal, both rates would look equal.
         #expect(
             refusal(.core4, try self.frames([309.375, 309.375, 309.375]))
                 == "these frames need 9.543 events/s; this controller gives 9.524 at 100 ms: choose longer intervals "
@@ -169,7 +169,7 @@ import VirtualController
         #expect(refusal(.raspberryPi, try self.frames([100, 60_000])) == nil)
     }
 
-    @Test func telemetryGoesWithAFrameOfItsAddress() throws {
+    @Test func refusesTelemetryFromAnAddressOfNoOtherFrame() throws {
         var telemetry = Sample.telemetry(intervalUnits: 1600)
         telemetry.address = .public
         let frame = try frames([500])[0]
@@ -186,7 +186,7 @@ import VirtualController
         #expect(refusal(.intel, [frame, other, telemetry]) == nil)
     }
 
-    @Test func aNameBesideAnEphemeralIdIsRefused() throws {
+    @Test func refusesAScanResponseWithAnEphemeralID() throws {
         var advertisement = try ephemeral()
         advertisement.pdu = .scannable
         advertisement.scanResponse = AdvertisingData(octets: [2, 9, 65])
@@ -202,8 +202,8 @@ import VirtualController
         #expect(refusal(.intel, []) == "there is no advertisement to send")
     }
 
-    /// Whatever is asked for, it is refused or everybody has exactly one set that can carry it.
-    @Test func seededWishesAreMetOrRefused() throws {
+    /// A random request is refused, or each advertisement has exactly one set that can send it.
+    @Test func seededRequestsAreMetOrRefused() throws {
         var random = SplitMix64(seed: 21)
         let capabilities = try VirtualControllerModel.tested.map { try Bench($0).capabilities() }
         var met = 0

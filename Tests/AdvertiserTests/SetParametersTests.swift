@@ -5,7 +5,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// What is refused before anything is sent, and in which words.
+/// The requests that are refused before any command is sent, and the messages.
 @Suite struct SetParametersTests {
     private func refusal(
         _ model: VirtualControllerModel, address: DeviceAddress? = nil, _ advertisement: Advertisement
@@ -30,7 +30,7 @@ import VirtualController
         #expect(try refusal(.core4, advertisement) == nil)
     }
 
-    @Test func connectableMay20MsOnCore4() throws {
+    @Test func acceptsConnectableAdvertisingAt20MsOnCore4() throws {
         var advertisement = try Sample.iBeacon(intervalUnits: 0x20)
         advertisement.pdu = .connectable
         #expect(try refusal(.core4, advertisement) == nil)
@@ -54,7 +54,7 @@ import VirtualController
         (VirtualControllerModel.core4, UInt32(0x4000)), (.raspberryPi, 0x20), (.raspberryPi, 0x4000), (.intel, 0x20),
         (.zephyr, 0xFF_FFFF),
     ])
-    func intervalsAtTheEdgesAreTaken(_ model: VirtualControllerModel, _ units: UInt32) throws {
+    func intervalsAtTheLimitsAreAccepted(_ model: VirtualControllerModel, _ units: UInt32) throws {
         #expect(try refusal(model, try Sample.iBeacon(intervalUnits: units)) == nil)
     }
 
@@ -67,7 +67,7 @@ import VirtualController
                 == "\(text) is not a static random address: its first byte must be C0...FF")
     }
 
-    @Test func publicAddressMustBeThere() throws {
+    @Test func refusesAPublicAddressIfTheControllerHasNone() throws {
         var advertisement = try Sample.iBeacon()
         advertisement.address = .public
         #expect(
@@ -76,7 +76,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func publicAddressIsTheControllers(_ model: VirtualControllerModel) throws {
+    func usesTheControllersPublicAddress(_ model: VirtualControllerModel) throws {
         let address = try #require(DeviceAddress("00:00:5E:00:53:01"))
         let bench = Bench(model, address: address)
         var advertisement = try Sample.iBeacon()
@@ -90,7 +90,7 @@ import VirtualController
         #expect(bench.pdus.allSatisfy { $0.address == address && $0.addressType == .publicDevice })
     }
 
-    @Test func scanResponseNeedsAPDUThatAllowsAsking() throws {
+    @Test func scanResponseNeedsAScannableOrConnectablePDU() throws {
         var advertisement = try Sample.iBeacon()
         advertisement.scanResponse = AdvertisingData(octets: [2, 9, 65])
         #expect(

@@ -2,14 +2,14 @@ import Advertiser
 import BluetoothTypes
 import Testing
 
-/// How fast a shared set must run: worked out by hand, in steps of 0.625 ms of which the mean advDelay is 8.
+/// The interval of a shared set, in steps of 0.625 ms. The mean advDelay is 8 steps.
 @Suite struct SharedPaceTests {
     private static let byHand: [([UInt32], UInt32)] = [
-        // One alone keeps its interval, whatever it is.
+        // A single member keeps its interval.
         ([160], 160), ([0x20], 0x20), ([0xFF_FFFF], 0xFF_FFFF),
-        // Two at 100 ms: 105 ms / 2 = 52.5 ms, less 5 ms: 47.5 ms.
+        // Two members at 100 ms: 105 ms / 2 = 52.5 ms, minus 5 ms: 47.5 ms.
         ([160, 160], 76),
-        // Three at 168 - 8: 168 / 3 = 56 exactly, which must not be rounded down.
+        // Three members of 168 - 8 steps: 168 / 3 = 56 exactly, which must not be rounded down.
         ([160, 160, 160], 48),
         // 1 / (1/328 + 1/568 + 1/1128 + 1/8008) = 171.79…: the sample profile, 200, 350, 700 and 5000 ms.
         ([320, 560, 1120, 8000], 163),
@@ -23,15 +23,15 @@ import Testing
         #expect(pace.interval == AdvertisingInterval(rawValue: expected))
     }
 
-    @Test func whatNoIntervalIsShortEnoughForHasNone() {
+    @Test func reportsNoIntervalIfNoneIsShortEnough() {
         let twenty = AdvertisingInterval(rawValue: 0x20)
-        // 40 steps for five: 8 are the delay alone, so the interval would be 0; with six there is none.
+        // For five members, 40 / 5 = 8 steps are the delay alone, so the interval is 0. For six, there is none.
         #expect(SharedPace([AdvertisingInterval](repeating: twenty, count: 5)).interval?.rawValue == 0)
         #expect(SharedPace([AdvertisingInterval](repeating: twenty, count: 6)).interval == nil)
         #expect(SharedPace([]).interval == nil)
     }
 
-    /// Against exact fractions, for sets small enough to be computed with.
+    /// The sets are small enough for exact fractions in 64 bits.
     @Test func seededSetsAgreeWithExactFractions() {
         var random = SplitMix64(seed: 42)
         for _ in 0..<2000 {

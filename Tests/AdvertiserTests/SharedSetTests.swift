@@ -5,7 +5,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Several advertisements on one set, as they are heard: the controller's events drift against the host's slots.
+/// Several advertisements on one set, as they are on the air: the controller's events drift against the host's slots.
 @Suite struct SharedSetTests {
     struct Mix: CustomTestStringConvertible, Sendable {
         let milliseconds: [Double]
@@ -17,7 +17,7 @@ import VirtualController
         [500, 600, 700, 800, 900, 1000, 10000],
     ].map(Mix.init)
 
-    /// 2 % or 6 events, whichever is larger.
+    /// Returns whether ten minutes contain the right number of events, within 2 % or 6 events, whichever is larger.
     private func isMet(_ count: Int, _ milliseconds: Double) -> Bool {
         let owed = 600_000 / (milliseconds + 5)
         return abs(Double(count) - owed) <= max(0.02 * owed, 6)
@@ -34,7 +34,7 @@ import VirtualController
             for (count, milliseconds) in zip(counts, mix.milliseconds) {
                 #expect(isMet(count, milliseconds), "\(count) events at \(milliseconds) ms, seed \(seed)")
             }
-            // What is computed is what was sent, as well as it can be known.
+            // The computed number of events is right within 6 events or 2 %.
             for (status, count) in zip(session.advertisements, counts) {
                 #expect(abs(Int(status.events) - count) <= max(6, count / 50))
             }
@@ -44,7 +44,7 @@ import VirtualController
     }
 
     @Test(arguments: [UInt64(11), 12, 13, 14, 15, 16])
-    func sampleProfileHasWhatItIsOwed(_ seed: UInt64) throws {
+    func sampleProfileKeepsItsEventRates(_ seed: UInt64) throws {
         let bench = Bench(.raspberryPi, on: VirtualAir(.init(seed: seed)))
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -55,9 +55,9 @@ import VirtualController
         }
     }
 
-    /// The bound must hold for nearly every history, not just for chosen seeds: an event near the end of its slot may
-    /// fall into the next one, which for rare frames is a matter of chance.
-    @Test func seededMixesAreMet() throws {
+    /// At least 99 % of the frames must keep their rate. An event near the end of its slot may fall into the next slot,
+    /// so a rare frame may miss its rate by chance.
+    @Test func seededMixesKeepTheirEventRates() throws {
         var random = SplitMix64(seed: 5)
         var missed = 0
         var all = 0
@@ -76,9 +76,9 @@ import VirtualController
         #expect(all >= 90 && missed * 100 <= all)
     }
 
-    /// Events go on in their own rhythm whatever the host does: data is replaced in place.
+    /// The set stays enabled while its data is replaced, so all gaps have the usual length.
     @Test(arguments: [VirtualControllerModel.raspberryPi, .zephyr])
-    func thereIsNeverAGap(_ model: VirtualControllerModel) throws {
+    func changingTheDataLeavesNoGap(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         let session = try bench.session(Sample.iBeacons([200, 350, 700, 5000]), setLimit: 1)
         try session.start()
@@ -91,8 +91,8 @@ import VirtualController
         }
     }
 
-    /// Right after the start events lie in the middle of their slots, so that not one goes astray.
-    @Test func firstEventsAreExactlyTheSchedulers() throws {
+    /// Right after the start, events lie in the middle of their slots, so none falls into another slot.
+    @Test func firstEventsFollowTheScheduleExactly() throws {
         for seed in UInt64(0)..<10 {
             let bench = Bench(.raspberryPi, on: VirtualAir(.init(seed: seed)))
             let session = try bench.session(Sample.iBeacons([320, 320, 320]))
@@ -104,7 +104,7 @@ import VirtualController
         }
     }
 
-    @Test func telemetryIsFreshWheneverItsTurnComes() throws {
+    @Test func telemetryIsCurrentAtEachTurn() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(Sample.lobby())
         try session.start()
@@ -123,8 +123,7 @@ import VirtualController
         }
     }
 
-    /// Nothing is woken up for where nothing changes.
-    @Test func nothingIsDueWhereNothingRotatesAndNothingIsRenewed() throws {
+    @Test func neverWakesUpWithoutRotationAndRenewal() throws {
         for (model, sources) in [
             (VirtualControllerModel.raspberryPi, try Sample.iBeacons([100])),
             (.intel, try Sample.iBeacons([100, 200, 300, 400])),
@@ -143,7 +142,7 @@ import VirtualController
         }
     }
 
-    @Test func nothingIsSentThatIsOnTheAirAlready() throws {
+    @Test func sendsNoDataThatIsAlreadyOnTheAir() throws {
         let bench = Bench(.raspberryPi)
         let twice = try Sample.iBeacons([300]) + Sample.iBeacons([300])
         let session = try bench.session(twice)
@@ -153,8 +152,8 @@ import VirtualController
         #expect(bench.commands.isEmpty && bench.events.count > 60)
     }
 
-    /// A day of four frames on one set, from decision to decision.
-    @Test func aDayIsCountedRight() throws {
+    /// Four frames share one set for a day.
+    @Test func computedEventsAreRightAfterADay() throws {
         let bench = Bench(.raspberryPi)
         bench.channel.air.observer = nil
         let session = try bench.session(Sample.iBeacons([8000, 14_000, 28_000, 40_000]))

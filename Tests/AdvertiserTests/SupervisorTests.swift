@@ -2,13 +2,13 @@ import Advertiser
 import HCI
 import Testing
 
-/// The decisions that the sequences of faults do not tell apart.
+/// Single decisions of the supervisor, in addition to the fault sequences of `EnduranceTests`.
 struct SupervisorTests {
     private func at(_ milliseconds: Int) -> HCIInstant {
         HCIInstant(nanoseconds: 0).advanced(byMicroseconds: milliseconds * 1000)
     }
 
-    /// On the air since 0.
+    /// Returns a supervisor whose beacon is on the air since 0.
     private func onAir(_ pacing: SupervisorPacing = SupervisorPacing()) -> Supervisor {
         var supervisor = Supervisor(adapter: "hci0", pacing: pacing, at: at(0))
         #expect(supervisor.wake(at: at(0)) == [.open])
@@ -17,7 +17,7 @@ struct SupervisorTests {
         return supervisor
     }
 
-    @Test func itIsReadyOnlyOnceItIsOnTheAir() {
+    @Test func reportsReadyOnlyOnceOnTheAir() {
         var supervisor = Supervisor(adapter: "hci0", at: at(0))
         #expect(supervisor.state == .starting(nil))
         _ = supervisor.wake(at: at(0))
@@ -31,7 +31,7 @@ struct SupervisorTests {
         #expect(supervisor.rearms.isEmpty)
     }
 
-    @Test func aStaticBeaconWakesUpForItsVerificationAlone() {
+    @Test func staticBeaconWakesUpOnlyForVerification() {
         var supervisor = onAir()
         for turn in 1...10 {
             let due = at(15_000 * turn)
@@ -41,7 +41,7 @@ struct SupervisorTests {
         }
     }
 
-    @Test func aHangingActionStarvesTheWatchdog() {
+    @Test func hangingActionDoesNotFeedTheWatchdog() {
         var supervisor = onAir()
         #expect(supervisor.wake(at: at(15_000)) == [.verify])
         #expect(supervisor.wake(at: at(30_000)) == [.notify(.watchdog)])
@@ -57,7 +57,7 @@ struct SupervisorTests {
         #expect(supervisor.state == .recovering(.adapterMissing, attempt: 1))
     }
 
-    @Test func anAdapterThatOthersPowerDownIsRaisedEveryTwoSecondsAtMost() {
+    @Test func powersAnAdapterOnAtMostEveryTwoSeconds() {
         var supervisor = onAir()
         var raised: [Int] = []
         for millisecond in stride(from: 2500, through: 12_500, by: 100) {
@@ -73,7 +73,7 @@ struct SupervisorTests {
         #expect(zip(raised, raised.dropFirst()).allSatisfy { $1 - $0 >= 2000 }, "\(raised)")
     }
 
-    @Test func aFreedRadioEndsTheWaitAfterARefusal() {
+    @Test func freedRadioEndsTheWaitAfterARefusal() {
         var supervisor = onAir()
         var now = at(1000)
         var actions = supervisor.handle(.failed(.refused, "0x0C"), at: now)
@@ -93,19 +93,19 @@ struct SupervisorTests {
         #expect(supervisor.handle(.radioFreed, at: now) == [.open])
     }
 
-    @Test func aFreedRadioDoesNotHelpAnAdapterThatIsOff() {
+    @Test func freedRadioDoesNotEndTheWaitForRFKill() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.rfkill, "blocked"), at: at(1000))
         #expect(supervisor.handle(.radioFreed, at: at(1100)).isEmpty)
     }
 
-    @Test func aFreedRadioIsVerifiedOnTheAir() {
+    @Test func freedRadioStartsAVerificationOnTheAir() {
         var supervisor = onAir()
         #expect(supervisor.handle(.radioFreed, at: at(1000)) == [.verify])
         #expect(supervisor.handle(.verified, at: at(1000)) == [.notify(.watchdog)])
     }
 
-    @Test func anAttemptThatAnotherProgramSpoilsIsTriedAgain() {
+    @Test func repeatsARearmThatAnotherProgramDisturbed() {
         var supervisor = onAir()
         #expect(supervisor.handle(.failed(.foreignDisabled, "off"), at: at(1000)).contains(.rearm))
         _ = supervisor.handle(.failed(.foreignDisabled, "still off"), at: at(1200))
@@ -113,8 +113,8 @@ struct SupervisorTests {
         #expect(supervisor.handle(.radioFreed, at: at(1300)) == [.rearm])
     }
 
-    /// Programs that reset the controller are answered within two seconds, whatever happened shortly before.
-    @Test func aResetAfterOtherFaultsIsAnsweredSoon() {
+    /// After a reset by another program, the adapter is opened again within two seconds, even after many other faults.
+    @Test func reopensSoonAfterAResetDespiteEarlierFaults() {
         var supervisor = onAir()
         for second in 1...12 {
             _ = supervisor.handle(.failed(.foreignDisabled, "off"), at: at(second * 5000))
@@ -126,7 +126,7 @@ struct SupervisorTests {
         #expect(supervisor.wake(at: at(66_000)).contains(.open))
     }
 
-    @Test func rfkillIsWaitedForAndNotFought() {
+    @Test func waitsForRFKillWithoutAttempts() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.rfkill, "blocked"), at: at(1000))
         for millisecond in stride(from: 1000, through: 600_000, by: 1000) {
@@ -139,9 +139,9 @@ struct SupervisorTests {
         #expect(supervisor.lastOutage?.microseconds == 599_502_000)
     }
 
-    @Test func whatExplainsAnOutageIsWhatItIsCountedUnder() {
+    @Test func outageIsCountedUnderItsWeightiestCause() {
         var supervisor = onAir()
-        // An unplugged adapter is first noticed as one that does not answer.
+        // An unplugged adapter first does not answer.
         _ = supervisor.handle(.failed(.noAnswer, "no answer"), at: at(1000))
         _ = supervisor.handle(.failed(.adapterGone, "unplugged"), at: at(1000))
         _ = supervisor.handle(.failed(.adapterMissing, "missing"), at: at(1000))
@@ -151,7 +151,7 @@ struct SupervisorTests {
         #expect(supervisor.rearms == [.adapterGone: 1])
     }
 
-    @Test func aBadProfileLeavesTheOldOneAndIsTold() {
+    @Test func refusedReloadKeepsTheOldProfileAndIsReported() {
         var supervisor = onAir()
         #expect(supervisor.handle(.reloadRequested, at: at(1000)) == [.notify(.reloading), .readProfile])
         let actions = supervisor.handle(.reloadBad("no name"), at: at(1001))
@@ -165,7 +165,7 @@ struct SupervisorTests {
         #expect(supervisor.rearms.isEmpty)
     }
 
-    @Test func aProfileThatIsReadDuringAnOutageIsWhatComesBack() {
+    @Test func profileReadDuringAnOutageIsUsedAtTheNextStart() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.adapterGone, "unplugged"), at: at(1000))
         _ = supervisor.handle(.failed(.adapterMissing, "missing"), at: at(1000))
@@ -175,7 +175,7 @@ struct SupervisorTests {
         #expect(actions.contains(.notify(.ready)))
     }
 
-    @Test func aProfileForAnotherAdapterLeavesTheFirstInOrder() {
+    @Test func profileForAnotherAdapterClosesTheFirstAdapter() {
         var supervisor = onAir()
         _ = supervisor.handle(.reloadRequested, at: at(1000))
         let actions = supervisor.handle(.reloadGood(adapter: "hci1"), at: at(1001))
@@ -184,11 +184,11 @@ struct SupervisorTests {
         _ = supervisor.handle(.opened, at: at(1002))
         _ = supervisor.handle(.started("on the air"), at: at(1003))
         #expect(supervisor.state == .onAir)
-        // It was meant.
+        // A requested change of the adapter is not counted as a recovery.
         #expect(supervisor.rearms.isEmpty)
     }
 
-    @Test func theImpossibleEndsABeaconThatNeverWasOnTheAir() {
+    @Test func impossibleFirstStartEndsTheBeacon() {
         var supervisor = Supervisor(adapter: "hci0", at: at(0))
         _ = supervisor.wake(at: at(0))
         _ = supervisor.handle(.opened, at: at(0))
@@ -196,7 +196,7 @@ struct SupervisorTests {
         #expect(supervisor.nextWakeUp == nil)
     }
 
-    @Test func theImpossibleEndsNoBeaconThatWasOnTheAir() {
+    @Test func impossibleRestartDoesNotEndTheBeacon() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.adapterGone, "unplugged"), at: at(1000))
         _ = supervisor.handle(.opened, at: at(1000))
@@ -205,7 +205,7 @@ struct SupervisorTests {
         #expect(supervisor.nextWakeUp != nil)
     }
 
-    /// As for `advertise`: what others change is set again, and the loss of the adapter is the end.
+    /// As with `pharos advertise`, changes by other programs are repaired, and the loss of the adapter ends the beacon.
     @Test func untilFaultEndsWhenTheAdapterIsLost() {
         var supervisor = Supervisor(adapter: "hci0", persistence: .untilFault, at: at(0))
         _ = supervisor.wake(at: at(0))
@@ -226,7 +226,7 @@ struct SupervisorTests {
         #expect(!actions.contains(.turnOff))
     }
 
-    @Test func theEndComesInOrder() {
+    @Test func stopTurnsOffThenClosesThenFinishes() {
         var supervisor = onAir()
         let end: [Supervisor.Action] = [.notify(.stopping), .turnOff, .close, .finish(asWanted: true)]
         #expect(supervisor.handle(.stop, at: at(1)) == end)
@@ -234,7 +234,7 @@ struct SupervisorTests {
         #expect(supervisor.wake(at: at(60_000)).isEmpty)
     }
 
-    @Test func theSameTroubleIsToldEverMoreSeldom() {
+    @Test func repeatedProblemIsLoggedLessAndLessOften() {
         var supervisor = onAir()
         var lines = 0
         var now = at(1000)
@@ -251,11 +251,12 @@ struct SupervisorTests {
         #expect((3...10).contains(lines))
     }
 
-    /// rfkill has no bound but its own end, and a beacon that others disturb is on the air before each time.
+    /// Causes with their longest wait in milliseconds. The wait for rfkill has no limit, and the other causes that are
+    /// left out are disturbances of a beacon on the air.
     static let bounds: [(SupervisorCause, Int)] = SupervisorCause.allCases
         .filter { ![.rfkill, .silent, .foreignChanged, .foreignDisabled].contains($0) }.map { ($0, 30_000) }
 
-    /// Where nothing is heard and everything keeps failing, the next attempt is never further away than that.
+    /// If no event arrives and every attempt fails, the next attempt is never further away than this time.
     @Test(arguments: bounds)
     func everyWaitIsBounded(_ cause: SupervisorCause, _ milliseconds: Int) {
         var supervisor = onAir()
@@ -276,7 +277,7 @@ struct SupervisorTests {
 }
 
 extension Supervisor {
-    /// Attempts of the outage that lasts.
+    /// The number of attempts in the current outage; 0 if there is none.
     fileprivate var attempt: Int {
         guard case .recovering(_, let attempt) = state else { return 0 }
         return attempt

@@ -5,13 +5,13 @@ import EddystoneSecurity
 import HCI
 import VirtualController
 
-/// A host on a virtual controller under a hand-moved clock, with all that it sends and all that is on the air.
+/// A host with a virtual controller and a simulated clock. It records all commands and all packets on the air.
 final class Bench {
     let channel: VirtualChannel
     let host: HCIHost
     private let record = Record()
 
-    /// Outlives the bench: a session may still be using the host then.
+    /// A separate object, because a session may use the host after the bench is released.
     private final class Record {
         var commands: [HCIPacket] = []
         var pdus: [AirPDU] = []
@@ -29,7 +29,7 @@ final class Bench {
     /// Every command since the last ``forget()``.
     var commands: [HCIPacket] { record.commands }
 
-    /// Every packet on the air since the last ``forget()``, of whomever.
+    /// Every packet on the air since the last ``forget()``, from any controller.
     var pdus: [AirPDU] { record.pdus }
 
     var controller: VirtualController { channel.controller }
@@ -39,14 +39,14 @@ final class Bench {
         record.pdus = []
     }
 
-    /// The commands as opcodes in hexadecimal; those that enable with `+` or `-` behind.
+    /// The opcodes of the commands in hexadecimal. Commands that enable end with `+`, those that disable with `-`.
     var steps: [String] { commands.map(Self.step) }
 
     func capabilities(isExclusive: Bool = true) throws -> ControllerCapabilities {
         try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
     }
 
-    /// A session of one advertisement, the controller asked and the commands of that forgotten.
+    /// Returns a session with one advertisement. The commands that read the capabilities are forgotten.
     func session(
         _ advertisement: Advertisement, isExclusive: Bool = true, source: PayloadSource? = nil,
         clock: EIDClock? = nil, counters: TelemetryCounters = TelemetryCounters()
@@ -55,7 +55,7 @@ final class Bench {
             [source ?? PayloadSource(advertisement)], isExclusive: isExclusive, clock: clock, counters: counters)
     }
 
-    /// A session of several advertisements.
+    /// Returns a session with several advertisements.
     func session(
         _ sources: [PayloadSource], isExclusive: Bool = true, setLimit: Int? = nil, clock: EIDClock? = nil,
         memory: BeaconMemory? = nil, counters: TelemetryCounters = TelemetryCounters(),
@@ -79,12 +79,12 @@ final class Bench {
         controller.isAdvertising() || (0...0xEF).contains { controller.isAdvertising(handle: $0) }
     }
 
-    /// Advertising events on the air, by what they carry: copies on other channels and scan responses left out.
+    /// The data of each advertising event on the air. Copies on other channels and scan responses are left out.
     var events: [[UInt8]] {
         pdus.filter { $0.channel == 37 && !$0.isScanResponse }.map(\.data)
     }
 
-    /// How many events carried each advertisement. What telemetry carries changes: that of a kind is put together.
+    /// The number of events of each advertisement. Telemetry and ephemeral ids change, so they are counted by kind.
     func eventCounts(_ session: BeaconSession) -> [Int] {
         let kinds = session.advertisements.map { Self.kind($0.payload.octets) }
         var counts: [[UInt8]: Int] = [:]
@@ -92,7 +92,7 @@ final class Bench {
         return kinds.map { counts[$0] ?? 0 }
     }
 
-    /// The octets without what an Eddystone-TLM or EID changes.
+    /// The octets without the changing part of Eddystone-TLM and Eddystone-EID.
     private static func kind(_ data: [UInt8]) -> [UInt8] {
         guard data.starts(with: [2, 1, 6, 3, 3, 0xAA, 0xFE]), [0x20, 0x30].contains(data[11]) else { return data }
         return Array(data.prefix(12))
@@ -115,11 +115,11 @@ final class Bench {
     }
 }
 
-/// Broken off by a signal as often as it is told to.
+/// A channel whose next waits are interrupted by signals, ``interruptions`` times.
 final class InterruptedChannel: HCIChannel {
     private let channel: VirtualChannel
     var interruptions = 0
-    /// A packet after which the next wait is broken off.
+    /// A packet after which the next wait is interrupted.
     var trigger: [UInt8]?
 
     init(_ channel: VirtualChannel) {
@@ -142,7 +142,7 @@ final class InterruptedChannel: HCIChannel {
     }
 }
 
-/// Never without an event: between the real ones, one of no interest every millisecond.
+/// A channel that adds an irrelevant event in each millisecond without another event.
 final class NoisyChannel: HCIChannel {
     private let channel: VirtualChannel
 
@@ -167,7 +167,7 @@ enum Sample {
 
     static let uuid = FixedOctets<16>(repeating: 0xAB)
 
-    /// The octets that ``iBeacon(intervalUnits:)`` is on the air as, with -59 dBm.
+    /// The payload of ``iBeacon(intervalUnits:)``, with a measured power of -59 dBm.
     static let iBeaconOctets: [UInt8] =
         [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0xAB, count: 16)
         + [0x00, 0x01, 0x00, 0x02, 0xC5]
@@ -190,7 +190,7 @@ enum Sample {
         }
     }
 
-    /// What profiles/lobby-north.json sends: iBeacon, UID, URL and telemetry at 200, 350, 700 and 5000 ms.
+    /// The frames of profiles/lobby-north.json: iBeacon, UID, URL and telemetry at 200, 350, 700 and 5000 ms.
     static func lobby() throws -> [PayloadSource] {
         let power = MeasuredPowerRule.atOneMeter(try MeasuredPowerAtOneMeter(dBm: -59))
         let contents: [(Advertisement.Content, UInt32, MeasuredPowerRule)] = [
@@ -225,7 +225,7 @@ enum Sample {
     }
 }
 
-/// Of a session with one advertisement.
+/// Short forms for a session with one advertisement.
 extension BeaconSession {
     convenience init(
         host: HCIHost, _ advertisement: Advertisement, on capabilities: ControllerCapabilities,
@@ -243,7 +243,7 @@ extension BeaconSession {
 }
 
 extension VirtualControllerModel {
-    /// A Zephyr build without extended advertising, whose power only the vendor commands move.
+    /// A Zephyr build without extended advertising, whose power can be set only by vendor commands.
     static let legacyZephyr: Self = {
         var model = zephyr
         model.name = "zephyr-legacy"
@@ -256,7 +256,7 @@ extension VirtualControllerModel {
     static let tested = all + [legacyZephyr]
 }
 
-/// The error of `body`, if it has one.
+/// Returns the session error that `body` throws; `nil` if it throws none.
 func failure(_ body: () throws -> Void) -> SessionError? {
     do {
         try body()

@@ -6,7 +6,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Ephemeral ids: with their telemetry and their address they turn over once in each window, nobody knows when.
+/// Ephemeral ids change once in each window, at a random moment, together with their telemetry and address.
 @Suite struct TurnOverTests {
     private static let key = IdentityKey(FixedOctets<16>(repeating: 0x5A))
 
@@ -23,7 +23,7 @@ import VirtualController
         PayloadSource(try Sample.ephemeral(exponent: value), identityKey: Self.key)
     }
 
-    /// The telemetry that belongs to the id, twice a second.
+    /// The encrypted telemetry of the id, at an interval of 500 ms.
     private func telemetry(_ value: UInt8) throws -> PayloadSource {
         let id = try Sample.ephemeral(exponent: value)
         var advertisement = Sample.telemetry(intervalUnits: 800)
@@ -32,7 +32,7 @@ import VirtualController
         return PayloadSource(advertisement, identityKey: Self.key)
     }
 
-    /// An id that was heard: when for the first time, in seconds after the start, and from which addresses.
+    /// An id on the air: the time of its first packet in seconds after the start, and its addresses.
     private struct HeardID {
         let data: [UInt8]
         let first: Double
@@ -53,7 +53,7 @@ import VirtualController
     }
 
     @Test(arguments: VirtualControllerModel.tested)
-    func idAndAddressTurnOverTogetherInsideTheWindow(_ model: VirtualControllerModel) throws {
+    func idAndAddressChangeTogetherInsideTheWindow(_ model: VirtualControllerModel) throws {
         let bench = Bench(model)
         // Six seconds before the window's end: 65296 is the next multiple of 16.
         let session = try bench.session(
@@ -74,15 +74,15 @@ import VirtualController
         #expect(heard.allSatisfy { $0.from.count == 1 } && Set(heard.flatMap(\.from)).count == 3)
         #expect(session.address.isValidStaticRandom && heard[2].from == [session.address])
         #expect(!heard.contains { $0.from.contains(Sample.address) })
-        // One interval is the most that a turn-over costs.
+        // When the id changes, the gap is not longer than an interval with its random delay.
         let starts = bench.pdus.filter { $0.channel == 37 }.map(\.start)
         for (earlier, later) in zip(starts, starts.dropFirst()) {
             #expect(later.microseconds(since: earlier) <= 110_000)
         }
     }
 
-    /// Moments are spread over the whole window, and another seed has others.
-    @Test func momentsAreLeftToChance() throws {
+    /// The moments are spread over the whole window, and differ from seed to seed.
+    @Test func momentsOfChangeAreRandom() throws {
         var moments: [Double] = []
         for seed in UInt64(0)..<40 {
             let bench = Bench(.raspberryPi)
@@ -98,12 +98,12 @@ import VirtualController
     }
 
     @Test(arguments: [VirtualControllerModel.raspberryPi, .zephyr], [1, 4])
-    func telemetryTurnsOverWithItsId(_ model: VirtualControllerModel, _ sets: Int) throws {
+    func telemetryChangesWithItsID(_ model: VirtualControllerModel, _ sets: Int) throws {
         let bench = Bench(model)
         let session = try bench.session([try source(4), try telemetry(4)], setLimit: sets)
         try session.start()
         try bench.run(session, seconds: 100)
-        // Whatever is heard from one address belongs to one window: the telemetry is opened with the id's time.
+        // All packets from one address belong to one window: the telemetry is decrypted with the time of the id.
         var windows: [DeviceAddress: Set<UInt32>] = [:]
         for pdu in bench.pdus {
             let data = AdvertisingData(octets: pdu.data)
@@ -125,7 +125,6 @@ import VirtualController
         }
     }
 
-    /// Every encrypted telemetry has a salt of its own.
     @Test func saltsAreNotUsedTwice() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session([try source(10), try telemetry(10)])
@@ -139,14 +138,14 @@ import VirtualController
         #expect(Set(frames).count >= 40 && Set(frames.map(\.salt)).count == Set(frames).count)
     }
 
-    /// Thousands of frames in one window, over two sessions: random salts would meet some seventy times.
+    /// Thousands of frames in one window, in two sessions. Random salts would repeat about seventy times.
     @Test func saltsOfAWholeWindowAreNotUsedTwice() throws {
         var frames: Set<EddystoneEncryptedTLM> = []
         var memory: BeaconMemory?
         for run in UInt64(0)..<2 {
             let bench = Bench(.raspberryPi)
             let clock = EIDClock(saved: memory?.eidCounter ?? 65536, at: bench.host.now)
-            // Counters go on, or the same telemetry might be sent twice.
+            // The counters continue, because otherwise the same telemetry might be sent twice.
             let counters = TelemetryCounters(advertisements: UInt32(run) * 100_000, uptimeDeciseconds: 0)
             let session = try bench.session(
                 [try telemetry(15)], clock: clock, memory: memory, counters: counters, seed: run)
@@ -162,7 +161,7 @@ import VirtualController
         #expect(frames.count >= 2900 && Set(frames.map(\.salt)).count == frames.count)
     }
 
-    @Test func otherFramesKeepTheirAddressMeanwhile() throws {
+    @Test func otherFramesKeepTheirAddress() throws {
         let bench = Bench(.intel)
         let session = try bench.session([try source(2)] + Sample.iBeacons([100]))
         try session.start()
@@ -176,7 +175,7 @@ import VirtualController
         }
     }
 
-    @Test func aRightWallClockTurnsTheIdOver() throws {
+    @Test func advancedClockMakesAnIDChangeDue() throws {
         let bench = Bench(.raspberryPi)
         let session = try bench.session(
             [try source(10)], clock: EIDClock(epochUnixSeconds: 1_700_000_000, at: bench.host.now))
@@ -184,7 +183,7 @@ import VirtualController
         let first = session.payload
         try bench.run(session, seconds: 1)
         session.synchronize(unixMicroseconds: 1_700_009_000_000_000, isTrusted: true)
-        // 9000 s are more than two windows of 1024 s: what was due is overdue.
+        // 9000 s are more than two windows of 1024 s, so the change is overdue.
         #expect(try #require(session.nextWakeUp) <= bench.host.now)
         try bench.run(session, seconds: 1)
         #expect(session.payload != first)
@@ -194,9 +193,9 @@ import VirtualController
         #expect(session.payload.octets == (try octets(at: 65280 + 9000, 10)))
     }
 
-    /// A clock that was ten years ahead, and is told so by somebody who knows: the id of now is on the air at once, from
-    /// an address that nobody has seen, and turns over at its usual pace from then on.
-    @Test func aCounterFarAheadComesBack() throws {
+    /// A clock that is ten years ahead is set back by a synchronised wall clock. The current id is on the air at once,
+    /// from a new address, and then changes at its usual pace.
+    @Test func clockThatIsSetBackChangesTheIDAtOnce() throws {
         let bench = Bench(.raspberryPi)
         let ahead: UInt32 = 65280 + 10 * 365 * 86_400
         let session = try bench.session(
@@ -208,13 +207,13 @@ import VirtualController
         let heard = bench.pdus.count
         let now = 1_700_000_000_000_000 + 1000 * 1_000_000
         guard case .doubted(let days) = session.synchronize(unixMicroseconds: now, isTrusted: false) else {
-            Issue.record("nobody says that the wall clock is right")
+            Issue.record("a wall clock that is not synchronised must be doubted")
             return
         }
         #expect(days / 86_400 == 10 * 365 - 1 || days / 86_400 == 10 * 365)
         #expect(session.clock.counter(at: bench.host.now) > ahead)
         guard case .setBack = session.synchronize(unixMicroseconds: now, isTrusted: true) else {
-            Issue.record("the wall clock is right")
+            Issue.record("a synchronised wall clock must set the counter back")
             return
         }
         #expect(session.clock.counter(at: bench.host.now) == 65280 + 1000)
@@ -224,7 +223,7 @@ import VirtualController
         try bench.run(session, seconds: 40)
         let after = Set(bench.pdus.dropFirst(heard + 5).map(\.address))
         #expect(after.isDisjoint(with: before))
-        // 2^3 s each.
+        // Each window has 2^3 s.
         #expect((4...7).contains(after.count))
     }
 
@@ -245,8 +244,8 @@ import VirtualController
         #expect(session.nextWakeUp == due)
     }
 
-    /// The id of a window is seen from one address only, also where the box was restarted in it.
-    @Test func memorySurvivesARestart() throws {
+    /// The id of a window is sent from one address only, even if the machine restarts during the window.
+    @Test func idKeepsItsAddressAcrossRestarts() throws {
         var heard: [[UInt8]: Set<DeviceAddress>] = [:]
         var memory: BeaconMemory?
         var counters: [UInt32] = []
@@ -267,7 +266,7 @@ import VirtualController
     }
 
     @Test(arguments: [UInt32(0), 65280 - 16, 65280 + 8, .max])
-    func memoryOfAnotherTimeIsForgotten(_ window: UInt32) throws {
+    func memoryOfAnotherWindowIsIgnored(_ window: UInt32) throws {
         let bench = Bench(.raspberryPi)
         let rotating = try #require(Sample.ephemeral(exponent: 3).content.rotatingKey)
         let old = try #require(DeviceAddress("C1:02:03:04:05:06"))

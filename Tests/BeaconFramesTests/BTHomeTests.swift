@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// The examples of bthome.io/format: an object's octets, its name and its value.
+/// The examples of bthome.io/format: an object's octets, name, value and unit.
 private let examples: [(String, String, String, String)] = [
     ("0009", "packet_id", "9", ""), ("0161", "battery", "97", "%"),
     ("02ca09", "temperature", "25.06", "°C"), ("03bf13", "humidity", "50.55", "%"),
@@ -66,12 +66,12 @@ func anObjectIsReadAndWrittenAgain(_ example: (String, String, String, String)) 
     (0x01, "256"), (0x01, "-1"), (0x01, "nan"), (0x01, "1e300"), (0x01, ""), (0x01, "abc"), (0x02, "327.68"),
     (0x02, "-327.69"), (0x0F, "2"), (0x53, ""), (0x54, "4"), (0x3C, "01"), (0x3E, "4294967296"),
 ])
-func whatAKindCannotHoldIsRefused(_ id: UInt8, _ text: String) throws {
+func refusesValuesThatAKindCannotHold(_ id: UInt8, _ text: String) throws {
     let kind = try #require(BTHomeKind(id: id))
     #expect(BTHomeObject(kind, text: text) == nil)
 }
 
-@Test func objectsAreSortedAndEqualOnesStay() throws {
+@Test func objectsAreSortedAndEqualKindsKeepTheirOrder() throws {
     let objects = try [(0x3E, "2"), (0x02, "-1.5"), (0x3E, "1"), (0x01, "50")].map { id, text in
         try #require(BTHomeKind(id: id).flatMap { BTHomeObject($0, text: text) })
     }
@@ -82,7 +82,7 @@ func whatAKindCannotHoldIsRefused(_ id: UInt8, _ text: String) throws {
     #expect(BTHomeKind(id: 0x3A).flatMap { BTHomeObject($0, text: "2") }?.text == "double_press")
 }
 
-@Test func anUnknownObjectEndsWhatCanBeRead() {
+@Test func decodingEndsAtAnUnknownObject() {
     let packet = packet(0x40, "0161" + "30ff" + "02ca09")
     #expect(packet.objects.map(\.description) == ["battery 97 %"])
     #expect(throws: BeaconFrameError.self) { try packet.advertisingData() }
@@ -92,7 +92,7 @@ func whatAKindCannotHoldIsRefused(_ id: UInt8, _ text: String) throws {
     "0616d2fc600161", "0616d2fc000161", "0616d2fc410161", "0316d2fc",
     "1f16d2fc40" + String(repeating: "0161", count: 13) + "01",
 ])
-func whatIsNoPacketOfVersionTwoMakesNoFrame(_ octets: String) {
+func malformedBTHomePacketsAreNoFrames(_ octets: String) {
     #expect(BeaconFrame(decoding: AdvertisingData(octets: octetRow(octets))) == nil)
 }
 
@@ -111,7 +111,7 @@ func whatIsNoPacketOfVersionTwoMakesNoFrame(_ octets: String) {
     #expect(sealed[18] == "18: 78 message integrity check: 78237214, byte 1 of 4")
 }
 
-@Test func aPacketHasOneLine() {
+@Test func packetIsDescribedInOneLine() {
     #expect(publishedFrames[publishedFrames.count - 2].frame.sentence == "BTHome temperature 25 °C, humidity 50.55 %")
     #expect(
         publishedFrames.last?.frame.sentence
@@ -119,7 +119,7 @@ func whatIsNoPacketOfVersionTwoMakesNoFrame(_ octets: String) {
     #expect(BeaconFrame.btHome(packet(0x40, "")).sentence == "BTHome without values")
 }
 
-@Test func aSourceSendsTheValuesThatItAsksFor() throws {
+@Test func sourceSendsTheSelectedValues() throws {
     var source = Advertisement.BTHomeSource()
     #expect(!source.hasValues)
     (source.temperature, source.battery, source.voltage, source.hasPacketID) = ("auto", "auto", "auto", true)

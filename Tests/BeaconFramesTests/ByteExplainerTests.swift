@@ -67,13 +67,13 @@ private func notes(_ octets: String) -> [ByteNote] { AdvertisingData(octets: oct
     ("0716aafe10000461", 6, "URL scheme", "reserved"),
     ("0616aafe200205", 5, "TLM version", "unknown"),
 ])
-func oddStructuresAreExplainedAsFarAsTheyGo(octets: String, offset: Int, field: String, meaning: String) throws {
+func unusualStructuresAreExplainedAsFarAsPossible(octets: String, offset: Int, field: String, meaning: String) throws {
     let note = try #require(notes(octets).first { $0.offset == offset })
     #expect(note.field == field)
     #expect(note.meaning == meaning)
 }
 
-@Test func anAltBeaconNamesItsReservedOctet() {
+@Test func reservedOctetOfAnAltBeaconIsExplained() {
     let notes = publishedFrames[8].data.explained()
     #expect(notes[5].meaning == "0x0118 Radius Networks, least significant byte")
     #expect(notes[29].description == "29: c5 reference RSSI: -59 dBm at 1 m")

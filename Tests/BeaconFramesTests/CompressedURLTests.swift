@@ -19,7 +19,7 @@ import Testing
     ("http://WWW.a", "02 5757572e61"),
     ("https://~!", "03 7e21"),
 ])
-func aURLIsGivenItsShortestForm(text: String, octets: String) throws {
+func urlIsEncodedInItsShortestForm(text: String, octets: String) throws {
     let url = try CompressedURL(text)
     #expect([url.scheme] + url.encoded == octetRow(octets.filter { $0 != " " }))
     let scheme = text.prefix { $0 != ":" }.lowercased()
@@ -60,7 +60,7 @@ func aURLThatCannotBeSentIsRefused(text: String, error: URLEncodingError) {
     ("https://\u{E4}.org", nil),
     ("https://example.org/much too long a path", nil),
 ])
-func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?) throws {
+func misspelledURLIsRefusedWithASuggestion(text: String, meant: String?) throws {
     let error = try #require(throws: URLEncodingError.self) { try CompressedURL(text) }
     if let meant {
         #expect(error.description.hasSuffix("; did you mean \(meant)?"), "\(error)")
@@ -70,7 +70,7 @@ func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?)
     }
 }
 
-@Test func aURLOfSeventeenOctetsFitsAndOneOfEighteenTellsByHowMuch() throws {
+@Test func refusesURLsOver17OctetsWithTheExcess() throws {
     let fits = "https://" + String(repeating: "a", count: 17)
     #expect(try CompressedURL(fits).count == 17)
     let frame = EddystoneURL(
@@ -97,8 +97,8 @@ func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?)
     #expect(urls == [nil, nil, nil])
 }
 
-/// Texts made of expansions and pieces of them, so that codes overlap in every way.
-@Test func noLegalEncodingIsShorterThanTheOneChosen() throws {
+/// The texts are made of expansions and pieces of expansions, so that codes overlap.
+@Test func noLegalEncodingIsShorterThanTheChosenEncoding() throws {
     var random = SplitMix64(seed: 0x5EED)
     let pieces = ["www.", ".com/", ".com", ".info", ".i", "nfo/", ".biz", "/", "a", ".", "com", ".gov/", "edu"]
     for _ in 0..<2000 {

@@ -21,7 +21,7 @@ func aTemperatureThatDoesNotFitIsRefused(celsius: Double) {
     #expect(throws: TemperatureOutOfRange.self) { try FixedPointTemperature(celsius: celsius) }
 }
 
-@Test func everyTemperatureSurvivesTheWayToDegreesAndBack() throws {
+@Test func everyTemperatureIsConvertedToDegreesAndBack() throws {
     for rawValue in (-Int16.max)...Int16.max {
         let temperature = try #require(FixedPointTemperature(rawValue: rawValue))
         #expect(try FixedPointTemperature(celsius: temperature.celsius) == temperature)
@@ -36,7 +36,7 @@ func aTemperatureThatDoesNotFitIsRefused(celsius: Double) {
     #expect(BeaconFrame(decoding: data) == .eddystoneTLM(unknown))
 }
 
-@Test func theVersionOctetIsNeverLeftOut() throws {
+@Test func versionOctetIsAlwaysSent() throws {
     let data = try EddystoneTLM(
         batteryMillivolts: 1, temperature: nil, advertisements: 0, uptimeDeciseconds: 0
     ).advertisingData()
@@ -53,7 +53,7 @@ func aTemperatureThatDoesNotFitIsRefused(celsius: Double) {
     #expect(frame.temperature?.celsius == 22.5)
 }
 
-@Test func aFrostyBeaconIsReadAsFrosty() {
+@Test func negativeTemperatureIsDecoded() {
     guard case .eddystoneTLM(let frame)? = BeaconFrame(decoding: publishedFrames[5].data) else {
         Issue.record("no telemetry")
         return

@@ -39,7 +39,7 @@ func aFrameIsFoundInTheMiddleOfASpan(published: PublishedFrame) {
 }
 
 @Test(arguments: [UInt8(0x06), 0x1A, 0x04])
-func flagsAreAnOption(flags: UInt8) throws {
+func flagsCanBeChosen(flags: UInt8) throws {
     let data = try publishedFrames[0].frame.advertisingData(flags: ADFlags(rawValue: flags))
     #expect(data.octets.prefix(3) == [0x02, 0x01, flags])
     #expect(BeaconFrame(decoding: data) == publishedFrames[0].frame)
@@ -71,17 +71,17 @@ func eddystoneIsDecodedWithAnyListOfServiceUUIDs(list: String) {
     "1bff4c000215f7826da64fa24e988024bc5b71e0893e00aa00bbb300",  // an iBeacon with an octet too many
     "1aff4c000216f7826da64fa24e988024bc5b71e0893e00aa00bbb3",  // an iBeacon with another inner length
     "1aff1801beac2f234454cf6d4a0fadf2f4911ba9ffa600010002c5",  // an AltBeacon without its reserved octet
-    "0316aafe",  // no frame
+    "0316aafe",  // no frame type
     "0416aafe00", "0416aafe10", "0416aafe20", "0416aafe30",  // types without content
     "0516aafe10ee",  // a URL without a scheme
     "1816aafe10ee03 6162636465666768696a6b6c6d6e6f707172",  // 18 octets of URL
     "1116aafe20020c6f1e000002006d41db9ab6",  // TLM version 2
     "1116aafe20010c6f1e000002006d41db9ab6",  // TLM version 1 with the length of version 0
-    "1516aafe2000d5d89979ae79ebee4e385fa5f6830efb",  // the other way round
+    "1516aafe2000d5d89979ae79ebee4e385fa5f6830efb",  // TLM version 0 with the length of version 1
     "0d16aafe31eea9b76a71c5f89290",  // low bits of the frame type
     "0d16aafe40eea9b76a71c5f89290",  // frame type 4
     "0c16aafe30eea9b76a71c5f892",  // an EID of 7 octets
-    "0d16abfe30eea9b76a71c5f89290",  // another service
+    "0d16abfe30eea9b76a71c5f89290",  // another service UUID
     "0d16aafe30eea9b76a71c5f892",  // cut off
 ])
 func aStructureOfTheWrongLengthOrTypeIsNoFrame(octets: String) {
@@ -91,7 +91,7 @@ func aStructureOfTheWrongLengthOrTypeIsNoFrame(octets: String) {
     #expect(DecodedAdvertisingData(data).data == data)
 }
 
-@Test func aNamespaceFromAUUIDLeavesItsMiddleOut() throws {
+@Test func namespaceFromAUUIDOmitsItsMiddle() throws {
     let uuid = try #require(FixedOctets<16>(uuid: "8b0ca750-e7a7-4e14-bd99-095477cb3e77"))
     #expect(try EddystoneUID.namespace(fromUUID: uuid).description == "8b0ca750095477cb3e77")
 }

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// The expected problems and their places; there must be no others.
+/// The octets, and all problems that are expected, with their offsets.
 private struct Case: Sendable {
     let octets: String
     let problems: [(LintRule, Int)]
@@ -94,20 +94,20 @@ private let cases: [Case] = [
 ]
 
 @Test(arguments: cases.indices)
-func aBrokenRuleIsNamedWithItsPlace(index: Int) {
+func brokenRuleIsReportedWithItsOffset(index: Int) {
     let problems = AdvertisingData(octets: octetRow(cases[index].octets)).lint()
     #expect(problems.map(\.rule) == cases[index].problems.map(\.0), "\(cases[index].octets)")
     #expect(problems.map(\.offset) == cases[index].problems.map(\.1), "\(cases[index].octets)")
 }
 
-@Test func everyRuleHasACaseAndASource() {
+@Test func everyRuleHasATestCaseAndASource() {
     let covered = Set(cases.flatMap { $0.problems.map(\.0) })
     // The bytes of the data cannot break a rule about their command.
     #expect(LintRule.allCases.filter { !covered.contains($0) } == [.hciCommandLength])
     for rule in LintRule.allCases { #expect(!rule.source.isEmpty) }
 }
 
-@Test func aLongerAdvertisementHasAnotherLimit() {
+@Test func extendedAdvertisementsHaveALargerLimit() {
     let data = AdvertisingData(octets: [UInt8](repeating: 0, count: 40))
     #expect(data.lint().map(\.rule) == [.dataTooLong])
     #expect(data.lint(in: .extendedPDU) == [])

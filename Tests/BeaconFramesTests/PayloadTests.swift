@@ -21,12 +21,12 @@ private func calibration(_ points: [(Int, Int)], fallback: Int? = nil) throws ->
 @Test(arguments: [
     (0, -59), (4, -55), (2, -57), (1, -58), (-20, -79), (-10, -69), (-13, -72), (-1, -60), (-19, -78),
 ])
-func betweenTwoCalibratedPowersTheMeasuredPowerIsLinear(radio: Int, measured: Int) throws {
+func measuredPowerIsLinearBetweenCalibratedPowers(radio: Int, measured: Int) throws {
     let calibration = try calibration([(4, -55), (0, -59), (-20, -79)], fallback: -40)
     #expect(try calibration.measuredPower(for: RadioPower(dBm: radio)).dBm == Int8(measured))
 }
 
-/// Half a dBm a step: -60, -59.5, -59, -58.5, -58.
+/// The exact values are -60, -59.5, -59, -58.5 and -58 dBm.
 @Test(arguments: [(0, -60), (1, -59), (2, -59), (3, -58), (4, -58)])
 func aHalfIsRoundedUp(radio: Int, measured: Int) throws {
     let power = try calibration([(0, -60), (4, -58)]).measuredPower(for: RadioPower(dBm: radio))
@@ -34,7 +34,7 @@ func aHalfIsRoundedUp(radio: Int, measured: Int) throws {
 }
 
 @Test(arguments: [5, 20, -21, -127])
-func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
+func refusesPowersOutsideTheCalibrationDespiteAFallback(radio: Int) throws {
     let calibration = try calibration([(4, -55), (0, -59), (-20, -79)], fallback: -40)
     let power = try RadioPower(dBm: radio)
     let error = MeasuredPowerError.outsideCalibration(
@@ -42,7 +42,7 @@ func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
     #expect(throws: error) { try calibration.measuredPower(for: power) }
 }
 
-@Test func theDefaultStandsForAnUnknownRadioPower() throws {
+@Test func fallbackIsUsedForAnUnknownRadioPower() throws {
     let calibration = try calibration([(0, -59)], fallback: -62)
     #expect(try calibration.measuredPower(for: nil).dBm == -62)
     #expect(try calibration.measuredPower(for: .noPreference).dBm == -62)
@@ -52,7 +52,7 @@ func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
     #expect(try onlyDefault.measuredPower(for: RadioPower(dBm: 8)).dBm == -62)
 }
 
-@Test func aRuleGivesThePowerAtEitherDistance() throws {
+@Test func ruleGivesTheMeasuredPowerAtBothDistances() throws {
     let one = MeasuredPowerRule.atOneMeter(try MeasuredPowerAtOneMeter(dBm: -59))
     let zero = MeasuredPowerRule.atZeroMeters(try MeasuredPowerAtZeroMeters(dBm: -18))
     let calibrated = MeasuredPowerRule.calibrated(try calibration([(0, -59)]))
@@ -97,7 +97,7 @@ func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
     #expect(try raw.content.frame(measuredPower: raw.measuredPower) == nil)
 }
 
-@Test func whatOnlyARunningBeaconKnowsIsHandedIn() throws {
+@Test func payloadNeedsTheLiveValuesOfARunningBeacon() throws {
     let key = Advertisement.RotatingKey(identityKeyFile: "beacon.key", rotationExponent: 10)
     let source = Advertisement.TelemetrySource(battery: .fixed(3213), temperature: .sensor("auto"))
     let telemetry = source.telemetry(
@@ -120,7 +120,7 @@ func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
         try eid.payload(Advertisement.LiveValues(ephemeralID: fixed("a9b76a71c5f89290"))) == publishedFrames[7].data)
 }
 
-@Test func unknownAndMissingReadingsAreUnknownOnTheAir() {
+@Test func unknownAndMissingReadingsAreSentAsUnknown() {
     let source = Advertisement.TelemetrySource(battery: .sensor("auto"), temperature: .unknown)
     let telemetry = source.telemetry(
         sensorBattery: nil, sensorTemperature: FixedPointTemperature(rawValue: 1), advertisements: 0,

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// A payload that was published elsewhere, with its contents.
+/// A payload from another project's publication, with its contents.
 struct PublishedFrame: Sendable, CustomTestStringConvertible {
     let name: String
     let octets: String

@@ -60,7 +60,7 @@ func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEn
     }
 }
 
-@Test func anUUIDIsSentInTextOrderAndNotSwapped() throws {
+@Test func uuidIsSentInTextOrder() throws {
     let uuid = try #require(BluetoothUUID("FB0B57A2-8228-44cd-913a-94a122ba1206"))
     let frame = IBeacon(uuid: uuid, major: 1, minor: 2, measuredPower: try MeasuredPowerAtOneMeter(dBm: -59))
     #expect(
@@ -68,7 +68,7 @@ func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEn
 }
 
 /// An iBeacon has no field for the width of its UUID, so a short UUID is sent as the equal long one.
-@Test func aShortUUIDOfAnIBeaconIsSentWithAllOfItsBits() throws {
+@Test func shortUUIDOfAnIBeaconIsExpanded() throws {
     let power = try MeasuredPowerAtOneMeter(dBm: -59)
     var frame = IBeacon(uuid: .uuid16(0xFEAA), major: 1, minor: 2, measuredPower: power)
     #expect(frame.uuid == BluetoothUUID("0000feaa-0000-1000-8000-00805f9b34fb"))
@@ -79,9 +79,9 @@ func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEn
     #expect(frame.uuid.description == "12345678-0000-1000-8000-00805f9b34fb")
 }
 
-/// Four AD structures that fill 31 octets: the advertiser of the thesis. Its listing gives the five-letter name the
-/// length 06, which is right: one octet of type and five of name.
-@Test func theAdvertiserOfTheThesisIsARowOfRawStructures() throws {
+/// The four AD structures of the advertiser in the thesis of 2013 fill 31 octets. Its listing states length 06 for the
+/// five-letter name, which is right: one octet of type and five of name.
+@Test func encodesAndDecodesFourStructuresOf31Octets() throws {
     let uuid = try #require(BluetoothUUID("67a45dd0-4533-11e2-bcfd-0800200c9a66"))
     let data = try AdvertisingData([
         .flags(.beacon),

@@ -20,7 +20,7 @@ import Testing
         return claim
     }
 
-    @Test func whoSendsAndAllWhoListenShareARawAdapter() throws {
+    @Test func oneSenderAndSeveralListenersShareARawAdapter() throws {
         let sender = try claim(.send, isShared: true, "lobby")
         let ears = try ["first", "second"].map { try claim(.listen, isShared: true, $0) }
         #expect(sender.shared == nil && ears[0].shared == nil)
@@ -30,20 +30,20 @@ import Testing
     }
 
     @Test(arguments: AdapterLock.Role.allCases)
-    func aUserChannelIsSharedWithNobody(role: AdapterLock.Role) throws {
+    func userChannelIsNotShared(role: AdapterLock.Role) throws {
         do {
             let holder = try claim(role, isShared: true, "holder")
             #expect { try claim(.listen, isShared: false, "pharos scan") } throws: { "\($0)".contains("\"holder\"") }
             withExtendedLifetime(holder) {}
         }
-        // The locks that it got before the refusal are free again.
+        // The refused claim has released its locks.
         let user = try claim(.listen, isShared: false, "pharos scan")
         #expect { try claim(.send, isShared: true, "lobby") } throws: { "\($0)".contains("\"pharos scan\"") }
         #expect(try claim(.listen, isShared: true, "other").shared != nil)
         withExtendedLifetime(user) {}
     }
 
-    @Test func whereNoLockCanBeMadeNobodyIsRefused() throws {
+    @Test func claimsAreAcceptedIfNoLockCanBeCreated() throws {
         let place = try folder.file("file", []) + "/below"
         for _ in 0..<2 {
             let claim = AdapterClaim(.send, for: "x", in: place)
@@ -53,13 +53,13 @@ import Testing
     }
 }
 
-/// The controllers behind sockets and serial lines.
+/// Claims of controllers behind sockets and serial lines.
 @Suite struct StreamClaimTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A socket that accepts connections, at its path.
+    /// Returns a socket that accepts connections, and its path.
     private func serve(_ name: String) throws -> (listener: Descriptor, path: String) {
         let path = folder.place(name)
         return (try StreamSocket.listen(path: path), path)
@@ -80,7 +80,7 @@ import Testing
         return claim
     }
 
-    @Test func aControllerBehindASocketIsClaimedOnceUnderAllItsNames() throws {
+    @Test func controllerBehindASocketIsClaimedOnceForAllPaths() throws {
         let (listener, path) = try serve("hci")
         let link = folder.place("link")
         #expect(unsafe symlink(path, link) == 0)
@@ -96,14 +96,14 @@ import Testing
     }
 
     /// A server may create a controller for each connection, and two servers may have controllers of one address.
-    @Test func otherControllersStayFree() throws {
+    @Test func otherControllersCanBeClaimed() throws {
         let (one, other) = (try serve("one"), try serve("other"))
         let claims = try [behind(one.path), behind(one.path, 2), behind(other.path)].map { try claim($0, for: "\($0)") }
         #expect(AdapterLock.holders(in: folder.place("pharos")).count == 3)
         withExtendedLifetime((one, other, claims)) {}
     }
 
-    @Test func allAddressesOfTheLoopbackLeadToOneController() throws {
+    @Test func loopbackAddressesNameTheSameController() throws {
         let (listener, port) = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         func adapter(_ host: String, _ last: UInt8 = 1) throws -> LockedAdapter {
             LockedAdapter(
@@ -144,7 +144,7 @@ import Testing
     }
 }
 
-/// A serial line whose other end is this test.
+/// A serial line. The test holds its other end.
 private struct PseudoTerminal {
     let path: String
     private let ends: [Descriptor]

@@ -6,7 +6,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// The identities of a crowd, what is said about it beforehand, and the adapter that it needs.
+/// The identities of a crowd, the facts that are stated before it runs, and its adapters.
 @Suite struct CrowdTests {
     private let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: CrowdFormat.allCases)
-    func generatedIdentitiesCountUpAndDependOnTheSeedAlone(_ format: CrowdFormat) throws {
+    func generatedIdentitiesDependOnlyOnTheSeed(_ format: CrowdFormat) throws {
         var crowd = GeneratedCrowd(count: 500)
         crowd.format = format
         let identities = crowd.identities
@@ -28,14 +28,14 @@ import Testing
         #expect(identities.allSatisfy { $0.address.isValidStaticRandom })
         #expect(Set(try identities.map { try $0.payload(nil).octets }).count == identities.count)
         #expect(identities[0].name == "crowd-001" && identities[499].name == "crowd-500")
-        // More of them have the same beginning.
+        // A smaller crowd consists of the first identities of a larger one.
         crowd.count = 3
         #expect(crowd.identities.map(\.address) == Array(identities.prefix(3)).map(\.address))
         crowd.seed = "other"
         #expect(Set(crowd.identities.map(\.address)).isDisjoint(with: identities.map(\.address)))
     }
 
-    @Test func minorsAreFollowedByMajors() throws {
+    @Test func majorIncreasesAfterTheLastMinor() throws {
         var crowd = GeneratedCrowd(count: 65_537)
         crowd.uuid = FixedOctets(repeating: 0xAB)
         let found = crowd.identities.map(\.advertisement.content)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func advertisementsOfFilesAreIdentitiesUnlessTheyChange() throws {
+    @Test func constantAdvertisementsOfFilesBecomeIdentities() throws {
         func advertisement(_ content: Advertisement.Content, _ address: Advertisement.AddressRule) -> Advertisement {
             Advertisement(
                 content: content, interval: AdvertisingInterval(rawValue: 160),
@@ -70,7 +70,7 @@ import Testing
         #expect(others.count == 1 && others.allSatisfy { $0.isValidStaticRandom && $0 != own })
     }
 
-    @Test func theRateIsStatedBeforehand() throws {
+    @Test func expectedRateIsStatedBeforeTheRun() throws {
         var options = options(300)
         options.interval = AdvertisingInterval(rawValue: 160)
         let facts = try CrowdRun(options).facts
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func itEndsAfterItsDurationAndReports() throws {
+    @Test func endsAfterTheDurationAndReports() throws {
         var options = options(4)
         options.durationMicroseconds = 1_000_000
         var reports: [CrowdReport] = []

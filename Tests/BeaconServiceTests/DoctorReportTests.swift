@@ -25,7 +25,7 @@ import Testing
         for (name, text) in files { try folder.file(name, text: text + "\n") }
     }
 
-    @Test func theReportCountsWhatStops() {
+    @Test func reportCountsTheProblems() {
         let good = DoctorReport(adapter: "hci0", findings: [.ok("a", "b"), .warn("long topic", "c", "d")])
         #expect(good.isGood)
         #expect(
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Querying a controller resets it, so a controller that sends a beacon is not queried.
-    @Test func controllerInUseIsNotAsked() throws {
+    @Test func controllerInUseIsNotQueried() throws {
         let process = ProcessIdentity.current
         let ticks = process.startTicks.map(String.init) ?? "null"
         try put([
@@ -61,7 +61,7 @@ import Testing
             ])
     }
 
-    @Test func aSharedAntennaIsNamed() throws {
+    @Test func reportsASharedAntenna() throws {
         #expect(try lines("antenna", .virtual).isEmpty)
         try put(["proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4"])
         #expect(
@@ -86,14 +86,14 @@ import Testing
                 "→ turn the radio on with the machine's switch or key, or in its firmware settings",
             ]
         ),
-        // Another adapter's switch.
+        // The switch of another adapter.
         (
             ["type": "bluetooth", "name": "hci76", "soft": "1", "hard": "0"],
             ["ok rfkill the radio has no rfkill switch"]
         ),
     ]
 
-    @Test(arguments: switches) func radioSwitchesAreTold(_ files: [String: String], _ found: [String]) throws {
+    @Test(arguments: switches) func reportsTheRadioSwitches(_ files: [String: String], _ found: [String]) throws {
         try put(Dictionary(files.map { ("sys/class/rfkill/rfkill3/\($0)", $1) }) { first, _ in first })
         #expect(try lines("rfkill", .raw(index: 77)) == found)
         #expect(try lines("rfkill", .virtual).isEmpty)
@@ -122,7 +122,7 @@ import Testing
             ])
     }
 
-    @Test func sensorsThatReadNothingAreNamed() throws {
+    @Test func listsTheSensorsThatAutoDoesNotUse() throws {
         try put([
             "sys/class/hwmon/hwmon2/name": "nct6798", "sys/class/hwmon/hwmon2/in0_input": "900",
             "sys/class/thermal/thermal_zone0/type": "cpu", "sys/class/thermal/thermal_zone0/temp": "-274000",

@@ -27,7 +27,7 @@ import Testing
         (nil, "null", " unknown (asked 100) ", []),
     ]
 
-    @Test(arguments: intervals.indices) func anIntervalIsSaidAsItIs(_ number: Int) throws {
+    @Test(arguments: intervals.indices) func grantedIntervalIsShownInAllOutputs(_ number: Int) throws {
         let (granted, json, text, metrics) = Self.intervals[number]
         let status = Self.status(granted)
         let line = status.json(withProcess: true).line
@@ -71,14 +71,14 @@ import Testing
     }
 
     @Test(arguments: ["[150,100]", "[1]", "[]", "\"100\"", "{}", "[1,2,3]"])
-    func anIntervalThatIsNoneIsUnknown(_ text: String) throws {
+    func malformedIntervalIsUnknown(_ text: String) throws {
         let line = #"{"name":"x","state":"off","advertisements":[{"type":"t","intervalMs":1,"grantedIntervalMs":"#
         let (root, _) = JSONDocument.parse(Array("\(line)\(text)}]}".utf8))
         let status = try InstanceStatus(try #require(root))
         #expect(status.advertisements == [.init(type: "t", interval: 1000)])
     }
 
-    @Test func theListHasAVersion() {
+    @Test func statusListHasAVersion() {
         #expect(MachineStatus().json.line == #"{"version":1,"instances":[],"listeners":[]}"#)
     }
 
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// A file can state any number.
-    @Test(arguments: [Int.min, .max]) func aClockCanBeAnyTimeAhead(_ ahead: Int) {
+    @Test(arguments: [Int.min, .max]) func clockDifferenceMayBeAnyNumber(_ ahead: Int) {
         #expect(StatusText.eidClock(ahead: ahead).contains("(\(ahead.magnitude) s)"))
     }
 }

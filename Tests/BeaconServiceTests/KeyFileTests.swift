@@ -34,7 +34,7 @@ import Testing
         #expect(try KeyFile.read(path).ephemeralID(at: 65280, exponent: .init(rawValue: 0)!).octets.count == 8)
     }
 
-    @Test func aKeyThatIsNotThereIsMissing() throws {
+    @Test func missingKeyFileIsReported() throws {
         let found = try #require(refusal(folder.place("none.key")))
         #expect(found.0 == .missing)
         #expect(
@@ -49,14 +49,14 @@ import Testing
         (String(repeating: "0f", count: 16), 0o602, "others may"),
     ]
 
-    @Test(arguments: unfit) func aKeyThatIsNoSecretIsRefused(_ text: String, _ mode: mode_t, _ reason: String) throws {
+    @Test(arguments: unfit) func refusesInvalidKeysAndModes(_ text: String, _ mode: mode_t, _ reason: String) throws {
         let found = try #require(refusal(key(text, mode: mode)))
         #expect(found.0 == .invalid)
         #expect(found.1.contains(reason), "\(found.1)")
         #expect(!found.1.contains(String(repeating: "0f", count: 16)))
     }
 
-    @Test func aProfileFindsItsKeyBesideItself() throws {
+    @Test func keyFileIsFoundNextToTheProfile() throws {
         _ = try key(String(repeating: "0f", count: 16))
         let profile = try LoadedProfile(path: folder.file("lobby.json", Array(TestService.ephemeral().utf8)))
         #expect(try profile.identityKey(for: profile.advertisements[0]) != nil)
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A named pipe instead of a profile does not stop the service.
-    @Test func aProfileThatIsReadAgainIsARegularFile() throws {
+    @Test func refusesANamedPipeAsAReloadedProfile() throws {
         let path = folder.place("lobby.json")
         #expect(unsafe mkfifo(path, 0o600) == 0)
         #expect(throws: BeaconServiceError.self) { try LoadedProfile(path: path, isReadAgain: true) }
@@ -76,7 +76,7 @@ import Testing
         ("lobby.json", false), ("hall.json", true), ("lobby.txt", false), ("lobby", false), ("x/lobby.json", false),
     ]
 
-    @Test(arguments: names) func aCopiedProfileIsWarnedOf(_ file: String, _ warns: Bool) {
+    @Test(arguments: names) func warnsOfAProfileWithAnotherFileName(_ file: String, _ warns: Bool) {
         let report = ProfileReport(Array(TestService.profile().utf8), file: file, checksName: true)
         #expect(report.profile != nil)
         #expect(report.problems.count == (warns ? 1 : 0))

@@ -29,7 +29,7 @@ import Testing
         #expect(StatusFile.listener("wall", in: folder.path) == nil)
     }
 
-    @Test func aProcessThatIsGoneHearsNothing() throws {
+    @Test func listenerIsOffIfItsProcessIsGone() throws {
         let folder = try TemporaryFolder()
         var status = Self.status()
         status.process = ProcessIdentity(id: ProcessIdentity.current.id, startTicks: 1)
@@ -40,7 +40,7 @@ import Testing
         #expect(text == "hall: off, hci0\n  see `systemctl status pharos-listen@hall` and its journal for the reason\n")
     }
 
-    @Test func peopleReadItInLines() {
+    @Test func statusIsPrintedInLines() {
         let text = StatusText.lines(Self.status(), now: RFC3339Time(secondsSince1970: 90), color: false)
         #expect(
             text == """
@@ -53,7 +53,7 @@ import Testing
                 """)
     }
 
-    @Test func nothingOfItReachesTheTerminalAsACommand() {
+    @Test func controlCharactersAreNotPrinted() {
         var status = ListenerStatus(name: "a\u{1B}[2J\nb", adapter: "\u{1B}c", state: .deaf)
         status.broker = "\u{1B}]0;x\u{7}"
         let text = StatusText.lines(status, now: RFC3339Time(secondsSince1970: 0), color: false)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"name":"x"}"#, #"{"name":"x","state":"on-air"}"#, "[]"])
-    func whatIsNoListenerIsRefused(_ text: String) throws {
+    func refusesAnInvalidListenerStatus(_ text: String) throws {
         let root = try #require(JSONDocument.parse(Array(text.utf8)).0)
         #expect(throws: StatusFileError.self) { try ListenerStatus(root) }
     }

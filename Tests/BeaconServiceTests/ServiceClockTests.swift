@@ -28,7 +28,7 @@ import Testing
     }
 
     /// The machine's time is the only source, and it is not synchronised.
-    @Test func aFirstStartBelievesTheMachine() throws {
+    @Test func firstStartAcceptsTheMachinesClock() throws {
         let box = try service()
         box.wall = (Self.epoch + 100 * Self.day, false)
         try box.start()
@@ -37,7 +37,7 @@ import Testing
         #expect(box.status.contains("\"eidClockAheadS\":null"))
     }
 
-    @Test func aJumpThatNobodyVouchesForIsToldAndNotBelieved() throws {
+    @Test func doubtsAWallClockJumpWithoutSynchronization() throws {
         let box = try service(saved: 65_280 + 100 * Self.day)
         box.wall = (Self.epoch + 100 * Self.day + Self.tenYears + 60, false)
         try box.start()
@@ -49,7 +49,7 @@ import Testing
         #expect((0...5).contains(try counter(box) - 65_280 - 100 * Self.day))
     }
 
-    /// A machine that was ten years ahead once has saved it.
+    /// The saved counter is ten years ahead, because the machine's clock was ten years ahead once.
     @Test func aCounterFarAheadComesBackWhenTheClockIsRight() throws {
         let box = try service(saved: 65_280 + Self.tenYears)
         box.wall = (Self.epoch + 10 * Self.day, false)
@@ -69,7 +69,7 @@ import Testing
         #expect(!box.text("lobby.state.json").contains(address))
     }
 
-    @Test func doctorNamesTheBeaconAndTheRemedy() throws {
+    @Test func doctorReportsAClockThatIsFarAhead() throws {
         let box = try service(saved: 65_280 + Self.tenYears)
         box.wall = (Self.epoch + 10 * Self.day, false)
         try box.start()

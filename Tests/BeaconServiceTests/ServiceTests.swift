@@ -9,7 +9,7 @@ import Testing
 
 /// The service's start and end, its reloads, and the files that it writes.
 @Suite struct ServiceTests {
-    @Test func itGoesOnTheAirAndLeavesItWhenItIsTold() throws {
+    @Test func goesOnTheAirAndStopsOnRequest() throws {
         let box = try TestService()
         try box.start()
         #expect(box.log.first?.hasPrefix("on the air: ibeacon every 100 ms from ") == true, "\(box.log)")
@@ -68,7 +68,7 @@ import Testing
     ]
 
     @Test(arguments: refusals.indices)
-    func whatIsRefusedAtAReloadCostsNothing(_ number: Int) throws {
+    func refusedReloadKeepsTheBeaconOnTheAir(_ number: Int) throws {
         let refusal = Self.refusals[number]
         let box = try TestService()
         if let key = refusal.key { try box.writeKey(key.text, mode: key.mode) }
@@ -83,21 +83,21 @@ import Testing
     }
 
     @Test(arguments: refusals.indices)
-    func whatIsRefusedAtTheStartNeverGoesOnTheAir(_ number: Int) throws {
+    func refusedStartDoesNotGoOnTheAir(_ number: Int) throws {
         let refusal = Self.refusals[number]
         let box = try TestService(refusal.profile)
         if let key = refusal.key { try box.writeKey(key.text, mode: key.mode) }
         do {
             try box.start()
             try box.stop()
-            Issue.record("it was taken: \(box.log)")
+            Issue.record("the profile was accepted: \(box.log)")
         } catch let error as BeaconServiceError {
             #expect("\(error)".contains(refusal.reason), "\(error)")
             #expect(!box.says("on the air:"))
         }
     }
 
-    @Test func itWaitsForAControllerThatIsNotThere() throws {
+    @Test func waitsForAMissingController() throws {
         let box = try TestService()
         try box.start(adapter: .unix(path: box.folder.place("nothing")))
         #expect(box.says("there is no such socket"))
@@ -130,8 +130,8 @@ import Testing
         }
     }
 
-    /// Seconds since 1970 are the first counter, and a state file that is ahead of the clock goes before them.
-    @Test func theCounterOfEncryptionGoesOnAfterARestart() throws {
+    /// The counter starts at the seconds since 1970, unless the state file contains a larger counter.
+    @Test func encryptionCounterContinuesAfterARestart() throws {
         let box = try TestService()
         let encrypted = TestService.profile("bthome", #""intervalMs": 1000, "encryptionKeyFile": "eid.key""#)
         try box.writeKey(String(repeating: "ab", count: 16))
@@ -156,7 +156,7 @@ import Testing
     static let garbage = ["", #"{"eidCounter""#, #"{"version": 1, "eidCounter": -1, "turns": []}"#]
 
     @Test(arguments: garbage)
-    func aStateOfGarbageIsToldAndCostsNothingElse(_ text: String) throws {
+    func startsDespiteAnInvalidStateFile(_ text: String) throws {
         let box = try TestService(TestService.ephemeral())
         try box.writeKey()
         try box.folder.file("lobby.state.json", text: text)
@@ -169,7 +169,7 @@ import Testing
         #expect(box.text("lobby.state.json").contains("\"address\""))
     }
 
-    @Test func theClockOfEphemeralIDsSurvivesARestart() throws {
+    @Test func clockOfEphemeralIDsContinuesAfterARestart() throws {
         let box = try TestService(TestService.ephemeral())
         try box.writeKey()
         try box.folder.file("lobby.state.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// The names of the service's files follow the profile's name, which a copied profile keeps.
-    @Test func aFileOfAnotherNameIsWarnedOf() throws {
+    @Test func warnsOfAProfileWithAnotherFileName() throws {
         let box = try TestService(at: "etc/hall.json")
         try box.start()
         #expect(

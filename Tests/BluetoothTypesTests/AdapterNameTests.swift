@@ -19,12 +19,12 @@ import Testing
         ("serial:/dev/ttyS1@9600", .serial(path: "/dev/ttyS1", rate: 9600)),
         ("virtual", .virtual), ("virtual?path=tour", .virtualTour),
     ])
-    func nameIsReadAndWrittenTheSame(_ text: String, _ name: AdapterName) throws {
+    func nameIsReadAndPrintedUnchanged(_ text: String, _ name: AdapterName) throws {
         #expect(try AdapterName(text) == name)
         #expect(name.description == text)
     }
 
-    @Test func serialTakesTheUsualRateWhereNoneIsGiven() throws {
+    @Test func serialLineHasADefaultBitRate() throws {
         #expect(try AdapterName("serial:/dev/ttyACM0") == .serial(path: "/dev/ttyACM0", rate: 115_200))
     }
 
@@ -38,7 +38,7 @@ import Testing
         "hci\u{661}", "hci0\u{301}", "Virtual", "virtual:1", "usb:0", "/dev/ttyACM0", "tcp", "unix",
         "hci99999999999999",
     ])
-    func textThatNamesNothingIsRefusedWithTheForms(_ text: String) {
+    func invalidNameIsRefusedWithTheValidForms(_ text: String) {
         #expect {
             try AdapterName(text)
         } throws: {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func otherFormsNeedTheirParts() {
+    @Test func unixAndSerialNamesNeedAPath() {
         let table = [
             ("unix:", "\"unix:\" needs the path of a socket: unix:PATH"),
             ("serial:", "\"serial:\" needs the path of a serial line: serial:/dev/ttyACM0@115200"),
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["", "0", "-9600", "+9600", "115201", "fast", "115200@", "99999999999999999999"])
-    func unknownRatesAreRefusedWithTheKnownOnes(_ rate: String) {
+    func unknownBitRateIsRefusedWithTheKnownRates(_ rate: String) {
         let text = "serial:/dev/ttyS0@\(rate)"
         #expect {
             try AdapterName(text)

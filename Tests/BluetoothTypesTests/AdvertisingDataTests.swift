@@ -13,7 +13,7 @@ import Testing
     #expect(data.remainder.isEmpty)
 }
 
-@Test func oneOctetTooManyNamesTheStructure() throws {
+@Test func dataThatIsTooLongIsRefusedWithTheStructure() throws {
     let fits = ADStructure(.manufacturerData, [UInt8](repeating: 0, count: 26))
     #expect(try AdvertisingData([.flags(.beacon), fits]).octets.count == 31)
     let over = ADStructure(.manufacturerData, [UInt8](repeating: 0, count: 27))
@@ -25,7 +25,7 @@ import Testing
             + "Data) does not fit; shorten or remove a structure")
 }
 
-@Test func aStructureLongerThanItsLengthOctetCanCountIsRefused() throws {
+@Test func refusesAStructureThatItsLengthOctetCannotCount() throws {
     let largest = ADStructure(.manufacturerData, [UInt8](repeating: 0, count: 254))
     #expect(try AdvertisingData([largest], limit: AdvertisingData.extendedLimit).octets.first == 255)
     let over = ADStructure(.manufacturerData, [UInt8](repeating: 0, count: 255))
@@ -50,13 +50,13 @@ import Testing
     ("01ff", 1, ""),
     ("020106 02", 1, "02"),
 ])
-func whatFollowsTheLastWholeStructureIsKept(text: String, structures: Int, remainder: String) throws {
+func remainderAfterTheLastWholeStructureIsKept(text: String, structures: Int, remainder: String) throws {
     let data = AdvertisingData(octets: try Hexadecimal.octets(text))
     #expect(data.structures.count == structures)
     #expect(Hexadecimal.text(data.remainder) == remainder)
 }
 
-@Test func theCursorTellsEarlyTerminationFromATruncatedStructure() {
+@Test func cursorDistinguishesTerminationFromTruncation() {
     for (octets, isTruncated) in [
         ([0x02, 0x01, 0x06, 0x00, 0x05] as [UInt8], false), ([0x02, 0x01, 0x06, 0x05], true),
     ] {
@@ -69,7 +69,7 @@ func whatFollowsTheLastWholeStructureIsKept(text: String, structures: Int, remai
     }
 }
 
-@Test func knownTypesHaveNamesAndOthersTheirNumber() {
+@Test func unknownTypesAreNamedByTheirNumber() {
     #expect(ADType.flags.key == "flags")
     #expect(ADType.manufacturerData.name == "Manufacturer Specific Data")
     #expect(ADType(rawValue: 0x3D).key == nil)

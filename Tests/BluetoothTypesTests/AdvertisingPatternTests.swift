@@ -11,7 +11,7 @@ import Testing
         return try #require(AdvertisingPattern(parts))
     }
 
-    @Test func theMomentIsThatOfTheCycle() throws {
+    @Test func positionFollowsTheElapsedTime() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         #expect(pattern.cycleMicroseconds == 10_000_000)
         for (elapsed, part, rest) in [
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func partsAndTheirText() throws {
+    @Test func patternIsPrintedPartByPart() throws {
         #expect("\(try Self.pattern([(152.5, 0.5), (1000, 8)]))" == "152.5 ms for 0.5 s, 1000 ms for 8 s")
         #expect(AdvertisingPattern([]) == nil)
     }
@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         (100.0, 2.0), (1000, 8), (760, 30), (20, 0.5), (1000, 1), (1000, 1.005), (500, 1.01), (300, 0.92),
     ])
-    func theMeanNumberOfEventsIsThatOfASimulation(_ milliseconds: Double, _ seconds: Double) throws {
+    func meanNumberOfEventsAgreesWithASimulation(_ milliseconds: Double, _ seconds: Double) throws {
         let pattern = try Self.pattern([(milliseconds, seconds), (100, 1)])
         var generator = SplitMix64(seed: 5)
         let interval = Double(pattern.parts[0].interval.interval.microseconds)
@@ -50,7 +50,7 @@ import Testing
         #expect(abs(pattern.events(inPart: 0) - mean) < 0.02, "\(pattern.events(inPart: 0)) \(mean)")
     }
 
-    @Test func theMeanIntervalHasTheSameNumberOfEvents() throws {
+    @Test func meanIntervalGivesTheSameNumberOfEvents() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         #expect(abs(pattern.eventsPerCycle - 27.6) < 0.2)
         let period = Double(pattern.meanInterval.meanPeriodMicroseconds)

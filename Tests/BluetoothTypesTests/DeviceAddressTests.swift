@@ -2,7 +2,7 @@ import BluetoothTypes
 import Testing
 
 @Test(arguments: ["F0:01:02:03:04:05", "f0-01-02-03-04-05", "f00102030405"])
-func anAddressIsReadAsItIsWrittenAndSentTheOtherWayRound(text: String) throws {
+func addressIsSentInReverseByteOrder(text: String) throws {
     let address = try #require(DeviceAddress(text))
     #expect(address.littleEndian == [0x05, 0x04, 0x03, 0x02, 0x01, 0xF0])
     #expect(address.description == "F0:01:02:03:04:05")
@@ -14,7 +14,7 @@ func anAddressIsReadAsItIsWrittenAndSentTheOtherWayRound(text: String) throws {
 }
 
 @Test(arguments: ["", "F0:01:02:03:04", "F0:01:02:03:04:05:06", "F0:01:02:03:04:0g"])
-func whatIsNoAddressIsRefused(text: String) {
+func invalidAddressesAreRefused(text: String) {
     #expect(DeviceAddress(text) == nil)
 }
 
@@ -23,13 +23,13 @@ func whatIsNoAddressIsRefused(text: String) {
     ("FF:FF:FF:FF:FF:FE", true), ("80:00:00:00:00:01", false), ("40:00:00:00:00:01", false),
     ("00:00:00:00:00:01", false),
 ])
-func aStaticRandomAddressHasItsTopBitsSetAndSomethingBelow(text: String, isValid: Bool) throws {
+func staticRandomAddressesAreChecked(text: String, isValid: Bool) throws {
     let address = try #require(DeviceAddress(text))
     #expect(address.isValidStaticRandom == isValid)
     #expect(DeviceAddress.staticRandom(from: address.octets).isValidStaticRandom)
 }
 
-@Test func theTopBitsTellTheKindOfRandomAddress() throws {
+@Test func topBitsDecideTheKindOfRandomAddress() throws {
     let kinds = try ["00", "40", "80", "C0"].map { try #require(DeviceAddress("\($0):00:00:00:00:01")).randomKind }
     #expect(kinds == [.nonResolvablePrivate, .resolvablePrivate, .reserved, .staticDevice])
 }
@@ -37,12 +37,12 @@ func aStaticRandomAddressHasItsTopBitsSetAndSomethingBelow(text: String, isValid
 @Test(arguments: [
     ("FEAA", BluetoothUUID.uuid16(0xFEAA)), ("0xfeaa", .uuid16(0xFEAA)), ("0000feaa", .uuid32(0xFEAA)),
 ])
-func aShortUUIDIsReadInItsWidth(text: String, uuid: BluetoothUUID) {
+func shortUUIDKeepsItsWidth(text: String, uuid: BluetoothUUID) {
     #expect(BluetoothUUID(text) == uuid)
     #expect(BluetoothUUID.uuid128(uuid.expanded).description == "0000feaa-0000-1000-8000-00805f9b34fb")
 }
 
-/// UUIDs with dashes are refused by some tools and swapped by others.
+/// Some tools refuse UUIDs with dashes, others reverse their bytes.
 @Test(arguments: [
     "67a45dd0-4533-11e2-bcfd-0800200c9a66", "67A45DD0453311E2BCFD0800200C9A66", "67A45dd0-453311e2-bcfd0800200c9a66",
 ])
@@ -54,7 +54,7 @@ func aLongUUIDIsReadWithOrWithoutDashesInEitherCase(text: String) throws {
 }
 
 @Test(arguments: ["", "F", "FEA", "FEAAFE", "67a45dd0-4533-11e2-bcfd-0800200c9a6", "hello"])
-func whatIsNoUUIDIsRefused(text: String) {
+func invalidUUIDsAreRefused(text: String) {
     #expect(BluetoothUUID(text) == nil)
 }
 

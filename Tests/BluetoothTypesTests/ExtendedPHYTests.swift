@@ -8,7 +8,7 @@ import Testing
         (PacketRate.le1M, 0, 80), (.le1M, 255, 2120), (.le2M, 0, 44), (.le2M, 255, 1064), (.codedS2, 0, 462),
         (.codedS2, 255, 4542), (.codedS8, 0, 720), (.codedS8, 255, 17_040),
     ])
-    func airtimeOfAPacket(_ rate: PacketRate, _ payload: Int, _ microseconds: Int) {
+    func packetAirtimeFollowsTheSpecification(_ rate: PacketRate, _ payload: Int, _ microseconds: Int) {
         #expect(rate.microseconds(payload: payload) == microseconds)
     }
 
@@ -19,7 +19,7 @@ import Testing
         (ExtendedPHY.le1M, 136, 408), (.le2M, 136, 208), (.codedS2, 574, 1118), (.codedS8, 1168, 3344),
         (.coded, 1168, 3344),
     ])
-    func eventWithAsMuchDataAsALegacyPDU(_ phy: ExtendedPHY, _ primary: Int, _ auxiliary: Int) {
+    func extendedEventOf31OctetsHasTheExpectedAirtimes(_ phy: ExtendedPHY, _ primary: Int, _ auxiliary: Int) {
         let event = ExtendedEvent(phy, octets: 31)
         #expect(event.primaryMicroseconds == primary)
         #expect(event.auxiliaryMicroseconds == [auxiliary])
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// 1650 bytes: 242 next to a pointer in AUX_ADV_IND, 248 in each AUX_CHAIN_IND but the last one, and 168 there.
-    @Test func aChainHoldsTheLongestData() {
+    @Test func longDataIsSentInAChain() {
         let event = ExtendedEvent(.le1M, octets: 1650)
         #expect(event.auxiliaryMicroseconds == [2120, 2120, 2120, 2120, 2120, 2120, 8 * (10 + 4 + 168)])
         #expect(event.auxiliarySpanMicroseconds == 6 * 2120 + 1456 + 6 * 300)

@@ -15,7 +15,7 @@ func octetsAreReadWithOrWithoutSeparators(text: String) throws {
     ("02\u{0664}1", HexadecimalError(.notADigit("\u{0664}"), at: 2)),
     ("\u{FF11}0", HexadecimalError(.notADigit("\u{FF11}"), at: 0)),
 ])
-func whatIsNotHexadecimalIsRefusedAtItsPlace(text: String, error: HexadecimalError) {
+func invalidHexadecimalIsRefusedWithItsOffset(text: String, error: HexadecimalError) {
     #expect(throws: error) { try Hexadecimal.octets(text) }
 }
 

@@ -1,23 +1,23 @@
 import BluetoothTypes
 import Testing
 
-/// Tools that pass milliseconds into the 0.625 ms field turn 200 ms into 125 ms.
+/// Tools that write milliseconds into the field of 0.625 ms units turn 200 ms into 125 ms.
 @Test(arguments: [
     (20_000, 32), (100_000, 160), (200_000, 320), (152_500, 244), (10_240_000, 16384), (1_280_000, 2048),
     (100_312, 160), (100_313, 161), (0, 0), (312, 0), (313, 1), (10_485_759_375, 0xFF_FFFF),
     (10_485_759_687, 0xFF_FFFF),
 ])
-func anIntervalIsTheNearestNumberOfUnits(microseconds: Int, units: UInt32) {
+func intervalIsRoundedToTheNearestUnit(microseconds: Int, units: UInt32) {
     #expect(AdvertisingInterval(microseconds: microseconds)?.rawValue == units)
 }
 
 @Test(arguments: [-1, Int.min, Int.max, 10_485_759_688])
-func anIntervalThatNoFieldHoldsIsRefused(microseconds: Int) {
+func refusesIntervalsThatDoNotFitTheField(microseconds: Int) {
     #expect(AdvertisingInterval(microseconds: microseconds) == nil)
 }
 
-@Test func halfAUnitIsRoundedUp() {
-    // 312.5 µs cannot be written in whole microseconds; its neighbors fall to either side.
+@Test func microsecondsAroundHalfAUnitAreRoundedDownAndUp() {
+    // Half a unit is 312.5 µs, which is no whole number of microseconds.
     for units in [1, 160, 16384] {
         #expect(AdvertisingInterval(microseconds: units * 625 + 312)?.rawValue == UInt32(units))
         #expect(AdvertisingInterval(microseconds: units * 625 + 313)?.rawValue == UInt32(units + 1))
@@ -45,7 +45,7 @@ func aDecimalNumberIsReadAsThousandths(text: String, thousandths: Int) {
     "", "-", ".", "1.", ".5", "1.2.3", "1e3", "0x10", " 1", "1 ", "\u{0661}", "1\u{301}", "0.00001\u{301}", "--1",
     "99999999999999999999", "NaN",
 ])
-func whatIsNoDecimalNumberIsRefused(text: String) {
+func invalidDecimalNumbersAreRefused(text: String) {
     #expect(DecimalText.thousandths(text) == nil)
 }
 
@@ -68,11 +68,11 @@ func anIntervalIsReadWithItsUnit(_ text: String, units: UInt32, microseconds: In
     ("", IntervalTextError.notation), ("s", .notation), ("0x20", .notation), ("19", .outOfRange),
     ("10.25s", .outOfRange), ("99999999999999s", .outOfRange), ("-100", .outOfRange),
 ])
-func anIntervalThatCannotBeIsRefused(_ text: String, _ error: IntervalTextError) {
+func refusesInvalidIntervalTexts(_ text: String, _ error: IntervalTextError) {
     #expect(throws: error) { try RequestedInterval(text, in: AdvertisingInterval.legacyRange) }
 }
 
-@Test func aRandomUUIDSaysThatItIs() {
+@Test func randomUUIDHasTheVersionAndVariantOfRandomUUIDs() {
     var generator = SplitMix64(seed: 1)
     for _ in 0..<100 {
         let text = FixedOctets<16>.randomUUID(using: &generator).uuidText

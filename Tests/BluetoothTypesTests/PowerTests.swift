@@ -21,7 +21,7 @@ func aMeasuredPowerAtZeroMetersOutOfRangeIsRefused(dBm: Int) {
     }
 }
 
-@Test func fortyOneDecibelsLieBetweenOneMeterAndNone() throws {
+@Test func measuredPowersAtZeroAndOneMeterDifferBy41DB() throws {
     #expect(try MeasuredPowerAtOneMeter(dBm: -59).atZeroMeters().dBm == -18)
     #expect(try MeasuredPowerAtZeroMeters(dBm: -18).atOneMeter().dBm == -59)
     #expect(try MeasuredPowerAtOneMeter(dBm: -21).atZeroMeters().dBm == 20)

@@ -17,7 +17,7 @@ import Testing
         #expect(try key.open(plain, from: address) == nil)
     }
 
-    @Test func anotherAddressKeyOrOctetIsNoticed() throws {
+    @Test func anotherAddressKeyOrOctetIsDetected() throws {
         let (key, address, plain) = (try #require(key), try #require(address), try #require(plain))
         let sealed = try key.seal(plain, from: address, counter: 9)
         #expect(try key.open(sealed, from: #require(DeviceAddress("54:48:E6:8F:80:A6"))) == nil)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// More than one block of sixteen octets, and too many for an advertisement.
+    /// Up to the limit of 18 octets, which is more than one block of sixteen octets.
     @Test(arguments: 0...18)
     func everyLengthIsOpened(_ count: Int) throws {
         let (key, address) = (try #require(key), try #require(address))
@@ -40,7 +40,7 @@ import Testing
         #expect(try key.open(sealed, from: address) == plain)
     }
 
-    @Test func whatHasNoRoomIsRefused() throws {
+    @Test func refusesAPacketThatIsTooLong() throws {
         let long = try #require(BTHome(information: 0x40, data: [UInt8](repeating: 7, count: 19)))
         #expect(throws: EddystoneSecurityError.refused("the BTHome packet has 27 bytes, more than the limit of 26")) {
             try #require(key).seal(long, from: #require(address), counter: 1)

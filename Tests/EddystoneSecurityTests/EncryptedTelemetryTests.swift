@@ -45,7 +45,7 @@ func telemetryIsSealedAndOpened(
     #expect(try key.open(frame, at: 65536, exponent: RotationExponent(0)) == nil)
 }
 
-@Test func everyAlteredBitIsNoticedOrAtLeastNotTrapped() throws {
+@Test func everyAlteredBitIsDetected() throws {
     let key = try IdentityKey(hexadecimal: "0102030405060708090a0b0c0d0e0f10")
     let exponent = try RotationExponent(4)
     let telemetry = EddystoneTLM(
@@ -62,7 +62,7 @@ func telemetryIsSealedAndOpened(
 }
 
 @Suite struct SaltCounterTests {
-    /// Twenty windows of 1024 s with a frame a second: chance alone repeats salts by the hundred.
+    /// Twenty windows of 1024 s with a frame a second. Random salts would repeat more than a hundred times.
     @Test func noSaltIsUsedTwiceInAWindow() throws {
         let exponent = try RotationExponent(10)
         var randomness = SplitMix64(seed: 7)
@@ -78,7 +78,7 @@ func telemetryIsSealedAndOpened(
         #expect(used.count == 20 * 1024 && starts.count == 20)
     }
 
-    @Test func aWindowHasAllSaltsAndNoMore() throws {
+    @Test func eachSaltIsUsedOncePerWindow() throws {
         let exponent = try RotationExponent(15)
         var randomness = SplitMix64(seed: 8)
         var counter = SaltCounter()
@@ -91,8 +91,8 @@ func telemetryIsSealedAndOpened(
         #expect(counter.next(at: 98_304, exponent: exponent, using: &randomness) != nil)
     }
 
-    /// A clock that is put right may come back to a window; the count goes on there.
-    @Test func windowsAreRemembered() throws {
+    /// A clock that is corrected may return to an earlier window.
+    @Test func saltsContinueWhenAWindowReturns() throws {
         let exponent = try RotationExponent(4)
         var randomness = SplitMix64(seed: 9)
         var counter = SaltCounter()
@@ -103,7 +103,7 @@ func telemetryIsSealedAndOpened(
         }
     }
 
-    @Test func theFirstSaltMayBeGiven() throws {
+    @Test func firstSaltOfAWindowCanBeChosen() throws {
         let exponent = try RotationExponent(4)
         var randomness = SplitMix64(seed: 10)
         var counter = SaltCounter()

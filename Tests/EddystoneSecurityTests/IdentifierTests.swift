@@ -19,7 +19,7 @@ func anEphemeralIDFollowsFromKeyExponentAndTime(exponent: Int, seconds: UInt32, 
     #expect(result.description == id)
 }
 
-@Test func anEphemeralIDTurnsOverEveryPeriodAndNeverWithinOne() throws {
+@Test func ephemeralIDChangesOncePerPeriod() throws {
     let key = try IdentityKey(hexadecimal: "0102030405060708090A111213141516")
     for value in 0...15 {
         let exponent = try RotationExponent(value)
@@ -37,12 +37,12 @@ func aRotationExponentOutsideItsRangeIsRefused(value: Int) {
 }
 
 @Test(arguments: ["", "0102", "0102030405060708090A11121314151", "g102030405060708090A111213141516"])
-func aTextThatIsNoKeyIsRefusedWithoutRepeatingIt(text: String) throws {
+func invalidKeyTextIsRefusedWithoutRepeatingIt(text: String) throws {
     let error = try #require(throws: IdentityKeyTextError.self) { try IdentityKey(hexadecimal: text) }
     #expect(error.description == "an identity key has 16 bytes: 32 hexadecimal digits")
 }
 
-@Test func anIdentityKeyDoesNotShowItself() throws {
+@Test func identityKeyIsNotPrinted() throws {
     let key = try IdentityKey(hexadecimal: "a1a2a3a4a5a6a7a8a9aaabacadaeafa0")
     var dumped = ""
     dump(key, to: &dumped)
@@ -52,10 +52,10 @@ func aTextThatIsNoKeyIsRefusedWithoutRepeatingIt(text: String) throws {
 }
 
 @Test(arguments: [0, 3, 10, 15])
-func anIDIsFoundWhereItIsSent(_ value: Int) throws {
+func startCounterOfAnIDIsFound(_ value: Int) throws {
     let exponent = try RotationExponent(value)
     let key = IdentityKey(.init(repeating: 0x42))
-    // Around a turn-over of the temporary key, and at both ends of the counter.
+    // Around a change of the temporary key, and at both ends of the counter.
     for seconds: UInt32 in [0, 65_535, 65_536, 131_071, .max - 100, .max] {
         let id = try key.ephemeralID(at: seconds, exponent: exponent)
         let start = exponent.quantized(seconds)
@@ -82,6 +82,6 @@ func aNamespaceFromADomainIsTheStartOfItsSHA1(domain: String, namespace: String)
     ("example.org ", .notADomain(" ", offset: 11)),
     ("exämple.org", .notADomain("ä", offset: 2)),
 ])
-func whatIsNoDomainIsRefused(text: String, error: NamespaceError) {
+func invalidDomainsAreRefused(text: String, error: NamespaceError) {
     #expect(throws: error) { try EddystoneUID.namespace(fromDomain: text) }
 }

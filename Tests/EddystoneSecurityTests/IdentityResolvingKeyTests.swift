@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["70:81:94:0D:FB:AB", "70:81:95:0D:FB:AA", "F0:81:94:0D:FB:AA", "30:81:94:0D:FB:AA"])
-    func anotherAddressIsNot(text: String) throws {
+    func otherAddressesAreNotResolved(text: String) throws {
         let key = try key("ec0234a357c8ad05341010a60a397d9b")
         #expect(!key.resolves(try #require(DeviceAddress(text))))
     }
@@ -27,7 +27,7 @@ import Testing
             ("irk:7AI0o1fIrQU0EBCmCjl9mw==\r\n", true), ("7AI0o1fIrQU0EBCmCjl9mw", true),
             (" m305CqYQEDQFrchXozQC7A==\n", false), ("irk:9b7d390aa610103405adc857a33402ec", false),
         ])
-    func anExportedKeyMayHaveEveryFormAndOrder(text: String, isMostSignificantFirst: Bool) throws {
+    func exportedKeysAreReadInEveryFormAndByteOrder(text: String, isMostSignificantFirst: Bool) throws {
         var octets = Array(text.utf8)
         let key = IdentityResolvingKey(try IdentityKey(wipingExported: &octets))
         #expect(octets.isEmpty)
@@ -39,13 +39,13 @@ import Testing
         "", "irk:", "7AI0o1fIrQU0EBCmCjl9m", "7AI0o1fIrQU0EBCmCjl9mx==", "7AI0o1fIrQU0EBCmCjl9mw===",
         "ec0234a357c8ad05341010a60a397d9", "7AI0o1fIrQU0EBC*Cjl9mw==",
     ])
-    func anotherTextIsNoKey(text: String) {
+    func invalidKeyTextIsRefused(text: String) {
         var octets = Array(text.utf8)
         #expect(throws: IdentityKeyTextError()) { try IdentityKey(wipingExported: &octets) }
         #expect(octets.isEmpty)
     }
 
-    @Test func anotherKeyResolvesItNot() throws {
+    @Test func anotherKeyDoesNotResolveTheAddress() throws {
         let key = try key("ec0234a357c8ad05341010a60a397d9c")
         #expect(!key.resolves(try #require(DeviceAddress("70:81:94:0D:FB:AA"))))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EddystoneSecurity
 
-/// Private keys 01...20 and 65...84; what follows from them comes from Python's cryptography and hmac.
+/// Private keys 01...20 and 65...84. The expected keys were computed with Python's cryptography and hmac.
 private let beacon = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20"
 private let resolver = "65666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f8081828384"
 private let beaconPublic = "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c"
@@ -18,7 +18,7 @@ private let resolverPublic = "5714769d116bf76436ae74bc793d2c30ad1903c59ac5273805
     #expect(onResolver.octets == onBeacon.octets)
 }
 
-@Test func publicKeysFollowFromPrivateOnes() throws {
+@Test func publicKeysFollowFromPrivateKeys() throws {
     #expect(try IdentityKey.publicKey(of: FixedOctets(hexadecimal: beacon)).description == beaconPublic)
     #expect(try IdentityKey.publicKey(of: FixedOctets(hexadecimal: resolver)).description == resolverPublic)
 }
@@ -54,14 +54,14 @@ func aPublicKeyThatGivesZerosIsRefusedOnBothSides(weak: String) throws {
     }
 
     @Test(arguments: ["", "0", "0102030405060708090a0b0c0d0e0f1", "0102030405060708090a0b0c0d0e0f1011", "0 1", "xx"])
-    func otherTextsAreNoKeysAndAreOverwrittenToo(_ text: String) {
+    func invalidKeyTextsAreRefusedAndOverwritten(_ text: String) {
         var octets = Array(text.utf8)
         #expect(throws: IdentityKeyTextError.self) { _ = try IdentityKey(wiping: &octets) }
         #expect(throws: IdentityKeyTextError.self) { _ = try IdentityKey(hexadecimal: text) }
         #expect(octets.isEmpty)
     }
 
-    /// The memory itself, which is let go of behind the array's back only afterwards.
+    /// Checks the memory of the array, not a copy.
     @Test func octetsAreOverwritten() {
         var octets = [UInt8](repeating: 0xA5, count: 64)
         octets.reserveCapacity(64)

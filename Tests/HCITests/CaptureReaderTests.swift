@@ -41,7 +41,7 @@ import Testing
         return file
     }
 
-    @Test func writtenOctetsAreTheFormats() {
+    @Test func writtenRecordsFollowTheFormat() {
         #expect(BTSnoopWriter.header == hex("62 74 73 6E 6F 6F 70 00 00 00 00 01 00 00 03 EA"))
         #expect(
             BTSnoopWriter.record(HCIReset().packet, isFromController: false, unixMicroseconds: 0)
@@ -99,7 +99,7 @@ import Testing
         #expect(found.map(\.octets.count) == [3, 0, 6])
     }
 
-    @Test func aTruncatedLastRecordIsReportedAfterTheWholeOnes() throws {
+    @Test func truncatedLastRecordIsReportedAfterTheOthers() throws {
         var whole = BTSnoopWriter.header
         for _ in 0..<2 {
             whole += BTSnoopWriter.record(Self.event, isFromController: true, unixMicroseconds: Self.time)
@@ -115,7 +115,7 @@ import Testing
         #expect(try records(Array(whole.prefix(start))).fault == nil)
     }
 
-    @Test func noLengthIsBelievedThatNoPacketHas() throws {
+    @Test func refusesLengthsThatNoPacketHas() throws {
         var file = file(datalink: 1002, [(1, Self.event.h4)])
         for index in 16..<24 { file[index] = 0xFF }
         let (found, fault) = try records(file)
@@ -143,7 +143,7 @@ import Testing
         #expect(throws: error) { try records(hex(octets)) }
     }
 
-    @Test func aCaptureIsTheSequenceOfItsRecords() throws {
+    @Test func captureContainsItsRecordsInOrder() throws {
         let whole = file(datalink: 1002, [(0, HCIReset().packet.h4), (1, Self.event.h4)])
         let capture = try Capture(whole)
         #expect(capture.fault == nil)
@@ -154,7 +154,7 @@ import Testing
         #expect(cut.map(\.index) == [0])
     }
 
-    @Test func aStreamInPiecesGivesWhatTheWholeGives() throws {
+    @Test func streamInPiecesGivesTheSameRecords() throws {
         var whole = file(datalink: 1002, [(0, HCIReset().packet.h4), (1, Self.event.h4), (1, [9, 1])])
         let records = Array(try Capture(whole))
         whole += [1, 2, 3]

@@ -117,13 +117,13 @@ import Testing
     func isRefused(_ refusal: Refusal) {
         do {
             try refusal.make()
-            Issue.record("was accepted")
+            Issue.record("the command was accepted")
         } catch {
             #expect("\(error)".contains(refusal.text))
         }
     }
 
-    @Test func whatLiesOnTheLimitsIsAccepted() throws {
+    @Test func valuesAtTheLimitsAreAccepted() throws {
         try Self.legacy(0x20, 0x4000)
         try Self.legacy(0, 0, type: 1)
         try Self.extended(0x20, 0xFF_FFFF, handle: 0xEF, power: 20, sid: 15)
@@ -140,12 +140,12 @@ import Testing
 @Test(arguments: [
     (0, 0), (312, 0), (313, 1), (2500, 4), (10_000, 16), (60_000, 96), (40_959_375, 0xFFFF), (40_959_687, 0xFFFF),
 ])
-func aScanIntervalIsTheNearestOfTheControllersUnits(microseconds: Int, units: UInt16) {
+func scanIntervalIsRoundedToTheNearestUnit(microseconds: Int, units: UInt16) {
     #expect(ScanInterval(microseconds: microseconds)?.rawValue == units)
     #expect(ScanInterval(microseconds: Int(units) * 625)?.microseconds == Int(units) * 625)
 }
 
-@Test func aScanIntervalThatNoUnitsCanTellIsNone() {
+@Test func refusesScanIntervalsThatDoNotFitTheField() {
     #expect(ScanInterval(microseconds: -1) == nil && ScanInterval(microseconds: 40_959_688) == nil)
     #expect(ScanInterval(rawValue: 18).description == "11.25 ms")
 }

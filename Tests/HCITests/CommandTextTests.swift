@@ -55,7 +55,7 @@ import Testing
         #expect(HCIStatus(rawValue: octet).description == text)
     }
 
-    @Test func opcodesAreGroupAndCommand() {
+    @Test func opcodesConsistOfGroupAndCommand() {
         #expect(LESetAdvertisingParameters.opcode.group == 0x08)
         #expect(LESetAdvertisingParameters.opcode.command == 0x006)
         #expect(BroadcomSetTransmitPower.opcode.isVendorSpecific)

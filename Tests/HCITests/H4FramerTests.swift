@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func packetsMayBeFetchedLate() throws {
+    @Test func packetsCanBeReadAfterTheWholeStream() throws {
         var framer = H4Framer()
         for octet in Self.stream { framer.push([octet]) }
         var found: [HCIPacket] = []
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: H4Error(.unknownType(6), at: 4000)) { try framer.next() }
     }
 
-    @Test func tooLongAPacketIsRefusedByItsHeader() {
+    @Test func packetThatIsTooLongIsRefusedByItsHeader() {
         var framer = H4Framer(limit: 258)
         framer.push(hex("02 40 00 FF FF"))
         #expect(throws: H4Error(.tooLong(.acl, octets: 65540, limit: 258), at: 0)) { try framer.next() }

@@ -28,7 +28,7 @@ import Testing
         #expect(queue.wakeTime == nil)
     }
 
-    @Test mutating func anotherCommandsAnswerIsCountedAndPassedOver() {
+    @Test mutating func answersToOtherCommandsAreCountedAndIgnored() {
         let ticket = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
         #expect(queue.receive(complete(ReadBDADDR.opcode)) == nil)
@@ -37,7 +37,7 @@ import Testing
         #expect(queue.foreignAnswers == 1)
     }
 
-    @Test mutating func theAnswerToAnotherProgramsCommandIsPassedOver() {
+    @Test mutating func answersToOtherProgramsAreIgnored() {
         queue.noteForeign(parameters, at: at(0))
         let ticket = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
@@ -46,7 +46,7 @@ import Testing
         #expect(queue.receive(complete(parameters, .commandDisallowed))?.ticket == ticket)
     }
 
-    @Test mutating func anotherProgramsCommandWithoutAnswerIsForgottenAfterTwoSeconds() {
+    @Test mutating func foreignCommandsAreForgottenAfterTwoSeconds() {
         queue.noteForeign(parameters, at: at(0))
         _ = queue.expire(at: at(2000))
         let ticket = submit(parameters, by: 4000)
@@ -63,7 +63,7 @@ import Testing
         #expect(queue.receive(refused)?.outcome == .refused(.unknownCommand))
     }
 
-    @Test mutating func zeroCreditsHoldBackUntilAnEventGivesSome() {
+    @Test mutating func commandsWaitUntilAnEventGivesCredits() {
         _ = submit(HCIReset.opcode, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
         #expect(queue.receive(complete(HCIReset.opcode, credits: 0)) != nil)
@@ -75,7 +75,7 @@ import Testing
         #expect(queue.nextToSend(at: at(20)) != nil)
     }
 
-    @Test mutating func creditsMayComeByCommandStatusToo() {
+    @Test mutating func commandStatusGivesCreditsToo() {
         queue = HCICommandQueue(credits: 0)
         _ = submit(parameters, by: 4000)
         #expect(queue.nextToSend(at: at(0)) == nil)
@@ -84,7 +84,7 @@ import Testing
         #expect(queue.nextToSend(at: at(0)) != nil)
     }
 
-    @Test mutating func whatIsNeverAllowedEndsAsNotSent() {
+    @Test mutating func commandWithoutCreditsEndsAsNotSent() {
         queue = HCICommandQueue(credits: 0)
         let ticket = submit(HCIReset.opcode, by: 2000)
         #expect(queue.wakeTime == at(2000))
@@ -110,7 +110,7 @@ import Testing
         #expect(end?.outcome == .completed([0]))
     }
 
-    @Test mutating func withCreditsToSpareOnlyTheSameOpcodeIsHeldBack() {
+    @Test mutating func unansweredCommandDelaysOnlyItsOwnOpcode() {
         queue = HCICommandQueue(credits: 2)
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
@@ -122,7 +122,7 @@ import Testing
         #expect(queue.lateAnswers == 1)
     }
 
-    @Test mutating func withCreditsToSpareTheSameOpcodeStillWaitsForTheLateAnswer() {
+    @Test mutating func sameOpcodeWaitsForTheLateAnswerDespiteCredits() {
         queue = HCICommandQueue(credits: 3)
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
@@ -134,7 +134,7 @@ import Testing
         #expect(queue.nextToSend(at: at(2001)) != nil)
     }
 
-    @Test mutating func anAnswerThatNeverComesHoldsBackForTheGraceTimeOnly() {
+    @Test mutating func missingAnswerDelaysCommandsOnlyForTheGraceTime() {
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
         #expect(queue.expire(at: at(2000)) != nil)
@@ -145,7 +145,7 @@ import Testing
         #expect(queue.credits == 0)
     }
 
-    @Test mutating func resetIsNeverHeldBackByAnUnansweredCommand() {
+    @Test mutating func resetDoesNotWaitForAnUnansweredCommand() {
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
         #expect(queue.expire(at: at(2000)) != nil)
@@ -156,7 +156,7 @@ import Testing
         #expect(queue.nextToSend(at: at(2001)) != nil)
     }
 
-    @Test mutating func aCancelledCommandsAnswerIsLateToo() {
+    @Test mutating func answerToACancelledCommandCountsAsLate() {
         let ticket = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)
         queue.cancel(ticket, at: at(1))
@@ -165,7 +165,7 @@ import Testing
         #expect(queue.lateAnswers == 1)
     }
 
-    @Test mutating func randomEventsAndTimesNeverUpsetTheCount() {
+    @Test mutating func eachCommandEndsOnceDespiteRandomEvents() {
         var generator = SplitMix64(seed: 7)
         let opcodes = [HCIReset.opcode, parameters, ReadBDADDR.opcode, .noOperation]
         var time = 0

@@ -61,14 +61,14 @@ import Testing
     ]
 
     @Test(arguments: vectors)
-    func isReadAndBuilt(_ vector: Vector) throws {
+    func eventsAreReadAndWritten(_ vector: Vector) throws {
         #expect(try event(hex(vector.octets)) == vector.event)
         #expect(Hexadecimal.text(vector.event.packet.octets) == Hexadecimal.text(hex(vector.octets)))
         #expect(vector.event.packet.kind == .event)
     }
 
     @Test(arguments: vectors)
-    func isAnErrorWhenCutShort(_ vector: Vector) {
+    func truncatedEventsAreErrors(_ vector: Vector) {
         let octets = hex(vector.octets)
         for count in 0..<octets.count {
             #expect(throws: HCIEventError.self) { try event(Array(octets.prefix(count))) }
@@ -92,7 +92,7 @@ import Testing
             ("3E 0D 02 01 03 01 05 04 03 02 01 F0 00 C4 99", HCIEventError(.trailing(1), at: 14)),
             ("3E 07 12 3C 02 00 00 00 00", HCIEventError(.trailing(1), at: 8)),
         ] as [(String, HCIEventError)])
-    func faultIsNamedWithItsPlace(_ octets: String, _ error: HCIEventError) {
+    func faultIsReportedWithItsOffset(_ octets: String, _ error: HCIEventError) {
         #expect(throws: error) { try event(hex(octets)) }
     }
 
@@ -133,7 +133,7 @@ import Testing
         #expect(cursor == nil)
     }
 
-    @Test func reportsThatDoNotFitAreLeftOff() throws {
+    @Test func reportsThatDoNotFitAreLeftOut() throws {
         let large = AdvertisingReport(
             type: .legacy(0), addressType: .random, address: address("F0:01:02:03:04:05"), rssi: 0,
             data: AdvertisingData(octets: Array(repeating: 7, count: 31)))
@@ -160,7 +160,7 @@ import Testing
             (.extended(0x00), "ADV_EXT_IND", false, false, false, false),
             (.extended(0x0A), "AUX_SCAN_RSP", false, true, true, false),
         ] as [(AdvertisingReportType, String, Bool, Bool, Bool, Bool)])
-    func reportTypeTellsWhatWasHeard(
+    func reportTypeDescribesThePDU(
         _ type: AdvertisingReportType, _ name: String, _ connectable: Bool, _ scannable: Bool, _ response: Bool,
         _ legacy: Bool
     ) {

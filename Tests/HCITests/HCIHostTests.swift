@@ -11,7 +11,7 @@ private final class ScriptedChannel: HCIChannel {
     var answers: (HCIPacket) -> [Answer]
     var sendError: HCIChannelError?
     var receiveError: HCIChannelError?
-    /// The packets to come, in order of time.
+    /// All packets, in order of time. The first `taken` of them have been received.
     private var coming: [(time: HCIInstant, packet: HCIPacket)] = []
     private var taken = 0
 
@@ -62,7 +62,7 @@ private final class ScriptedChannel: HCIChannel {
         }
     }
 
-    @Test func returnParametersComeBackTyped() throws {
+    @Test func returnParametersAreDecoded() throws {
         let (host, channel) = host { _ in
             [(5, .completed(ReadBDADDR.self, .init(address("00:11:22:33:44:55"))))]
         }
@@ -98,7 +98,7 @@ private final class ScriptedChannel: HCIChannel {
         }
     }
 
-    @Test func tooShortASuccessIsMalformed() {
+    @Test func successWithTooFewOctetsIsMalformed() {
         let opcode = LEReadTransmitPower.opcode
         for octets in [[], [0x00], [0x00, 0x01]] as [[UInt8]] {
             let (host, _) = host { _ in
@@ -110,7 +110,7 @@ private final class ScriptedChannel: HCIChannel {
         }
     }
 
-    @Test func silenceEndsAtTheTimeLimit() {
+    @Test func missingAnswerIsReportedAtTheTimeLimit() {
         let (host, channel) = host { _ in [] }
         let error = failure(host, HCIReset())
         #expect(error == .noAnswer(command: "Reset", opcode: HCIReset.opcode, after: .seconds(2)))
@@ -118,7 +118,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.now == at(2000))
     }
 
-    @Test func otherAnswersAndReportsDoNotProlongTheTimeLimit() {
+    @Test func otherAnswersAndEventsDoNotExtendTheTimeLimit() {
         let (host, channel) = host { _ in
             (0..<500).map { ($0 * 10, HCIEvent.completed(ReadBDADDR.opcode, .success)) }
                 + (0..<500).map { ($0 * 10, HCIEvent.hardwareError(code: UInt8($0 % 256))) }
@@ -128,14 +128,14 @@ private final class ScriptedChannel: HCIChannel {
         #expect(host.queue.foreignAnswers > 100)
     }
 
-    @Test func anAnswerFromBeforeTheCommandIsNotItsOwn() throws {
+    @Test func ignoresAnAnswerFromBeforeTheCommand() throws {
         let (host, channel) = host { _ in [(5, .completed(LESetRandomAddress.opcode, .commandDisallowed))] }
         channel.announce(.completed(LESetRandomAddress.opcode, .success))
         #expect(failure(host, LESetRandomAddress(address("C0:00:00:00:00:01")))?.status == .commandDisallowed)
         #expect(host.queue.foreignAnswers == 1)
     }
 
-    @Test func theAnswerToTheKernelsCommandIsNotOurs() throws {
+    @Test func ignoresTheAnswerToTheKernelsCommand() throws {
         // The kernel's command is in the channel, but its answer arrives only after ours was sent.
         let (host, channel) = host { _ in [(5, .completed(LESetRandomAddress.opcode, .commandDisallowed))] }
         channel.announce(LESetRandomAddress(address("C0:00:00:00:00:02")).packet)
@@ -157,7 +157,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.now == at(2505))
     }
 
-    @Test func zeroCreditsDelayAndThenForbid() throws {
+    @Test func missingCreditsDelayACommandAndThenFailIt() throws {
         let (host, channel) = host { _ in [(0, .completed(HCIReset.opcode, .success, credits: 0))] }
         try host.execute(HCIReset())
         channel.announce(
@@ -170,7 +170,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.sent.count == 2)
     }
 
-    @Test func eventsWaitInTheirOrder() throws {
+    @Test func eventsAreKeptInTheirOrder() throws {
         let (host, channel) = host { _ in
             [(1, .hardwareError(code: 1)), (2, .completed(HCIReset.opcode, .success)), (3, .hardwareError(code: 2))]
         }
@@ -183,7 +183,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.now == at(100))
     }
 
-    @Test func anEventBehindOthersIsFoundAfterTheDeadlineToo() throws {
+    @Test func findsAnEventBehindOthersAtTheDeadline() throws {
         let (host, channel) = host { _ in [] }
         channel.announce(.completed(ReadBDADDR.opcode, .success))
         channel.announce(HCIPacket(.acl, hex("40 00 00 00")))
@@ -191,7 +191,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(try host.nextEvent(until: at(0)) == .hardwareError(code: 3))
     }
 
-    @Test func aBrokenEventIsKeptAsItCame() throws {
+    @Test func malformedEventIsKeptUnchanged() throws {
         let (host, channel) = host { _ in [] }
         channel.announce(HCIPacket(.event, hex("3E 02 02 01")))
         channel.announce(HCIPacket(.event, []))
@@ -200,7 +200,7 @@ private final class ScriptedChannel: HCIChannel {
         #expect(host.malformedEvents == 2)
     }
 
-    @Test func theOldestEventsGiveWayToAFlood() throws {
+    @Test func aFloodOfEventsDropsTheOldest() throws {
         let flood = 20_000
         let (host, _) = host { _ in
             (0..<flood).map { (0, HCIEvent.unknown(code: 0x60, parameters: [UInt8($0 % 256), UInt8($0 / 256)])) }
@@ -214,7 +214,7 @@ private final class ScriptedChannel: HCIChannel {
                 == .unknown(code: 0x60, parameters: [UInt8(oldest % 256), UInt8(oldest / 256)]))
     }
 
-    @Test func channelFaultsAreHandedOn() {
+    @Test func errorsOfTheChannelAreThrown() {
         let (host, channel) = host { _ in [] }
         channel.sendError = .gone("unplugged")
         #expect(failure(host, HCIReset()) == .channel(.gone("unplugged")))

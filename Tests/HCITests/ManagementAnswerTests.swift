@@ -38,7 +38,7 @@ import Testing
         #expect(returned(ReadManagementSupportedCommands.ReturnParameters.self, hex("ffff ffff 5400")) == nil)
     }
 
-    @Test func everyAnswerIsReadAtAnyPlaceOrNotAtAll() {
+    @Test func randomAnswersAreReadOrRefused() {
         var generator = SplitMix64(seed: 5)
         func check<C: ManagementCommand>(_ type: C.Type) {
             for _ in 0..<2_000 {

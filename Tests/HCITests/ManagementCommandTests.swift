@@ -98,7 +98,7 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
         #expect(message(hex(text)) == nil)
     }
 
-    @Test func instancesThatMeanSomethingElseAreRefused() {
+    @Test func refusesReservedInstanceNumbers() {
         for instance: UInt8 in [0, 255] {
             #expect(throws: HCIParameterError.self) { try RemoveAdvertising(instance: instance) }
             #expect(throws: HCIParameterError.self) { try AddAdvertising(instance: instance, data: []) }
@@ -109,7 +109,7 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func monitorsThatMeanNothingAreRefused() {
+    @Test func refusesInvalidMonitors() {
         #expect(throws: HCIParameterError.self) { try RemoveAdvertisementMonitor(monitor: 0) }
         #expect(throws: HCIParameterError.self) { try AddAdvertisementPatternsMonitor([]) }
         for (offset, count): (UInt8, Int) in [(0, 0), (0, 32), (31, 1), (30, 2)] {
@@ -120,7 +120,7 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func dataThatNoLengthOctetCountsIsRefused() {
+    @Test func refusesDataThatTheLengthOctetCannotCount() {
         let data = [UInt8](repeating: 0, count: 256)
         #expect(throws: HCIParameterError.self) { try AddAdvertising(instance: 1, data: data) }
         #expect(throws: HCIParameterError.self) { try AddAdvertising(instance: 1, data: [], scanResponse: data) }
@@ -128,7 +128,7 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [(0x1F, 0xA0), (0xA0, 0x1000000), (0xA1, 0xA0), (0, 0)])
-    func intervalsThatAreUsedAreChecked(_ minimum: UInt32, _ maximum: UInt32) {
+    func intervalsAreCheckedIfTheyAreUsed(_ minimum: UInt32, _ maximum: UInt32) {
         #expect(throws: HCIParameterError.self) {
             try AddExtendedAdvertisingParameters(
                 instance: 1, flags: .useIntervals, intervalMinimum: AdvertisingInterval(rawValue: minimum),
@@ -136,7 +136,7 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
         }
     }
 
-    @Test func parameterOctetsOfAnyKindAreReadAndWrittenUnchanged() {
+    @Test func randomParametersAreReadAndWrittenUnchanged() {
         var generator = SplitMix64(seed: 4)
         func check<C: ManagementCommand>(_ type: C.Type) {
             for _ in 0..<2_000 {

@@ -6,7 +6,7 @@ import Testing
 private final class ScriptedKernel: ManagementChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     private(set) var sent: [ManagementPacket] = []
-    /// In order of time.
+    /// The messages, in order of time, in milliseconds.
     var script: [(time: Int, event: ManagementEvent)] = []
 
     func send(_ packet: ManagementPacket) throws(HCIChannelError) { sent.append(packet) }
@@ -44,7 +44,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         ManagementEvent.Content.commandStatus(opcode: SetPowered.opcode, status: .rfkilled),
         .commandComplete(opcode: SetPowered.opcode, status: .rfkilled, returned: []),
     ])
-    func aRefusalIsNamed(_ content: ManagementEvent.Content) {
+    func refusalNamesCommandAdapterAndStatus(_ content: ManagementEvent.Content) {
         let kernel = ScriptedKernel()
         kernel.script = [(1, ManagementEvent(index: 0, content))]
         #expect(throws: ManagementError.refused(command: "Set Powered", index: 0, status: .rfkilled)) {
@@ -62,7 +62,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         }
     }
 
-    @Test func silenceEndsAtTheDeadline() {
+    @Test func missingAnswerIsReportedAtTheDeadline() {
         let kernel = ScriptedKernel()
         let host = ManagementHost(channel: kernel)
         #expect(
@@ -86,7 +86,7 @@ private func complete(_ opcode: UInt16, index: UInt16 = 0, _ returned: [UInt8] =
         #expect(kernel.sent.count == 2)
     }
 
-    @Test func anAnswerThatNeverComesHoldsTheSameCommandBackForTheGraceTimeOnly() throws {
+    @Test func missingAnswerDelaysTheSameCommandForTheGraceTime() throws {
         var queue = ManagementQueue()
         _ = queue.submit(SetPowered(true).packet(0), deadline: at(100))
         #expect(queue.nextToSend(at: at(0)) != nil)

@@ -55,7 +55,7 @@ private func monitor(_ text: String) -> MonitorPacket? { monitored(hex(text)) }
         #expect(monitor(text) == nil)
     }
 
-    @Test func randomOctetsAreReadOrNot() {
+    @Test func randomPacketsOfTheRightLengthAreRead() {
         var generator = SplitMix64(seed: 6)
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...40, using: &generator)

@@ -59,7 +59,7 @@ import Testing
     static let orders = [Order(isBig: true), Order(isBig: false)]
 
     @Test(arguments: orders)
-    func hciPacketsAreReadFromEveryLinkThatCarriesThem(_ order: Order) throws {
+    func hciPacketsAreReadFromEveryLinkType(_ order: Order) throws {
         let table: [(link: UInt32, packets: [[UInt8]], directions: [Bool?], adapter: UInt16?)] = [
             (187, [Self.reset.h4, Self.event.h4], [false, true], nil),
             (201, [[0, 0, 0, 0] + Self.reset.h4, [0, 0, 0, 1] + Self.event.h4], [false, true], nil),
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: orders)
-    func blocksOfAPCAPNGAreFollowed(_ order: Order) throws {
+    func blocksOfPCAPNGFilesAreRead(_ order: Order) throws {
         var file = order.section + order.interface(link: 1) + order.interface(link: 187)
         file += order.block(0xBAD, [1, 2, 3]) + order.packet(Self.reset.h4, interface: 1, ticks: 1 << 32)
         file += order.packet([1, 2, 3], interface: 0) + order.packet([2, 0, 0, 0, 0], interface: 1, flags: 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(capture.map(\.isFromController) == [false, nil, true, false, true])
     }
 
-    @Test func noClockOverflows() throws {
+    @Test func extremeClockOptionsDoNotOverflow() throws {
         let order = Order(isBig: false)
         for resolution: UInt8 in [0, 6, 9, 19, 38, 39, 127, 0x80, 0xBF, 0xC0, 0xFF] {
             for offset: Int64 in [.min, -1, 0, .max] {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func hostileLengthsAreFaults() throws {
+    @Test func invalidLengthsAreFaults() throws {
         let order = Order(isBig: false)
         let start = order.section + order.interface(link: 187)
         let offset = start.count
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 6), (2, 6), (3, 2)] as [(UInt8, UInt8)])
-    func anNRFSniffersPacketsAreReports(_ version: UInt8, _ identifier: UInt8) throws {
+    func packetsOfAnNRFSnifferAreReports(_ version: UInt8, _ identifier: UInt8) throws {
         let packet = Self.access + [0x42, 9] + Self.sniffedAddress + [2, 1, 6] + [0, 0, 0]
         let header: [UInt8] = [7, 0, 0, version, 0, 0, identifier]
         let expected = AdvertisingReport(
@@ -207,7 +207,7 @@ import Testing
 
     @Test(
         arguments: [
-            // No data; a scan request; another access address; cut short; fields longer than the packet; too little.
+            // No data; a scan request; another access address; a truncated packet; fields too long; too few octets.
             [0xD6, 0xBE, 0x89, 0x8E, 0x07, 9, 8, 0x11, 1, 2, 3, 4, 5, 6, 7, 0, 0, 0],
             [0xD6, 0xBE, 0x89, 0x8E, 0x03, 12, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6, 0, 0, 0],
             [0xD6, 0xBE, 0x89, 0x8F, 0x00, 9, 1, 2, 3, 4, 5, 6, 2, 1, 6, 0, 0, 0],
@@ -215,7 +215,7 @@ import Testing
             [0xD6, 0xBE, 0x89, 0x8E, 0x07, 6, 2, 0xFF, 1, 2, 1, 6, 0, 0, 0],
             [0xD6, 0xBE, 0x89, 0x8E, 0x00, 5, 1, 2, 3, 4, 5, 0, 0, 0], [0xD6, 0xBE], [],
         ] as [[UInt8]])
-    func whatCarriesNoDataIsNoReport(_ packet: [UInt8]) throws {
+    func packetsWithoutDataAreNoReports(_ packet: [UInt8]) throws {
         #expect(try report(251, packet) == nil)
         #expect(try report(256, [UInt8](repeating: 0, count: 10) + packet) == nil)
     }

@@ -11,7 +11,7 @@ import Testing
         if !holds { Issue.record("\(comment())") }
     }
 
-    @Test func eventsReadBackWhatTheyRead() throws {
+    @Test func decodedEventsAreEncodedUnchanged() throws {
         var generator = SplitMix64(seed: 2)
         var understood = 0
         for _ in 0..<Self.rounds {
@@ -33,7 +33,7 @@ import Testing
         #expect(understood > Self.rounds / 20)
     }
 
-    @Test func truncatedAndAlteredReportsAreSurvived() {
+    @Test func truncatedAndAlteredReportsNeverTrap() {
         var generator = SplitMix64(seed: 3)
         let packets = [
             HCIEvent.advertisingReports([HCIEventTests.legacyReport, HCIEventTests.scanResponse]).packet.octets,
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func anyStreamIsFramedOrGivenUp() {
+    @Test func anyStreamIsFramedOrRefused() {
         var generator = SplitMix64(seed: 6)
         for _ in 0..<Self.rounds / 10 {
             var framer = H4Framer(limit: 300)

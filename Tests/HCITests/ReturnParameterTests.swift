@@ -14,7 +14,7 @@ import Testing
         return value
     }
 
-    @Test func versionInformation() throws {
+    @Test func versionInformationIsRead() throws {
         let returned = try read(ReadLocalVersionInformation.ReturnParameters.self, "09 34 12 0A F1 05 78 56")
         #expect(returned.version == .core50)
         #expect(returned.revision == 0x1234)
@@ -23,7 +23,7 @@ import Testing
         #expect(returned.lmpSubversion == 0x5678)
     }
 
-    @Test func publicAddressIsTurnedRound() throws {
+    @Test func publicAddressIsReadInReverseOrder() throws {
         let returned = try read(ReadBDADDR.ReturnParameters.self, "05 04 03 02 01 F0")
         #expect(returned.address.description == "F0:01:02:03:04:05")
     }
@@ -35,7 +35,7 @@ import Testing
         #expect(!raspberryPi.features.contains(.extendedAdvertising))
     }
 
-    @Test func powersAndNumbers() throws {
+    @Test func powersAndNumbersAreRead() throws {
         #expect(try read(LEReadAdvertisingPhysicalChannelTxPower.ReturnParameters.self, "0C").power.dBm == 12)
         #expect(try read(LESetExtendedAdvertisingParameters.ReturnParameters.self, "F8").selectedPower.dBm == -8)
         let states = try read(LEReadSupportedStates.ReturnParameters.self, "3F FF 00 00 00 00 00 00")
@@ -52,7 +52,7 @@ import Testing
         #expect(zephyr.power.dBm == -8)
     }
 
-    @Test func zephyrInformation() throws {
+    @Test func zephyrInformationIsRead() throws {
         let version = try read(
             ZephyrReadVersionInformation.ReturnParameters.self, "02 00 03 00 00 04 05 00 44 33 22 11")
         #expect(version.hardwarePlatform == 2)
@@ -61,7 +61,7 @@ import Testing
         #expect(try read(ZephyrReadSupportedCommands.ReturnParameters.self, bitmap).setsTxPower)
     }
 
-    @Test func nothingIsReadFromNothing() {
+    @Test func emptyReturnParametersAreRead() {
         #expect(returned(HCINoReturnParameters.self, []) == HCINoReturnParameters())
         #expect(HCINoReturnParameters().octets.isEmpty)
     }

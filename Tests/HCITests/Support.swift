@@ -21,7 +21,7 @@ func at(_ milliseconds: Int) -> HCIInstant {
     HCIInstant(nanoseconds: 0).advanced(byMicroseconds: milliseconds * 1000)
 }
 
-// The expectation macros do not accept spans, so these functions return arrays.
+// The expectation macros do not accept spans, so these functions take arrays.
 
 func command<C: HCICommand>(_ type: C.Type, _ parameters: [UInt8]) -> C? {
     C(parameters: parameters.span)

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func octetByOctet() throws {
+    @Test func singleOctetsGiveThePacket() throws {
         for octet in Self.complete.dropLast() {
             try controller.writeAll([octet])
             #expect(try channel.receive(until: soon(2)) == nil)
@@ -75,26 +75,26 @@ import Testing
     }
 
     @Test(arguments: [UInt8(0), 6, 0x42, 0xFF])
-    func typeOctetOfNoPacketIsAnError(_ octet: UInt8) throws {
+    func unknownTypeOctetIsAnError(_ octet: UInt8) throws {
         try controller.writeAll([octet, 1, 2, 3])
         guard case .framing(let what) = failure({ _ = try channel.receive(until: soon()) }) else {
-            Issue.record("a type octet of \(octet) must end the conversation")
+            Issue.record("a type octet of \(octet) must be a framing error")
             return
         }
         #expect(what.hasPrefix("unix:/test: "))
         #expect("\(HCIChannelError.framing(what))".hasPrefix("the received bytes are not an HCI packet: unix:/test: "))
     }
 
-    @Test func packetsBeforeTheGarbageAreReceived() throws {
+    @Test func packetsBeforeInvalidOctetsAreReceived() throws {
         try controller.writeAll(Self.complete + [0xFF])
         #expect(try channel.receive(until: soon()) != nil)
         guard case .framing = failure({ _ = try channel.receive(until: soon()) }) else {
-            Issue.record("garbage after a packet must be an error")
+            Issue.record("invalid octets after a packet must be a framing error")
             return
         }
     }
 
-    @Test func peerThatClosesIsGone() throws {
+    @Test func closedConnectionIsReportedAsGone() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let channel = H4Channel(ours, name: "tcp:127.0.0.1:9001")
         try theirs.writeAll(Self.complete + [4, 0x0E])
@@ -109,7 +109,7 @@ import Testing
             failure { try channel.send(HCIReset().packet) } == .gone("tcp:127.0.0.1:9001: the controller is gone"))
     }
 
-    @Test func controllerThatTakesNothingIsAnErrorInTime() throws {
+    @Test func sendFailsIfTheControllerReadsNothing() throws {
         let begin = channel.now
         var error: HCIChannelError?
         while error == nil, channel.now.microseconds(since: begin) < 20_000_000 {
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func flushThrowsAwayWhatHasArrived() throws {
+    @Test func flushDiscardsReceivedOctets() throws {
         try controller.writeAll([4, 0x0E, 4, 1])
         #expect(try channel.receive(until: soon(1)) == nil)
         try controller.writeAll([9, 9, 9, 9])
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// In a separate thread, because threads of the test library must not keep blocked signals.
-    @Test func signalEndsTheWaitOnceAndLosesNothing() throws {
+    @Test func signalEndsOneWaitAndLosesNothing() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let log = Log()
         try BackgroundThread.start {
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// After a signal, waits are shorter than before, because the signal asks for the end.
-    @Test func afterASignalNothingWaitsForLong() throws {
+    @Test func waitsAreShorterAfterASignal() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let log = Log()
         let begin = MonotonicClock.nanoseconds()
@@ -184,7 +184,7 @@ import Testing
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }
 
-    @Test func hostSpeaksThroughTheChannel() throws {
+    @Test func hostExecutesACommandOverTheChannel() throws {
         let controller = controller
         try BackgroundThread.start {
             guard (try? Poller.wait([.init(controller, .read)], milliseconds: 2000)) == [true],
@@ -197,7 +197,7 @@ import Testing
     }
 
     /// If a program was busy, packets that arrived meanwhile do not get one common time.
-    @Test func packetsThatListenersTakeLateHaveTheTimesOfTheirArrival() throws {
+    @Test func packetsReadLateHaveTheTimesOfTheirArrival() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let listening = try H4Channel(listeningTo: ours, name: "unix:/test")
         try theirs.writeAll(Self.complete)
@@ -216,7 +216,7 @@ import Testing
         #expect(try listening.receive(until: soon(60_000))?.h4 == Self.complete)
     }
 
-    @Test func aListenerGetsEverythingBeforeTheEnd() throws {
+    @Test func listenerReceivesAllPacketsBeforeTheEnd() throws {
         let listening: H4Channel
         do {
             let (ours, theirs) = try StreamSocket.pair()

@@ -27,7 +27,7 @@ import VirtualController
         try adapter.close()
     }
 
-    @Test func virtualAdapterLivesOnTheAirThatIsGiven() throws {
+    @Test func virtualAdapterUsesTheGivenAir() throws {
         let air = try VirtualAirServer(VirtualAirConfiguration(model: .zephyr))
         let adapter = try OpenAdapter(.virtual, air: air)
         let host = HCIHost(channel: adapter.channel)
@@ -53,7 +53,7 @@ import VirtualController
         }
     }
 
-    @Test func whatCannotBeReachedSaysSo() throws {
+    @Test func unreachableAdaptersAreReported() throws {
         let port: UInt16
         do { (_, port) = try StreamSocket.listen(host: "127.0.0.1", port: 0) }
         let missing = "/tmp/pharos-missing-\(getpid())"
@@ -81,7 +81,7 @@ import VirtualController
 
     /// This is true with and without Bluetooth in the kernel, because no machine has four thousand adapters.
     @Test(arguments: ["hci4000", "hci4000:user"])
-    func adapterThatIsNotThereIsMissing(_ text: String) throws {
+    func absentAdapterIsReportedAsMissing(_ text: String) throws {
         let error = try #require(try refusal(text))
         #expect(error.reason == .missing)
         #expect(error.adapter == "hci4000")

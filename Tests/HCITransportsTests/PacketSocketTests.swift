@@ -5,7 +5,7 @@ import Testing
 
 @testable import HCITransports
 
-/// The packets that the kernel keeps and loses, and their times, on sockets that every kernel has.
+/// The number of lost packets, and the times of received packets, with UDP sockets, which every kernel has.
 @Suite struct PacketSocketTests {
     private let reader: PacketSocket
     private let writer: Descriptor
@@ -35,17 +35,17 @@ import Testing
         return count
     }
 
-    @Test func whatIsHeardAndWhatIsLostIsWhatWasSent() throws {
+    @Test func receivedAndLostPacketsAddUp() throws {
         reader.setBufferSize(16_384)
         for _ in 0..<1000 { _ = try writer.write([UInt8](repeating: 0x04, count: 45)) }
         let heard = receiveAll()
         #expect(heard < 1000)
         #expect(reader.lost == 1000 - heard)
-        // Losses from before the socket was opened do not count.
+        // Losses from before the `PacketSocket` was created do not count.
         #expect(PacketSocket(reader.descriptor).lost == 0)
     }
 
-    @Test func packetsThatLayThereAreAsOldAsTheyAre() throws {
+    @Test func packetsReadLateHaveTheTimesOfTheirArrival() throws {
         reader.recordTimes(isRaw: false)
         // The kernel starts to record times after a short delay.
         usleep(200_000)

@@ -53,14 +53,14 @@ import Testing
         ),
         Case("bind", EIO, "hci0", .system, "hci0: bind: Input/output error (errno 5)"),
     ])
-    func errnoHasItsSentence(_ item: Case) {
+    func eachErrorHasItsMessage(_ item: Case) {
         let error = TransportError.bluetooth(item.call, item.errno, item.adapter)
         #expect(error.description == item.sentence)
         #expect(error.reason == item.reason)
         #expect(error.adapter == item.adapter)
     }
 
-    @Test func capabilityIsNamed() {
+    @Test func missingCapabilityIsNamed() {
         let error = TransportError.notPermitted(.netAdmin, "hci0:user", "the user channel")
         #expect(error.reason == .notPermitted(.netAdmin))
         #expect(
@@ -70,7 +70,7 @@ import Testing
         )
     }
 
-    @Test func streamsThatCannotBeReachedSayWhy() throws {
+    @Test func unreachableStreamsAreReportedWithTheReason() throws {
         let table: [(AdapterName, Int32, String)] = [
             (
                 .tcp(host: "board.example", port: 9), ENOENT,

@@ -73,7 +73,7 @@ import VirtualController
         try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
     }
 
-    @Test func twoClientsHearEachOther() throws {
+    @Test func twoClientsReceiveEachOther() throws {
         let air = try air()
         let left = Client(try air.connect())
         let right = Client(try air.connect())
@@ -85,7 +85,7 @@ import VirtualController
         #expect(try right.hears([2, 1, 6]))
     }
 
-    @Test func clientThatGoesAwayTakesItsAdvertisementWithIt() throws {
+    @Test func advertisingEndsWhenTheClientDisconnects() throws {
         let air = try air()
         let listener = Client(try air.connect())
         try listener.scan()
@@ -100,7 +100,7 @@ import VirtualController
         #expect(try !listener.hears([2, 1, 6], milliseconds: 500))
     }
 
-    @Test func airThatGoesAwayEndsTheStreams() throws {
+    @Test func streamsEndWithTheAir() throws {
         let client: Client
         do {
             let air = try air()
@@ -111,7 +111,7 @@ import VirtualController
         #expect(try client.stream.read(upTo: 1).isEmpty)
     }
 
-    @Test func clientThatSpeaksNoH4IsDropped() throws {
+    @Test func clientThatDoesNotSendH4IsDisconnected() throws {
         let air = try air()
         let client = Client(try air.connect())
         let other = Client(try air.connect())
@@ -174,7 +174,7 @@ import VirtualController
         #expect(Set(addresses).count == 600)
     }
 
-    @Test func clientThatNeverReadsDisturbsNobody() throws {
+    @Test func clientThatNeverReadsDoesNotDisturbOthers() throws {
         let air = try air()
         let beacon = Client(try air.connect())
         let deaf = Client(try air.connect())
@@ -189,7 +189,7 @@ import VirtualController
         #expect(try listener.hears([3, 0xFF, 1, 2]))
     }
 
-    @Test func clientThatNeverPausesStarvesNobody() throws {
+    @Test func clientThatNeverPausesDoesNotBlockOthers() throws {
         SignalDescriptor.ignoreBrokenPipes()
         let air = try air()
         let eager = try air.connect()

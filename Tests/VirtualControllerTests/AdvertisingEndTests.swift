@@ -26,7 +26,7 @@ import VirtualController
         #expect(host.controller.advertisingEvents(handle: 1) == 5)
     }
 
-    @Test func durationBeforeTheMaximumTellsTheEvents() throws {
+    @Test func timeoutReportsTheNumberOfEvents() throws {
         let host = try host()
         try host.send([.set(), .setEnable(duration: 100, events: 200)])
         let end = try #require(host.listen(milliseconds: 1000).first)
@@ -34,7 +34,7 @@ import VirtualController
         #expect((9...10).contains(end[5]))
     }
 
-    @Test func enablingAgainStartsTheCountAnew() throws {
+    @Test func enablingAgainRestartsTheDuration() throws {
         let host = try host()
         try host.send([.set(), .setEnable(duration: 50, events: 9)])
         try host.listen(milliseconds: 400)
@@ -43,7 +43,7 @@ import VirtualController
         #expect(try host.listen(milliseconds: 100).first?[1] == 0x3C)
     }
 
-    @Test func enablingAgainTakesUpANewAddress() throws {
+    @Test func enablingAgainUsesTheNewAddress() throws {
         let host = try host()
         var seen: Set<String> = []
         host.air.observer = { seen.insert($0.address.description) }
@@ -57,7 +57,7 @@ import VirtualController
         #expect(seen == ["C1:02:03:04:05:06", "C9:09:09:09:09:09"])
     }
 
-    @Test func theEventNeedsBothMasks() throws {
+    @Test func terminationEventNeedsBothEventMasks() throws {
         for commands in [[], [RawCommand.allEvents], [RawCommand.allLEEvents]] {
             let host = TestHost(.zephyr)
             try host.send(commands + [.set(), .setEnable(events: 1)])
@@ -80,7 +80,7 @@ import VirtualController
         #expect(!host.controller.isAdvertising())
     }
 
-    @Test func whoLeavesIsSilent() throws {
+    @Test func controllerOfAReleasedHostIsSilent() throws {
         let air = VirtualAir()
         var seen = 0
         air.observer = { _ in seen += 1 }
@@ -95,7 +95,7 @@ import VirtualController
         #expect(seen == 0)
     }
 
-    @Test func whatHasLeftAnswersNoMore() throws {
+    @Test func detachedControllerDoesNotAnswer() throws {
         let air = VirtualAir()
         var packets = 0
         let controller = air.attach(.zephyr) { _ in packets += 1 }

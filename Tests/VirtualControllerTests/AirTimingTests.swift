@@ -36,7 +36,7 @@ import VirtualController
         }
     }
 
-    @Test func oneSeedGivesOneHistory() throws {
+    @Test func sameSeedGivesTheSameTimes() throws {
         let commands: [RawCommand] = [.parameters(), .enable]
         #expect(try starts(3, events: 500, commands) == starts(3, events: 500, commands))
         #expect(try starts(3, events: 500, commands) != starts(4, events: 500, commands))
@@ -46,7 +46,7 @@ import VirtualController
         #expect(gaps(try starts(1, events: 100, [.parameters(0, 0, type: 1), .enable])).allSatisfy { $0 == 3750 })
     }
 
-    @Test func copiesFollowOnTheChannelsInOrder() throws {
+    @Test func copiesAreSentOnTheChannelsInOrder() throws {
         let host = TestHost()
         var copies: [AirPDU] = []
         host.air.observer = { copies.append($0) }
@@ -92,7 +92,7 @@ import VirtualController
         #expect(seen == [[1], [1], [1], [2], [2], [2]])
     }
 
-    @Test func silenceBeginsInTheMiddleOfAnEvent() throws {
+    @Test func disableAndResetTakeEffectWithinAnEvent() throws {
         for stop in [RawCommand.disable, .reset] {
             let host = TestHost()
             var seen = 0
@@ -106,7 +106,7 @@ import VirtualController
         }
     }
 
-    @Test func enablingAgainKeepsTheRhythm() throws {
+    @Test func enablingAgainCausesNoEarlyEvents() throws {
         let host = TestHost()
         var starts: [UInt64] = []
         host.air.observer = { if $0.channel == 37 { starts.append($0.start.nanoseconds) } }
@@ -119,7 +119,7 @@ import VirtualController
         #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 >= 100_000_000 })
     }
 
-    @Test func setsOfOneControllerGoOnTheirOwn() throws {
+    @Test func setsOfOneControllerAreIndependent() throws {
         let host = TestHost(.zephyr)
         var count: [[UInt8]: Int] = [:]
         host.air.observer = { if $0.channel == 37 { count[$0.data, default: 0] += 1 } }
@@ -132,14 +132,14 @@ import VirtualController
         #expect(host.controller.advertisingEvents(handle: 2) == count[[2]])
     }
 
-    @Test func restartingForEverDoesNotFillTheMemory() throws {
+    @Test func manyRestartsDoNotFillTheMemory() throws {
         let host = TestHost(.zephyr)
         try host.send(.set(1, 0xFFFFFF, 0xFFFFFF))
         for _ in 0..<20_000 {
             try host.send(.setEnable(duration: 0xFFFF))
             host.air.advance(to: host.air.now.advanced(byMicroseconds: 1000))
         }
-        // The ends of the old runs are void, and most of them gone.
+        // The planned ends of earlier runs have no effect, and most of them are removed.
         var waits = 0
         while let next = host.air.nextEvent, waits < 10_000 {
             host.air.advance(to: next)

@@ -2,7 +2,7 @@ import HCI
 import Testing
 import VirtualController
 
-/// Version 2 of the parameters' command, and the coding in reports.
+/// Version 2 of LE Set Extended Advertising Parameters, and the coding in reports.
 @Suite struct CodedAdvertisingTests {
     private static let payload: [UInt8] = [2, 1, 6, 3, 3, 0xAA, 0xFE]
     private static let hostFeature = RawCommand(0x2074, [41, 1])
@@ -18,21 +18,21 @@ import VirtualController
     }
 
     @Test(arguments: [VirtualControllerModel.intel, .raspberryPi])
-    func controllersWithoutTheFeatureDoNotKnowIt(_ model: VirtualControllerModel) throws {
+    func controllersWithoutTheFeatureRefuseTheCommands(_ model: VirtualControllerModel) throws {
         #expect(try TestHost(model).send(Self.coded(primary: 3, secondary: 3)) == 1)
         #expect(try TestHost(model).send(Self.hostFeature) == 1)
     }
 
     @Test(arguments: [(41, 1, 0), (41, 2, 0x12), (32, 1, 0x11)] as [(UInt8, UInt8, UInt8)])
-    func hostFeatures(_ bit: UInt8, _ value: UInt8, _ status: UInt8) throws {
+    func hostFeatureBitsAndValuesAreChecked(_ bit: UInt8, _ value: UInt8, _ status: UInt8) throws {
         #expect(try TestHost(.zephyr).send(RawCommand(0x2074, [bit, value])) == status)
     }
 
     /// - Parameters:
     ///   - options: 3 requires S=2, 4 requires S=8.
-    ///   - asks: Whether the receiving host has set the feature.
+    ///   - asks: `true` if the receiving host has set the feature.
     @Test(arguments: [(3, true, 4), (3, false, 3), (4, true, 3)] as [(UInt8, Bool, UInt8)])
-    func reportsNameTheCodingForHostsThatAsk(_ options: UInt8, _ asks: Bool, _ phy: UInt8) throws {
+    func reportsContainTheCodingIfTheHostRequestsIt(_ options: UInt8, _ asks: Bool, _ phy: UInt8) throws {
         let sender = TestHost(.zephyr)
         try sender.send([
             Self.coded(primary: options, secondary: options), .setData(1, Self.payload), .setEnable(),

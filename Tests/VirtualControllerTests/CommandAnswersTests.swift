@@ -8,13 +8,13 @@ import VirtualController
         #expect(try TestHost().answer(to: RawCommand(0x2036, [1])) == [0x0F, 4, 1, 1, 0x36, 0x20])
     }
 
-    @Test func versionTellsTheModel() throws {
+    @Test func versionDependsOnTheModel() throws {
         #expect(try TestHost(.raspberryPi).returned(RawCommand(0x1001)) == [9, 0, 0, 9, 0x0F, 0, 0, 0])
         #expect(try TestHost(.zephyr).returned(RawCommand(0x1001)) == [13, 0, 0, 13, 0xF1, 0x05, 0, 0])
         #expect(try TestHost(.core4).returned(RawCommand(0x1001))[0] == 8)
     }
 
-    @Test func featureBit12TellsTheFamily() throws {
+    @Test func featureBit12MatchesTheCommandFamily() throws {
         for model in VirtualControllerModel.all {
             let features = try TestHost(model).returned(RawCommand(0x2003))
             let sets = try TestHost(model).send(RawCommand(0x203B))
@@ -22,12 +22,12 @@ import VirtualController
         }
     }
 
-    @Test func supportedCommandsAreThoseThatAreKnown() throws {
+    @Test func supportedCommandBitsMatchTheKnownCommands() throws {
         for model in VirtualControllerModel.all {
             let host = TestHost(model)
             let bitmap = try host.returned(RawCommand(0x1002))
             #expect(bitmap.count == 64)
-            // Octet and bit of some, from the specification's table.
+            // Octet and bit of some commands, from the specification's table.
             for (opcode, octet, bit) in [
                 (0x2006, 25, 5), (0x2007, 25, 6), (0x200A, 26, 1), (0x200C, 26, 3), (0x2018, 27, 7), (0x2036, 36, 2),
                 (0x203B, 36, 7), (0x203D, 37, 1), (0x2042, 37, 6), (0x204B, 38, 7), (0x0C6D, 24, 6), (0x1003, 14, 5),
@@ -40,7 +40,7 @@ import VirtualController
         }
     }
 
-    @Test func numbersOfTheExtendedFamily() throws {
+    @Test func extendedModelsReportTheirLimits() throws {
         #expect(try TestHost(.zephyr).returned(RawCommand(0x203A)) == [0x72, 0x06])
         #expect(try TestHost(.zephyr).returned(RawCommand(0x203B)) == [4])
         #expect(try TestHost(.intel).returned(RawCommand(0x203B)) == [12])
@@ -48,7 +48,7 @@ import VirtualController
     }
 
     @Test(arguments: [(5, 5), (1, 0), (20, 8), (-127, -40), (-30, -40), (127, 0)] as [(Int8, Int8)])
-    func selectedPowerIsNotOverTheWish(_ wish: Int8, _ granted: Int8) throws {
+    func selectedPowerIsAnAvailableLevel(_ wish: Int8, _ granted: Int8) throws {
         let host = TestHost(.zephyr)
         #expect(try host.returned(.set(power: UInt8(bitPattern: wish))) == [UInt8(bitPattern: granted)])
         let vendor = try host.returned(RawCommand(0xFC0F, [0, 1, 0]))
@@ -73,7 +73,7 @@ import VirtualController
         #expect(try zephyr.returned(RawCommand(0xFC01)).count == 12)
     }
 
-    @Test func addressesDiffer() throws {
+    @Test func controllersHaveDifferentAddresses() throws {
         let air = VirtualAir()
         let hosts = (0..<300).map { _ in TestHost(.core4, on: air) }
         let addresses = try Set(hosts.map { try $0.returned(RawCommand(0x1009)) })

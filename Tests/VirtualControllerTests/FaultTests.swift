@@ -13,14 +13,14 @@ import VirtualController
         #expect(try host.channel.receive(until: host.air.now.advanced(byMicroseconds: 1))?.octets == complete)
     }
 
-    @Test func droppedCommandIsNotWorkedOn() throws {
+    @Test func droppedCommandIsNotExecuted() throws {
         let host = TestHost()
         host.controller.commandHook = { _ in .drop }
         #expect(try host.answer(to: .enable, within: 1_000_000) == nil)
         #expect(!host.controller.isAdvertising())
     }
 
-    @Test func delayedCommandIsWorkedOnLater() throws {
+    @Test func delayedCommandIsExecutedLater() throws {
         let host = TestHost()
         host.controller.commandHook = { _ in .delay(microseconds: 2000) }
         #expect(try host.answer(to: .enable, within: 1999) == nil)
@@ -29,20 +29,20 @@ import VirtualController
         #expect(host.controller.isAdvertising())
     }
 
-    @Test func replacedCommandIsTheOtherOne() throws {
+    @Test func replacementIsExecutedInsteadOfTheCommand() throws {
         let host = TestHost()
         host.controller.commandHook = { _ in .replace(RawCommand.reset.packet) }
         #expect(try host.answer(to: .enable) == complete)
     }
 
-    @Test func failedCommandIsNotWorkedOn() throws {
+    @Test func failedCommandIsNotExecuted() throws {
         let host = TestHost()
         host.controller.commandHook = { _ in .fail(.hardwareFailure) }
         #expect(try host.send(.enable) == 3)
         #expect(!host.controller.isAdvertising())
     }
 
-    @Test func creditsAreWithheldAndGivenBack() throws {
+    @Test func creditsAreWithheldAndReturned() throws {
         let host = TestHost()
         host.controller.commandHook = { _ in .withoutCredits(forMicroseconds: 5000) }
         #expect(try host.answer(to: .reset) == [0x0E, 4, 0, 0x03, 0x0C, 0])
@@ -110,7 +110,7 @@ import VirtualController
         #expect(try host.channel.receive(until: host.air.now) == error)
     }
 
-    @Test func waitingForEverWhereNothingComesEnds() throws {
+    @Test func endlessWaitReturnsIfNothingIsPlanned() throws {
         let host = TestHost()
         #expect(try host.channel.receive(until: .distantFuture) == nil)
         #expect(host.air.now.nanoseconds == 0)

@@ -70,7 +70,7 @@ import VirtualController
 
     @Test(arguments: probes) func rule(_ probe: Probe) throws { try probe.run() }
 
-    @Test func publicNeedsAPublicAddress() throws {
+    @Test func publicAddressTypeNeedsAPublicAddress() throws {
         let channel = VirtualChannel(.raspberryPi, address: .init(.init()))
         try channel.send(RawCommand.enable.packet)
         let answer = try #require(try channel.receive(until: channel.now))

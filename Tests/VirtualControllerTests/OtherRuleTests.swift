@@ -106,7 +106,7 @@ import VirtualController
     @Test(arguments: vendorProbes) func vendorRule(_ probe: Probe) throws { try probe.run() }
     @Test(arguments: listProbes) func acceptListRule(_ probe: Probe) throws { try probe.run() }
 
-    /// Each command with one octet less and one more than it has.
+    /// Each command with one octet too few, with one too many, and with 255 octets.
     @Test(
         arguments: [
             (0x0C01, 8), (0x0C03, 0), (0x1001, 0), (0x1002, 0), (0x1003, 0), (0x1009, 0), (0x2001, 8), (0x2002, 0),
@@ -124,7 +124,7 @@ import VirtualController
         }
     }
 
-    @Test func packetWhoseLengthLiesIsInvalid() throws {
+    @Test func packetWithAWrongLengthOctetIsInvalid() throws {
         let host = TestHost()
         try host.channel.send(HCIPacket(.command, [0x0A, 0x20, 5, 1]))
         #expect(try host.channel.receive(until: host.air.now)?.octets == [0x0E, 4, 1, 0x0A, 0x20, 0x12])

@@ -51,7 +51,7 @@ import VirtualController
         var random = SplitMix64(seed: 42)
         var answers: [HCIPacket] = []
         let subject = air.attach(model) { if $0.octets[0] != 0x3E { answers.append($0) } }
-        // A device to receive, and one that receives.
+        // Another device, which advertises and scans.
         let other = TestHost(.zephyr, on: air)
         try other.send([.allEvents, .allLEEvents, .extendedScan(type: 1), .extendedScanEnable()])
         try other.send([.set(properties: 0x12), .setScanResponse(1, [1]), .setEnable()])
@@ -79,7 +79,7 @@ import VirtualController
         #expect(succeeded > 5000)
     }
 
-    @Test func octetsOfAnyKindDoNoHarm() throws {
+    @Test func randomPacketsAreAnsweredOnlyIfTheyAreCommands() throws {
         let air = VirtualAir()
         var answers: [HCIPacket] = []
         let subject = air.attach(.zephyr) { answers.append($0) }

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// A command with any octets, also those that the library refuses.
+/// A command with any octets, including those that the library refuses.
 struct RawCommand: Sendable {
     var opcode: UInt16
     var parameters: [UInt8]

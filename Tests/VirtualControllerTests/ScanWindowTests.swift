@@ -4,7 +4,7 @@ import Testing
 import VirtualController
 
 @Suite struct ScanWindowTests {
-    /// Everything that was on the air, and the instants at which a scanner reported something.
+    /// Returns all packets on the air, and the times of a scanner's reports in microseconds.
     private func history(
         interval: UInt16, window: UInt16, milliseconds: Int, seed: UInt64 = 5
     ) throws -> (pdus: [AirPDU], reports: [Int]) {
@@ -26,9 +26,9 @@ import VirtualController
         return (pdus, reports)
     }
 
-    /// Scan interval and window in units of 0.625 ms: continuous, a tenth, the shortest, a window cutting packets off.
+    /// Scan interval and window in units of 0.625 ms: continuous, a tenth, the shortest, a short window, the longest.
     @Test(arguments: [(0x10, 0x10), (0xA0, 0x10), (4, 4), (0x31, 0x0B), (0x4000, 0x2000)] as [(UInt16, UInt16)])
-    func heardIsWhatLiesInAWindowOnItsChannel(_ interval: UInt16, _ window: UInt16) throws {
+    func receivesPacketsInAWindowOnTheirChannel(_ interval: UInt16, _ window: UInt16) throws {
         let (pdus, reports) = try history(interval: interval, window: window, milliseconds: 120_000)
         let length = Int(interval) * 625
         let expected = pdus.filter { pdu in
@@ -41,8 +41,8 @@ import VirtualController
         #expect(reports == expected.map { Int($0.start.nanoseconds / 1000) + 376 })
     }
 
-    @Test func shareOfTheWindowIsTheShareHeard() throws {
-        // 30 ms of 300 ms: of 4800 events one in ten, less the edges.
+    @Test func receivedShareIsTheShareOfTheWindow() throws {
+        // 30 ms of 300 ms: one event in ten, minus those at the edges of the windows.
         let (pdus, reports) = try history(interval: 480, window: 48, milliseconds: 120_000)
         let events = Double(pdus.count) / 3
         #expect(abs(Double(reports.count) / events - 0.1) < 0.02)
@@ -82,10 +82,10 @@ import VirtualController
         // Other data does not make another device.
         try sender.send(.data([2]))
         #expect(try host.listen(milliseconds: 1000) == [])
-        // Another address is.
+        // Another address does.
         try sender.send([.disable, .randomAddress, .parameters(type: 2, own: 1), .enable])
         #expect(try host.listen(milliseconds: 1000).count == 2)
-        // And a new scan knows nothing of the old one.
+        // A new scan reports the device again.
         try host.send([.scanEnable(0), .scanEnable(filter: 1)])
         #expect(try host.listen(milliseconds: 1000).count == 2)
     }
@@ -103,7 +103,7 @@ import VirtualController
         #expect(try host.listen(milliseconds: 2000).count == 1)
     }
 
-    @Test func overlappingPacketsDestroyEachOtherWhereAsked() throws {
+    @Test func overlappingPacketsAreLostIfCollisionsAreOn() throws {
         for collide in [false, true] {
             var parameters = VirtualAir.Parameters()
             parameters.packetsCollide = collide
@@ -112,9 +112,9 @@ import VirtualController
             let scanner = TestHost(on: air)
             try scanner.send([.allEvents, .scan(0x4000, 0x4000), .scanEnable()])
             for host in hosts { try host.send([.parameters(map: 1), .enable]) }
-            // Both begin at the same instant.
+            // Both packets begin at the same instant.
             #expect(try scanner.listen(milliseconds: 50).count == (collide ? 0 : 2))
-            // Later advDelay parts them.
+            // Later, advDelay separates them.
             #expect(try scanner.listen(milliseconds: 1000).count > 15)
         }
     }
@@ -135,7 +135,7 @@ import VirtualController
         }
     }
 
-    @Test func packetThatBeganBeforeTheScanIsNotHeard() throws {
+    @Test func packetThatBeganBeforeTheScanIsNotReceived() throws {
         for microseconds in [1, 127] {
             let air = VirtualAir()
             let earlier = TestHost(on: air)

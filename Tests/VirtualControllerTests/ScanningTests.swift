@@ -6,7 +6,7 @@ import VirtualController
 @Suite struct ScanningTests {
     private static let payload: [UInt8] = [2, 1, 6, 3, 3, 0xAA, 0xFE]
 
-    /// A host that receives all packets on the air of `other`.
+    /// Returns a host on `air` that gets all events, after it has sent `commands`.
     private func listener(
         _ model: VirtualControllerModel, on air: VirtualAir, _ commands: [RawCommand]
     ) throws -> TestHost {
@@ -32,7 +32,7 @@ import VirtualController
     }
 
     @Test(arguments: [(0, 0x13), (2, 0x12), (3, 0x10)] as [(UInt8, UInt8)])
-    func extendedReportOfLegacyPDU(_ type: UInt8, _ eventType: UInt8) throws {
+    func legacyPDUHasAnExtendedReport(_ type: UInt8, _ eventType: UInt8) throws {
         let sender = try advertiser(
             [.randomAddress, .parameters(type: type, own: 1), .data(Self.payload), .enable])
         let host = try listener(.zephyr, on: sender.air, [.extendedScan(), .extendedScanEnable()])
@@ -42,14 +42,14 @@ import VirtualController
         #expect(report == head + tail + Self.payload)
     }
 
-    @Test func legacyPDUOfASetIsHeardByLegacyScanners() throws {
+    @Test func legacyPDUOfASetIsReceivedByLegacyScanners() throws {
         let sender = try advertiser([.set(power: 4), .setData(1, Self.payload), .setEnable()])
         let host = try listener(.raspberryPi, on: sender.air, [.scan(), .scanEnable()])
         let report = try #require(host.listen(milliseconds: 1000).first)
         #expect(Array(report.prefix(4)) == [2, 1, 3, 0] && report.last == UInt8(bitPattern: 4 - 50))
     }
 
-    @Test func extendedPDUIsHeardByExtendedScannersOnly() throws {
+    @Test func extendedPDUIsReceivedOnlyByExtendedScanners() throws {
         let long = [UInt8](repeating: 9, count: 251)
         let sender = try advertiser([
             .set(properties: 0x40, power: 3, secondary: 2, sid: 5), .setData(1, long, operation: 1),
@@ -68,7 +68,7 @@ import VirtualController
         #expect(reports.prefix(3).flatMap { $0.dropFirst(26) } == long + long)
     }
 
-    @Test func codedPDUIsHeardOnCodedOnly() throws {
+    @Test func codedPDUIsReceivedOnlyOnCoded() throws {
         let sender = try advertiser([.set(properties: 0, primary: 3, secondary: 3), .setEnable()])
         let other = try listener(.zephyr, on: sender.air, [.extendedScan(), .extendedScanEnable()])
         let host = try listener(.zephyr, on: sender.air, [.extendedScan(phys: 4), .extendedScanEnable()])
@@ -84,7 +84,7 @@ import VirtualController
         #expect(Array(report[4...10]) == [0xFF, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test func directedAdvertisementIsForItsTargetOnly() throws {
+    @Test func directedAdvertisementIsReceivedOnlyByItsTarget() throws {
         let air = VirtualAir()
         let other = try listener(.raspberryPi, on: air, [.scan(), .scanEnable()])
         let target = try listener(.raspberryPi, on: air, [.scan(), .scanEnable()])
@@ -127,7 +127,7 @@ import VirtualController
         #expect(try host.listen(milliseconds: 1000).allSatisfy { $0[2] == 3 })
     }
 
-    @Test func scanRequestsAreToldToTheHostThatAsked() throws {
+    @Test func scanRequestsAreReportedIfTheHostRequestsIt() throws {
         let sender = try advertiser([
             .allEvents, .allLEEvents, .set(properties: 0x12, notify: 1), .setEnable(),
         ])
@@ -137,7 +137,7 @@ import VirtualController
         #expect(event == [0x13, 1, 0] + host.controller.address.littleEndian)
     }
 
-    @Test func advertisersAnswerOnlyTheirList() throws {
+    @Test func advertisersAnswerOnlyDevicesOfTheAcceptList() throws {
         let sender = try advertiser([.parameters(type: 2, filter: 1), .enable])
         let host = try listener(.raspberryPi, on: sender.air, [.scan(type: 1), .scanEnable()])
         #expect(try host.listen(milliseconds: 1000).allSatisfy { $0[2] == 2 })
@@ -145,7 +145,7 @@ import VirtualController
         #expect(try host.listen(milliseconds: 1000).contains { $0[2] == 4 })
     }
 
-    @Test func scannersHearOnlyTheirList() throws {
+    @Test func scannersReportOnlyDevicesOfTheAcceptList() throws {
         let air = VirtualAir()
         let wanted = try advertiser([.parameters(), .data([1]), .enable], on: air)
         let other = try advertiser([.parameters(), .data([2]), .enable], on: air)
@@ -157,14 +157,14 @@ import VirtualController
         #expect(other.controller.isAdvertising())
     }
 
-    @Test func reportsNeedBothMasks() throws {
+    @Test func reportsNeedBothEventMasks() throws {
         let sender = try advertiser([.parameters(), .enable])
         let none = TestHost(.raspberryPi, on: sender.air)
         try none.send([.scan(), .scanEnable()])
-        // Bit 1 is among the defaults, the LE Meta event is not.
+        // By default, bit 1 of the LE event mask (reports) is set, but the LE Meta event is not in the event mask.
         let legacy = TestHost(.raspberryPi, on: sender.air)
         try legacy.send([.allEvents, .scan(), .scanEnable()])
-        // Bit 12 is not.
+        // By default, the LE event mask does not contain bit 12 (extended reports).
         let extended = TestHost(.zephyr, on: sender.air)
         try extended.send([.allEvents, .extendedScan(), .extendedScanEnable()])
         #expect(try none.listen(milliseconds: 1000).isEmpty)

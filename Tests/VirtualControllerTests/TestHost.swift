@@ -16,7 +16,7 @@ final class TestHost {
     var air: VirtualAir { channel.air }
     var controller: VirtualController { channel.controller }
 
-    /// Sends a command and returns the whole answer's octets: opcode in order, Command Complete or Command Status.
+    /// Sends a command and returns the octets of its answer: the next Command Complete or Command Status.
     func answer(to command: RawCommand, within microseconds: Int = 0) throws -> [UInt8]? {
         try channel.send(command.packet)
         return try next(until: air.now.advanced(byMicroseconds: microseconds)) { octets in
@@ -68,7 +68,7 @@ final class TestHost {
 }
 
 extension VirtualControllerModel {
-    /// Without LE Coded.
+    /// A model without LE Coded.
     static let uncoded: Self = {
         var model = intel
         model.features.remove(.leCodedPHY)
@@ -76,7 +76,7 @@ extension VirtualControllerModel {
     }()
 }
 
-/// Commands one after the other, and the status that each must get.
+/// A sequence of commands, with the status that each must get.
 struct Probe: CustomTestStringConvertible, Sendable {
     let fact: String
     let model: VirtualControllerModel

@@ -15,7 +15,7 @@ import VirtualController
             LESetEventMask([.advertisingReport, .extendedAdvertisingReport, .advertisingSetTerminated]))
     }
 
-    @Test func legacyHostToLegacyHost() throws {
+    @Test func legacyHostReceivesALegacyHost() throws {
         let air = VirtualAir()
         let sender = HCIHost(channel: VirtualChannel(.raspberryPi, on: air))
         let listener = HCIHost(channel: VirtualChannel(.raspberryPi, on: air))
@@ -42,7 +42,7 @@ import VirtualController
         }
     }
 
-    @Test func extendedHostToExtendedHost() throws {
+    @Test func extendedHostReceivesAnExtendedHost() throws {
         let air = VirtualAir()
         let sender = HCIHost(channel: VirtualChannel(.zephyr, on: air))
         let listener = HCIHost(channel: VirtualChannel(.intel, on: air))
@@ -71,7 +71,7 @@ import VirtualController
             end == .advertisingSetTerminated(.init(status: .limitReached, handle: 7, completedEvents: 20)))
     }
 
-    /// Every command that the library declares, on a controller that knows it, is understood.
+    /// Each command has a wrong length. A model that knows the command answers 0x12 (Invalid HCI Command Parameters).
     @Test func everyDeclaredCommandIsKnownToSomeModel() throws {
         for command in HCICommands.all {
             let answers = try VirtualControllerModel.all.map { model in
