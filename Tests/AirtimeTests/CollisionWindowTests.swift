@@ -3,20 +3,20 @@ import Testing
 
 @testable import Airtime
 
-/// The window in which an event destroys another one, and its autocorrelation.
+/// The window of shifts at which one event destroys another event, and the autocorrelation of the window.
 @Suite struct CollisionWindowTests {
-    @Test func twoLegacyPackets() {
+    @Test func windowOfTwoLegacyPacketsIsTheSumOfTheirAirtimes() {
         let window = CollisionWindow(packetOf: 376, against: 376)
         #expect(window.microseconds == 752)
         #expect(abs(window.meanSquare - 376.0 * 376 / 3) < 1e-9)
-        // A triangle of half width 752.
+        // The autocorrelation is a triangle with a half width of 752 µs.
         #expect(window.autocorrelationBends.map(\.place) == [-752, 0, 752])
         #expect(window.autocorrelationBends.map(\.change) == [1, -2, 1])
         #expect(CollisionWindow(packetOf: 300, against: 200).microseconds == 500)
     }
 
-    /// 1 within ±136 µs, and 1/37 up to ±408 µs.
-    @Test func twoExtendedEvents() throws {
+    /// The probability of a collision is 1 for shifts within ±136 µs, and 1/37 for larger shifts up to ±408 µs.
+    @Test func windowOfTwoExtendedEventsIncludesAuxiliaryPackets() throws {
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
         let window = CollisionWindow(eventOf: traffic, against: traffic)
         #expect(abs(window.microseconds - (272 + 544.0 / 37)) < 1e-9)
@@ -26,8 +26,8 @@ import Testing
         #expect(abs(window.meanSquare - (inner + outer) / window.microseconds) < 1e-6)
     }
 
-    /// The bends of a function that ends on both sides: their sum and their first moment are 0, and their second moment
-    /// is twice its integral, the square of the window's.
+    /// The autocorrelation is 0 outside an interval, so the sum and the first moment of its bends are 0. Their second
+    /// moment is twice the integral of the autocorrelation, which is the square of the window's integral.
     @Test(arguments: [(ExtendedPHY.le1M, 31), (.le2M, 1000), (.codedS2, 600), (.coded, 1650)])
     func moments(_ phy: ExtendedPHY, _ octets: Int) throws {
         let traffic = try ExtendedTraffic(phy, payloadOctets: octets)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Airtime
 
-/// Collisions of extended advertising, by hand and with the obvious integral.
+/// Collisions of extended advertising, compared with values computed by hand and with a direct sum.
 @Suite struct ExtendedTrafficTests {
     private static func group(_ phy: ExtendedPHY, _ octets: Int, _ milliseconds: Int, count: Int) throws
         -> AdvertiserGroup
@@ -13,8 +13,7 @@ import Testing
             extended: ExtendedTraffic(phy, payloadOctets: octets))
     }
 
-    /// As a plan chooses it for a fleet: of equally frequent advertisements, the one with the fewest bytes.
-    @Test func theMostFrequentAdvertisementIsTheShortestOne() throws {
+    @Test func fastestIsTheShortestOfEquallyFrequentAdvertisements() throws {
         let long = try Self.group(.le1M, 200, 100, count: 1)
         let short = try Self.group(.le1M, 20, 100, count: 1)
         #expect(try AdvertisingMachines(count: 5, advertisements: [long, short]).fastest == 1)
@@ -22,7 +21,7 @@ import Testing
         #expect(try AdvertisingMachines(count: 5, advertisements: [long, legacy]).fastest == 1)
     }
 
-    /// The window by steps of 2 µs: all airtimes and offsets are even.
+    /// Returns the window in µs as a sum over steps of 2 µs. All airtimes and offsets are even.
     private static func window(_ own: ExtendedTraffic, _ other: ExtendedTraffic) -> Double {
         let (reach, otherReach) = (Double(own.event.primaryMicroseconds), Double(other.event.primaryMicroseconds))
         var sum = 0.0
@@ -44,9 +43,10 @@ import Testing
         return sum
     }
 
-    /// Two events of LE 1M with 31 bytes: 2·136 µs on the primary channel, and 2·(408 - 136) µs more in which the
-    /// auxiliary packets overlap, on one channel of 37.
-    @Test func twoShortEvents() throws {
+    /// Two events on LE 1M with 31 bytes collide on the primary channel within a window of 2·136 µs. In the next
+    /// 2·(408 - 136) µs, their auxiliary packets overlap in time, and collide if both are on the same one of the 37
+    /// channels.
+    @Test func twoShortEventsHaveTheValuesComputedByHand() throws {
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
         #expect(abs(traffic.meanWindowMicroseconds(against: traffic) - (272 + 544.0 / 37)) < 1e-9)
         let group = try Self.group(.le1M, 31, 100, count: 100)
@@ -69,7 +69,7 @@ import Testing
         #expect(abs(other.meanWindowMicroseconds(against: own) - expected) < 0.001 * expected)
     }
 
-    /// The simulation plays each packet on its own channel, and shares no formula with the model.
+    /// The simulation draws the channel of each packet, and shares no formula with the model.
     @Test(
         arguments: [(.le1M, 31, 100, 60), (.coded, 200, 500, 30), (.le2M, 1000, 500, 40)]
             as [(ExtendedPHY, Int, Int, Int)])
@@ -89,8 +89,8 @@ import Testing
         #expect(tally.clear.trials > 500 * count && simulation.batch(7) == simulation.batch(7))
     }
 
-    /// Without a level difference that matters, capture saves nothing; with a large one it saves everything.
-    @Test func captureOfEvents() throws {
+    /// At equal levels, capture saves no event. With 20 dB more than the interferers, full capture saves every event.
+    @Test func captureSavesEventsOnlyAboveTheThreshold() throws {
         let group = try Self.group(.coded, 200, 500, count: 29)
         let model = try MachineCollisionModel(machines: [
             AdvertisingMachines(count: 30, advertisements: [try Self.group(.coded, 200, 500, count: 30)])
@@ -106,12 +106,13 @@ import Testing
         #expect(abs(none.fullCapture - none.withoutCapture) < 1e-9)
         #expect(abs(none.stayingWithFirst - none.withoutCapture) < 1e-9)
         #expect(all.fullCapture == 1)
-        // An earlier packet of 1168 µs on the primary channel blocks a receiver that stays with it.
+        // An earlier packet of 1168 µs on the primary channel blocks a receiver that stays with the first packet.
         #expect(abs(all.stayingWithFirst - pow(1 - 1168 / 505_000.0, 29)) < 1e-9)
     }
 
-    /// The auxiliary packets of 1650 bytes take about 120 ms, and no two of their events may overlap twice.
-    @Test func noIntervalIsShorterThanAnEvent() throws {
+    /// The auxiliary packets of 1650 bytes take about 120 ms. The interval must be so long that two events of one
+    /// advertiser cannot hit the same event of another advertiser.
+    @Test func advisesNoIntervalShorterThanAnEvent() throws {
         let traffic = try ExtendedTraffic(.coded, payloadOctets: 1650)
         func advice(_ goal: IntervalGoal, _ count: Int) throws -> IntervalAdvice {
             try IntervalAdvice(
@@ -128,8 +129,7 @@ import Testing
         #expect(abs(Double(many.interval.meanPeriodMicroseconds) - 200 * window) <= 313)
     }
 
-    /// Legacy advertisers collide only with the packet on the primary channel.
-    @Test func legacyAndExtendedAdvertisers() throws {
+    @Test func legacyPacketsCollideOnlyOnThePrimaryChannel() throws {
         let extended = try Self.group(.coded, 200, 1000, count: 1)
         let legacy = try AdvertiserGroup(
             count: 1, interval: try #require(AdvertisingInterval(microseconds: 100_000)), airtimeMicroseconds: 376)
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    /// The mean and the percentiles 50, 90, 95 and 99 of independent simulations. Their errors are about 0.2 %, those
-    /// of the higher percentiles 0.4 %.
+    /// The expected values are the mean and the percentiles 50, 90, 95 and 99 of independent simulations. Their errors
+    /// are about 0.2 %, and about 0.4 % for the higher percentiles.
     @Test(arguments: [
         (ExtendedPHY.coded, 31, 400, 50, 1024, 4096, [2.0093, 1.7701, 3.6408, 5.186, 7.856]),
         (.codedS2, 600, 1000, 40, 4096, 4096, [0.6428, 0.5609, 1.0617, 1.6932, 2.846]),
@@ -184,16 +184,16 @@ import Testing
     @Test func refusals() {
         #expect(throws: AirtimeError.self) { try ExtendedTraffic(.le1M, payloadOctets: 1651) }
         #expect(throws: AirtimeError.self) { try ExtendedTraffic(.le1M, payloadOctets: -1) }
-        // Two chains of 120 ms in 150 ms: an advertiser could hit an event twice.
+        // With chains of 120 ms at an interval of 150 ms, an advertiser could hit an event twice.
         #expect(throws: AirtimeError.self) {
             let group = try Self.group(.coded, 1650, 150, count: 10)
             _ = try MachineCollisionModel(machines: [AdvertisingMachines(count: 10, advertisements: [group])])
         }
     }
 
-    /// nRF52832: 13.65 - 7.03 µC for 744 µs more on the air, and 3·136 + 408 = 816 µs in an event, 432 µs more than an
-    /// empty legacy event.
-    @Test func energyOfAnEvent() throws {
+    /// The nRF52832 needs 13.65 - 7.03 µC for 744 µs more on the air. The event has 3·136 + 408 = 816 µs on the air,
+    /// which is 432 µs more than an empty legacy event.
+    @Test func energyOfAnEventGrowsWithItsAirtime() throws {
         let chip = try #require(BeaconChip.named("nrf52832"))
         let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
         #expect(abs(chip.eventMicrocoulombs(of: traffic) - (7.03 + 6.62 * 432 / 744)) < 1e-9)

@@ -8,11 +8,11 @@ import Testing
     }
 
     @Test(arguments: [-1, 32, Int.max, Int.min])
-    func payloadsThatNoLegacyPacketHoldsAreRefused(payload: Int) {
+    func refusesPayloadLengthsOutOfRange(payload: Int) {
         #expect(throws: AirtimeError.payload(payload)) { try PacketTiming.airtimeMicroseconds(payloadOctets: payload) }
     }
 
-    @Test func meanPeriodHoldsTheMeanDelay() throws {
+    @Test func meanPeriodIncludesTheMeanDelay() throws {
         let group = try AdvertiserGroup(count: 1, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
         #expect(group.meanPeriodMicroseconds == 105_000)
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import Planner
 
 @Suite struct FloorPlanTests {
-    /// Ten by ten metres, a wall down the middle: good on the left, bad on the right.
+    /// A floor of about 10 m × 10 m with a wall. The values are good to the left of the wall and bad to the right.
     private static func plan(target: Double? = 90) -> PlanPageContent.FloorPlan {
         let spots = (0..<100).map { index -> PlanPageContent.FloorPlan.Spot in
             let (x, y) = (Double(index % 10) + 0.5, Double(index / 10) + 0.5)
@@ -32,7 +32,7 @@ import Testing
         #expect(abs(area - 100) < 6)
     }
 
-    @Test func badIsStrongGoodIsVisibleAndTheTargetDividesThem() {
+    @Test func targetDividesGoodShadesFromBadShades() {
         let shades = FloorPlanShades(Self.plan())
         #expect(shades.shade(99) < 4 && shades.shade(90) < 4)
         #expect(shades.shade(89.9) == 4 && shades.shade(0) == 7)

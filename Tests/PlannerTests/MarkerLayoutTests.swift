@@ -11,7 +11,7 @@ import Testing
         return place.isLeft ? marker.x - reach...marker.x : marker.x...marker.x + reach
     }
 
-    @Test func noLineCrossesTheNameOfAnother() {
+    @Test func noLineCrossesTheNameOfAnotherMarker() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<500 {
             let markers = (0..<3).map { _ in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func namesStandToTheRightWhereTheyFit() {
+    @Test func namesStandToTheRightIfTheyFit() {
         let places = MarkerLayout.places([(x: 300, letters: 10), (x: 100, letters: 10)], width: Self.width)
         #expect(places == [.init(row: 1, isLeft: false), .init(row: 0, isLeft: false)])
         #expect(MarkerLayout.places([(x: 590, letters: 10)], width: Self.width) == [.init(row: 0, isLeft: true)])
@@ -57,7 +57,7 @@ import Testing
         #expect(table.contains("<tr><th scope=\"row\">b</th>"))
     }
 
-    @Test func textsAreWholeWhenDrawingsAreTooLarge() throws {
+    @Test func keepsTextsWholeIfDrawingsAreTooLarge() throws {
         var content = try SamplePage.content()
         let remark = String(repeating: "found within 10 s at the entrance ", count: 8)
         content.figures = (0..<40).map { .init("spot \($0)", "1", remark: remark) }

@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-/// The values that both compute, with the program's answers.
+/// The values that the page and the program compute, with the program's answers.
 struct PageVectors: Codable {
     /// Equal beacons around a receiver on one channel.
     struct Air: Codable {
@@ -86,16 +86,16 @@ struct PageVectors: Codable {
         var microjoules: Double
     }
 
-    /// Beacons of a square grid within a radius, and the grid that holds so many.
+    /// A number of beacons within a radius, and the spacing of the square grid that has so many beacons there.
     struct Grid: Codable, Equatable {
         var radiusM: Double
         var beacons: Int
         var spacingM: Double
     }
 
-    /// A site file, and what is received at some places of it: the strongest beacon's power in dBm, the probability that
-    /// it is above the sensitivity, the share of its packets that do not collide, and the share of cases in which it is
-    /// found in time; empty if no beacon is received.
+    /// A site file, and the values at some places: the received power of the strongest beacon in dBm, the probability
+    /// that it is above the sensitivity, the share of the beacon's packets that do not collide, and the probability of
+    /// the site's target. A place where no beacon is received has no values.
     struct Floor: Codable {
         var site: String
         var places: [[Double]]
@@ -253,7 +253,7 @@ extension PageVectors.Floor {
         let model = SiteModel(
             beacons: decoded.beacons, walls: decoded.walls, radio: decoded.radio, background: background)
         var survey = SiteCoverage(model: model, scanners: decoded.scanners, target: decoded.target)
-        // Not on a wall, on which rounding would decide on which side a place lies.
+        // No place is on a wall, because rounding would decide on which side of the wall it is.
         places = [
             [0.5, 0.5], [5, 5], [11, 8], [15, 14.5], [22.25, 9], [29, 19], [31, 19], [39.5, 0.5], [60, 3],
         ]

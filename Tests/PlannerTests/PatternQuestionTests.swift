@@ -14,7 +14,6 @@ import Testing
         return try #require(AdvertisingPattern(parts))
     }
 
-    /// The mean current is that of the events of a whole cycle.
     @Test func energyCountsTheEventsOfACycle() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         let frame = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
@@ -27,7 +26,7 @@ import Testing
         #expect(abs(current - expected) < 0.002 * expected)
     }
 
-    @Test func latencyIsThatOfThePattern() throws {
+    @Test func latencyFollowsThePattern() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         let frame = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
         let question = LatencyQuestion(
@@ -39,8 +38,8 @@ import Testing
         #expect(abs(open - 0.4) < 0.01)
     }
 
-    /// Each other beacon destroys packets with its own interval, not with the pattern.
-    @Test func latencyAmongBeaconsOfAnotherInterval() throws {
+    /// The collisions with another beacon depend on the interval of that beacon, not on the pattern.
+    @Test func latencyCountsCollisionsWithOtherIntervals() throws {
         let pattern = try Self.pattern([(200, 2), (210, 2)])
         let other = try #require(AdvertisingInterval(microseconds: 100_000))
         let own = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
@@ -55,7 +54,7 @@ import Testing
         let clearOfOwn: Double = exp(49 * log1p(-752 / period))
         let clearOfOthers: Double = exp(50 * log1p(-752 / 105_000))
         let clear = clearOfOwn * clearOfOthers
-        // At most one event of the beacon is in a tenth of a second.
+        // The beacon has at most one event in a tenth of a second.
         #expect(abs(open - (1 - 100_000 / period * clear)) < 0.004)
     }
 
@@ -69,16 +68,16 @@ import Testing
         #expect(air.onlyFrame == nil)
     }
 
-    @Test(arguments: [0.05, 50]) func budgetsThatNoControllerCanKeepAreRefused(_ events: Double) throws {
+    @Test(arguments: [0.05, 50]) func refusesEventRatesThatNoControllerSupports(_ events: Double) throws {
         let error = #expect(throws: PlanError.self) {
             try PatternQuestion(scanners: ScannerMix(.continuous), budget: .eventsPerSecond(events))
         }
         #expect("\(try #require(error))".contains("--events-per-s"))
     }
 
-    @Test func aPowerGivesTheEvents() throws {
+    @Test func powerBudgetMustExceedTheSleepPower() throws {
         let chip = try #require(BeaconChip.named("nrf52832"))
-        // 2 µA of sleep and 13.65 µC for each event, at 3 V.
+        // The chip needs 2 µA for sleep and 13.65 µC for each event, at 3 V.
         _ = try PatternQuestion(
             scanners: ScannerMix(.continuous), budget: .power(microwatts: 3 * (2 + 13.65), chip: chip))
         let error = #expect(throws: PlanError.self) {

@@ -13,7 +13,7 @@ import Testing
 
     private let scanner = ScannerPreset(named: "android-low-power").map { ScannerMix($0) }
 
-    @Test func collisionsHaveTheModelsOwnValue() throws {
+    @Test func collisionAnswerHasTheValueOfTheModel() throws {
         let answer = try CollisionQuestion(air: air(250, 100)).answer()
         let share = try #require(answer["collisionFreeProbability"]?.value)
         #expect(abs(share - 0.16701) < 0.00001)
@@ -23,7 +23,7 @@ import Testing
         #expect(answer.page(command: "pharos plan").contains("16.7 %"))
     }
 
-    @Test func latencyIsThatOfTheReference() throws {
+    @Test func latencyMatchesTheReference() throws {
         let scanner = try #require(scanner)
         let answer = try LatencyQuestion(air: air(1, 100), scanners: scanner, undiscoveredAfter: [3]).answer()
         let median = try #require(answer["latencyS"]?["p50"]?.value)
@@ -50,8 +50,7 @@ import Testing
         #expect(answer.page(command: "").contains("all visitors"))
     }
 
-    /// Each figure in the text appears in the page with the same value.
-    @Test func textAndPageSayTheSame() throws {
+    @Test func textAndPageShowTheSameFigures() throws {
         let scanner = try #require(scanner)
         let chip = try #require(BeaconChip.named("nrf52832"))
         let battery = try #require(BeaconBattery.named("cr2477"))
@@ -95,7 +94,7 @@ import Testing
     }
 
     @Test("density and walk state that they count every beacon in range as received")
-    func rangesHaveLimits() throws {
+    func rangeAnswersStateTheirAssumption() throws {
         let scanner = try #require(scanner)
         let range = try PlannedRange(radioPower: 0, sensitivity: -90, pathLoss: .usual, shadowing: 4)
         let answers = [
@@ -113,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeIsNoCrash() throws {
+    @Test func answersAnImpossibleTargetWithZeroBeacons() throws {
         let scanner = try #require(scanner)
         let target = DetectionTarget(withinSeconds: 1, probability: 0.95)
         let answer = try DensityQuestion(
@@ -126,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func theIntervalIsTheModelsAdvice() throws {
+    @Test func intervalIsTheAdviceOfTheModel() throws {
         let question = try IntervalQuestion(
             beacons: 250, goal: .maximumThroughput,
             scanners: ScannerMix(.continuous))

@@ -5,7 +5,7 @@ import Testing
 @testable import Planner
 
 @Suite struct PlanPageTests {
-    /// A hostile name, and a text that must never appear in the page because of it.
+    /// A hostile name, which must never become markup in the page.
     private static let hostile = "\"><script>alert('x')</script><img src=x onerror=alert(1)>&lt;"
 
     private func hostilePage() throws -> String {
@@ -42,7 +42,7 @@ import Testing
         #expect(try MarkupReader(html).problems == [])
     }
 
-    @Test func tagsAreClosedAndIdentifiersStandOnce() throws {
+    @Test func tagsAreClosedAndIdentifiersAreUnique() throws {
         let reader = try MarkupReader(PlanPage(SamplePage.content()).html)
         #expect(reader.problems == [])
         #expect(reader.identifiers.isSuperset(of: ["collisionFreeProbability", "latencyP50", "heatMap", "floorPlan"]))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func nothingOfItComesFromElsewhere() throws {
+    @Test func pageNeedsNoOtherFiles() throws {
         let html = try PlanPage(SamplePage.content()).html
         for word in ["http:", "https:", "//www", "@import", "url(", "src=\"", "<link rel=\"stylesheet\"", "style=\""] {
             #expect(!html.contains(word), "\(word)")
@@ -65,7 +65,7 @@ import Testing
         #expect(html.contains("default-src 'none'"))
     }
 
-    @Test func aPageWithoutAnythingIsStillAPage() throws {
+    @Test func emptyContentMakesAWellFormedPage() throws {
         let html = PlanPage(PlanPageContent(title: "", answer: "", command: "")).html
         #expect(try MarkupReader(html).problems == [])
         #expect(!html.contains("<script"))
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: [
         Double.nan, .infinity, -.infinity, 0, -1, 1e308, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
     ])
-    func numbersThatAreNoneAreNeverDrawn(value: Double) throws {
+    func drawsNoInvalidNumbers(value: Double) throws {
         var content = try SamplePage.content()
         content.explorer?.intervalMs = value
         content.explorer?.captureDecibels = value
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func countsBeyondAllBoundsAreShown() throws {
+    @Test func extremeCountsMakeAWellFormedPage() throws {
         var content = try SamplePage.content()
         for beacons in [Int.max, 0, -5, Int.min] {
             content.explorer?.beacons = beacons
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 0, -1, 1e308])
-    func questionsTakeAnyNumbers(value: Double) throws {
+    func questionPagesDrawNoInvalidNumbers(value: Double) throws {
         for (_, page) in try Self.questions() {
             var content = page
             content.battery?.intervalMs = value
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func linesAreInterruptedWhereThereIsNoValue() throws {
+    @Test func linesAreInterruptedAtMissingValues() throws {
         var content = PlanPageContent(title: "t", answer: "a", command: "c")
         content.decidingCurve = .init(
             title: "curve", x: .init("x"), y: .init("y", unit: "s"),
@@ -199,7 +199,7 @@ import Testing
         let line = try MarkupReader(html).tags.first { $0.hasPrefix("<path class=\"line s0\"") } ?? ""
         let path = MarkupReader.attribute("d", of: line) ?? ""
         #expect(path.count { $0 == "M" } == 3 && path.count { $0 == "L" } == 1)
-        // A value alone between two gaps is a dot.
+        // A single value between two gaps is a dot.
         #expect(path.hasSuffix("h0"))
         #expect(html.contains("An interrupted line means: not within 60\u{A0}s."))
         #expect(html.contains("target: 3 s"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What the planner is asked about")
 struct PlannedSourceTests {
-    /// A fleet with a beacon at each of these sites.
+    /// Returns the traffic of a fleet with one beacon for each element of `sites`.
     private static func traffic(_ sites: [String]) -> FleetTraffic {
         var traffic = FleetTraffic()
         for (index, site) in sites.enumerated() {

@@ -22,7 +22,7 @@ struct RangeQuestionTests {
     }
 
     @Test("grids of 10 and 15 m within 100 m, which the thesis has wrong")
-    func nodesInRange() throws {
+    func countsTheBeaconsOfGridsWithinARange() throws {
         let answer = try answer { $0.range = 100 }
         #expect(answer.sentence.contains("A square grid of 10 m has 314 to 317 beacons within 100 m"))
         #expect(answer.sentence.contains("A square grid of 15 m has 137 to 140 beacons within 100 m"))
@@ -37,14 +37,14 @@ struct RangeQuestionTests {
     }
 
     @Test("a spacing alone counts within the range of the link")
-    func spacingAlone() throws {
+    func spacingAloneCountsWithinTheLinkRange() throws {
         let answer = try answer { $0.spacing = 8 }
         #expect(try abs(#require(answer["rangeM"]?.value) - 17.042) < 0.001)
         #expect(answer.sentence.hasPrefix("A square grid of 8 m has 13 to 16 beacons within 17 m"))
     }
 
     @Test("level and loss at a distance under each model")
-    func distanceAlone() throws {
+    func distanceAloneGivesLevelAndLoss() throws {
         let answer = try answer { $0.distance = 4 }
         // 65 + 20.3·log10 4; 20·log10 2426 + 30·log10 4 - 28; 40 + 25·log10 4; 32 - 0.01721·16 + 19.8256·ln 5.
         #expect(isNear(models("lossDb", of: answer), [77.222, 57.759, 55.051, 63.633]))
@@ -54,7 +54,7 @@ struct RangeQuestionTests {
     }
 
     @Test("the distance at a level, on the floor")
-    func levelAlone() throws {
+    func levelAloneGivesTheDistance() throws {
         let level = try answer { $0.level = -75 }
         #expect(isNear(models("distanceAtLevelM", of: level), [3.109, 15.022, 25.119, 8.292]))
         let high = try answer { ($0.level, $0.height) = (-75, 3) }
@@ -62,7 +62,7 @@ struct RangeQuestionTests {
     }
 
     @Test("a mount above the receiver shortens the range on the floor")
-    func heightAlone() throws {
+    func heightShortensTheRangeOnTheFloor() throws {
         let answer = try answer { $0.height = 3 }
         #expect(isNear([answer["floorRangeM"]?.value], [16.776]))
         #expect(isNear([answer["levelBelowDbm"]?.value], [-74.686]))
@@ -71,7 +71,7 @@ struct RangeQuestionTests {
     }
 
     @Test("a body in between, with its source")
-    func bodyAlone() throws {
+    func bodyShortensTheRange() throws {
         let answer = try answer { $0.body = 15 }
         #expect(isNear([answer["rangeBehindBodyM"]?.value], [3.109]))
         #expect(answer.notes.contains { $0.contains("15 dB with a body 5 cm from the receiver, and of 6 dB") })
@@ -80,7 +80,7 @@ struct RangeQuestionTests {
     }
 
     @Test("4 m survive an interferer at 20 m in any receiver under one model, and not under another")
-    func captureByDistance() throws {
+    func captureDependsOnThePathLossModel() throws {
         let answer = try answer { ($0.distance, $0.interferer) = (4, 20) }
         #expect(isNear(models("advantageDb", of: answer), [14.189, 20.969, 17.474, 21.367]))
         guard case .list(let models)? = answer["models"] else {
@@ -106,7 +106,7 @@ struct RangeQuestionTests {
     }
 
     @Test("a model of the user's own comes first, and an infinite range has no number")
-    func ownModel() throws {
+    func ownPathLossModelComesFirst() throws {
         let own = try NamedPathLoss("log-distance:50,3")
         let answer = try answer { ($0.distance, $0.pathLoss, $0.radioPower) = (10, own, 10) }
         #expect(isNear(models("lossDb", of: answer).prefix(1) + [], [80]))

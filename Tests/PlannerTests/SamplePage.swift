@@ -2,7 +2,7 @@ import Airtime
 
 @testable import Planner
 
-/// A page with everything in it, as large as pages usually are. Its values have a plausible size only.
+/// A page with all parts and of the usual size. Its values are invented.
 enum SamplePage {
     typealias Content = PlanPageContent
 
@@ -60,7 +60,7 @@ enum SamplePage {
         }
     }
 
-    /// A curve that rises in steps, one a scan interval, as with scanners that pause.
+    /// A curve that rises in steps, one for each scan interval, as with scanners that pause.
     static func discovered(mean: Double) -> [Content.Point] {
         var points: [Content.Point] = []
         var left = 1.0

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func theSameSeedSaysTheSameOnAnyNumberOfThreads() throws {
+    @Test func equalSeedsGiveEqualAnswersOnAnyNumberOfThreads() throws {
         let first = try question(seed: 7).answer(play(question(seed: 7)))
         let second = try question(seed: 7).answer(play(question(seed: 7), threads: 3))
         #expect(first.json == second.json && first.holds)
@@ -29,7 +29,7 @@ import Testing
         #expect(abs(simulated - model) < 0.05 * model)
     }
 
-    @Test func whatIsEndedEarlySaysSoAndDoesNotHold() throws {
+    @Test func reportsThatASimulationEndedEarly() throws {
         let question = try question(seed: 1)
         let answer = try question.answer(play(question, batches: 3))
         #expect(!answer.holds)
@@ -37,7 +37,7 @@ import Testing
         #expect(throws: PlanError.self) { try question.answer(play(question, batches: 1)) }
     }
 
-    @Test func theEndIsInSight() throws {
+    @Test func estimatesTheTotalNumberOfBatches() throws {
         let question = try question(seed: 1)
         let whole = try play(question)
         let part = try play(question, batches: 20)
@@ -81,7 +81,7 @@ import Testing
         return ("part-\(index)", Array((lines.joined(separator: "\n") + "\n").utf8))
     }
 
-    @Test func aRunnerWritesThePartThatItPlays() throws {
+    @Test func runnerWritesTheLinesOfItsPart() throws {
         let shard = try SimulationShard(2, of: 3)
         var lines: [String] = []
         let runner = SimulationRunner(try question(), threads: 2)
@@ -121,12 +121,12 @@ import Testing
         let outcome = try merged.outcome(of: question)
         let whole = try Self.alone.get()
         #expect(!outcome.isInterrupted && outcome.batches == whole.batches)
-        #expect(whole.batches > 2 * SimulationShard.block, "the parts take turns")
+        #expect(whole.batches > 2 * SimulationShard.block, "the test needs more than two blocks of batches")
         #expect(outcome.tally == whole.tally)
         #expect(try question.answer(outcome).json == question.answer(whole).json)
     }
 
-    @Test func whatIsMissingIsNamed() throws {
+    @Test func refusesIncompleteOrMixedParts() throws {
         let (one, two) = (try part(1, of: 3), try part(2, of: 3))
         #expect(throws: PlanError.self) { try MergedTallies(files: []) }
         #expect(throws: PlanError.self) { try MergedTallies(files: [one, one]) }
@@ -137,7 +137,7 @@ import Testing
         #expect(throws: PlanError.self) { try MergedTallies(files: [one, other]) }
     }
 
-    @Test func aPartThatWasCutShortLeavesTheAnswerOpen() throws {
+    @Test func aTruncatedPartLeavesTheAnswerIncomplete() throws {
         let question = try question()
         var files = try (1...2).map { try part($0, of: 2) }
         let lines = files[1].octets.split(separator: UInt8(ascii: "\n")).prefix(4)
@@ -150,7 +150,7 @@ import Testing
         #expect(throws: PlanError.self) { try MergedTallies(files: files).outcome(of: question) }
     }
 
-    @Test func anotherSceneIsRefused() throws {
+    @Test func refusesPartsOfAnotherScene() throws {
         let frame = try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 30)
         let other = try SimulatedCollisions(air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.002)
         let merged = try MergedTallies(files: [part(1, of: 1)])

@@ -16,11 +16,11 @@ import Testing
         let root = try #require(JSONDocument.parse(Array(Self.text.utf8)).root)
         #expect(edited.text == JSONValue(root).pretty)
         #expect(edited.text?.contains("  \"outline\": [\n    [0, 0],\n    [8, 0],\n") == true)
-        // Keys that the editor does not know stay, in their order.
+        // Unknown keys are kept in their order.
         #expect(edited.text?.contains("\"$schema\": \"x\",\n  \"scanner\": \"linux\"\n}\n") == true)
     }
 
-    @Test func problemsHaveTheirPlacesInTheWrittenText() {
+    @Test func problemsHavePositionsInTheWrittenText() {
         let edited = EditedSite(Array(Self.text.replacing("[8,5]", with: "[8,\"5\"]").utf8))
         #expect(!edited.isGood)
         #expect(edited.problems.map(\.path.description) == ["outline[2][1]"])
@@ -28,13 +28,13 @@ import Testing
     }
 
     @Test(arguments: ["", "[", "[]", "{}", "{\"version\":1}", "nonsense"])
-    func whatIsNoSiteIsRefused(_ text: String) {
+    func refusesTextThatIsNoSite(_ text: String) {
         let edited = EditedSite(Array(text.utf8))
         #expect(!edited.isGood)
         #expect(edited.problems.contains { $0.isError })
     }
 
-    @Test func thePageHasItsFileAndNothingFromOutside() throws {
+    @Test func pageContainsItsFileAndLoadsNothing() throws {
         var page = SiteEditorPage(saving: .program, fileName: "</script><b>", text: "{\"name\":\"</script>\"}")
         page.fingerprint = "0123456789abcdef"
         page.fleetBeacons = [
@@ -52,20 +52,20 @@ import Testing
         for word in ["</", "<!--"] { #expect(!SiteEditorScript.text.contains(word)) }
     }
 
-    @Test func eachLossIsOneChoice() {
+    @Test func constructionsHaveDifferentLosses() {
         let losses = WallConstruction.all.map(\.attenuation)
         #expect(Set(losses).count == losses.count)
         #expect(Set(WallMaterial.allCases.map(\.attenuation)).isSubset(of: losses))
     }
 
-    /// The transmission of a slab at a right angle, ITU-R P.2040-3, section 2.2.2.2, with the numbers of its table 3.
+    /// The transmission through a slab at a right angle: ITU-R P.2040-3, section 2.2.2.2, with the values of table 3.
     @Test(arguments: [
         ("brick, 24 cm", 3.91, 0.0238, 0.16, 0.24), ("brick, 12 cm", 3.91, 0.0238, 0.16, 0.12),
         ("concrete, 15 cm", 5.24, 0.0462, 0.7822, 0.15), ("concrete, 20 cm", 5.24, 0.0462, 0.7822, 0.20),
         ("concrete, 30 cm", 5.24, 0.0462, 0.7822, 0.30), ("plasterboard, 2 × 12.5 mm", 2.73, 0.0085, 0.9395, 0.025),
         ("wooden door, 4 cm", 1.99, 0.0047, 1.0718, 0.04),
     ])
-    func lossesOfMaterialsFollowFromTheirSource(
+    func lossesOfMaterialsMatchTheITUFormula(
         _ name: String, _ a: Double, _ c: Double, _ d: Double, _ meters: Double
     ) throws {
         let material = try #require(WallConstruction.computed.first { $0.name == name })

@@ -11,7 +11,7 @@ import Testing
         ], markers: [.init("best", x: 25)])
 
     @Test(arguments: [24, 40, 72, 120], [true, false])
-    func nothingIsWiderThanAsked(width: Int, isPlain: Bool) {
+    func noLineIsWiderThanTheChart(width: Int, isPlain: Bool) {
         let chart = TextChart(width: width, isPlain: isPlain)
         let long = String(repeating: "long ", count: 50)
         let texts = [
@@ -33,8 +33,8 @@ import Testing
         #expect(lines.last == ": best 25")
     }
 
-    /// Twenty columns in the middle have no value, so nothing may be drawn there.
-    @Test func gapsAreGaps() {
+    /// The points from 20 to 30 have no value, so the line has a gap there.
+    @Test func drawsNothingWhereValuesAreMissing() {
         var curve = Self.curve
         curve.series = [.init("a", (0...50).map { .init(Double($0), (20...30).contains($0) ? .nan : 10) })]
         curve.markers = []
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func linesAreToldApartInWords(isPlain: Bool) {
+    func legendNamesEachLine(isPlain: Bool) {
         let text = TextChart(width: 60, isPlain: isPlain).curve(Self.curve, height: 8)
         #expect(text.contains(isPlain ? "* up\no down" : "lines from the top: up, down"))
         let colored = TextChart(width: 60, isPlain: isPlain, isColored: true).curve(Self.curve, height: 8)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e308, -1e308, 0])
-    func whatIsNoNumberLeavesAGap(value: Double) {
+    func chartContainsNoInvalidNumbers(value: Double) {
         for isPlain in [true, false] {
             let chart = TextChart(isPlain: isPlain)
             var curve = Self.curve
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func namesKeepNoControlCharacters() {
+    @Test func removesControlCharactersFromNames() {
         var curve = Self.curve
         curve.x.name = "\u{1B}[31mred\n\u{7}"
         let chart = TextChart()

@@ -2,10 +2,10 @@ import Airtime
 import Glibc
 import Positioning
 
-// For independent implementations of the same rules: reads a survey and a test as JSON Lines and prints one JSON object a
-// line.
+// Prints results with which independent implementations of the same algorithms are compared, one JSON object per line.
+// Surveys and tests are JSON Lines.
 //
-//     PositioningProgram scores SURVEY TEST ALGORITHM WINDOW  what each second of the test gives, with all scores
+//     PositioningProgram scores SURVEY TEST ALGORITHM WINDOW  the answer for each second of the test, with all scores
 //     PositioningProgram field SURVEY GRID                    the field's levels at every cell
 
 func contents(_ path: String) -> [UInt8] {
@@ -28,7 +28,7 @@ func survey(_ path: String) -> Survey {
     return reader.survey
 }
 
-/// Twelve significant digits; null for no candidate.
+/// Returns a score as JSON: `null` for no candidate, and the string `"infinity"` for a score that is not finite.
 func text(_ score: Double?) -> String {
     guard let score else { return "null" }
     return score.isFinite ? "\(score)" : "\"infinity\""

@@ -4,7 +4,7 @@ import Positioning
 import Sites
 import Testing
 
-/// What a table of log-likelihoods says; the bounds are its first part.
+/// Evidence from a table of log-likelihoods. Each is the sum of two parts, and the first part is its upper bound.
 private struct TableEvidence: CellEvidence {
     let rough: [Double]
     let fine: [Double]
@@ -30,7 +30,7 @@ private struct TableEvidence: CellEvidence {
     }
 }
 
-/// A filter that keeps few cells tells what the one with all of them does.
+/// Compares a filter that keeps few cells with a filter that keeps all cells.
 @Suite struct CellFilterTests {
     private static let grid = CellGrid(
         [
@@ -50,10 +50,11 @@ private struct TableEvidence: CellEvidence {
         }
     }
 
-    /// By cell.
+    /// The expected levels at each cell, by receiver.
     private static let expected = grid.cells.map { levels(at: $0.position) }
 
-    /// What loud levels tell, in 5 dB, and beside it what the receivers tell that do not hear it.
+    /// Returns the evidence of the levels at all receivers. The first part is from levels above -85 dBm, with a
+    /// standard deviation of 5 dB. The second part is from receivers with lower levels, which count as silent.
     private static func evidence(_ heard: [Double]) -> TableEvidence {
         var (rough, fine) = ([Double](), [Double]())
         for offset in offsets {
@@ -74,7 +75,7 @@ private struct TableEvidence: CellEvidence {
         return TableEvidence(rough: rough, fine: fine, cells: grid.cells.count, isQuiet: heard.allSatisfy { $0 <= -85 })
     }
 
-    /// Half the sum of the differences.
+    /// Returns half the sum of the absolute differences.
     private static func distance(_ first: [Double], _ second: [Double]) -> Double {
         zip(first, second).reduce(0) { $0 + abs($1.0 - $1.1) } / 2
     }
@@ -115,7 +116,7 @@ private struct TableEvidence: CellEvidence {
             if second > 3 { states = max(states, pair.few.states.count) }
             #expect(abs(pair.few.probabilities.reduce(0, +) - 1) < 1e-9)
         }
-        // A later second may find likelier by hundreds what an earlier one has left out.
+        // A state that was left out in one second can become much likelier in a later second.
         #expect(worst < 5e-3, "\(worst)")
         #expect(states < Self.grid.cells.count * Self.offsets.count * 2 / 3, "\(states)")
         #expect(Self.distance(pair.all.planeProbabilities, pair.few.planeProbabilities) < 1e-3)
@@ -147,7 +148,7 @@ private struct TableEvidence: CellEvidence {
         }
     }
 
-    @Test func whatIsImpossibleEverywhereChangesNothing() {
+    @Test func evidenceThatExcludesAllCellsChangesNothing() {
         var pair = Pair()
         pair.update(Self.levels(at: .init(x: 30, y: 10)))
         let before = pair.few.probabilities

@@ -14,8 +14,8 @@ import Testing
         #expect(Percentiles([]).value(at: 50) == nil && Percentiles([]).mean == nil)
     }
 
-    /// Twins promise nothing: a hundred instants of two stays are two.
-    @Test func intervalIsThatOfStaysNotOfInstants() throws {
+    /// Instants of one stay are not independent, so a hundred instants of two stays count as two values.
+    @Test func bootstrapCountsStaysInsteadOfInstants() throws {
         let values = (0..<100).map { (stay: $0 % 2, value: Double($0 % 2)) }
         let interval = try #require(StayBootstrap(values))
         #expect(interval.low == 0 && interval.high == 1)
@@ -29,19 +29,19 @@ import Testing
         (Evaluation.LeftOut.visit, 54), (.stay, 216), (.half, 432), (.place, 27), (.session, 2), (.heading, 4),
         (.fingerprint, 2160),
     ])
-    func partsAreWhatTheyAreCalled(leaving: Evaluation.LeftOut, count: Int) {
+    func partsHaveTheExpectedCounts(leaving: Evaluation.LeftOut, count: Int) {
         var survey = SimulatedBuilding(seed: 1).survey
         survey.append(SimulatedBuilding(seed: 1).survey.renamed(session: "second"))
         #expect(Evaluator(survey).parts(leaving).count == count)
     }
 
-    @Test func withOneVisitPerPlaceStaysAreLeftOut() throws {
+    @Test func leavesOutStaysIfEachPlaceHasOneVisit() throws {
         let once = SimulatedBuilding(seed: 1).survey
         var twice = once
         twice.append(once.renamed(session: "second"))
         #expect(Evaluation.LeftOut.suited(to: once) == .stay && Evaluation.LeftOut.suited(to: twice) == .visit)
         #expect(Evaluation.LeftOut.suited(to: once.filtered { $0.heading == 0 }) == .half)
-        // The places stay on the map, so that an answer can be exact.
+        // All places stay on the map, so an answer can be exact.
         let choice = try AlgorithmChoice(once.shortened(toPlaces: 6), candidates: [.nn, .gauss])
         let evaluation = try #require(choice.map.evaluation)
         #expect(evaluation.leaving == .stay && evaluation.exact > 0.3)
@@ -62,7 +62,7 @@ import Testing
         #expect((0.9...0.995).contains(coverage), "\(coverage)")
     }
 
-    @Test func singleVectorsFlatterAndThatIsSaid() throws {
+    @Test func warnsThatLeavingOutVectorsGivesSmallErrors() throws {
         var still = SimulatedBuilding.Conditions()
         (still.fading, still.body) = (1, 0)
         let survey = SimulatedBuilding(seed: 2, conditions: still).survey.shortened(toPlaces: 12)
@@ -76,7 +76,7 @@ import Testing
         #expect(places.exact == 0)
     }
 
-    @Test func wrongFloorCostsThePenalty() throws {
+    @Test func wrongFloorAddsThePenalty() throws {
         var survey = Survey()
         let beacons = ["low", "high"].map { BeaconKey($0).flatMap { survey.number(of: $0) } ?? 0 }
         for (number, floor) in ["ground", "first"].enumerated() {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func answersAreCountedAndConfusionsNamed() throws {
+    @Test func countsAnswersAndConfusions() throws {
         let building = SimulatedBuilding(seed: 5)
         var copy = building
         let test = copy.test(places: 8)
@@ -117,7 +117,7 @@ import Testing
         #expect(evaluation.meanInterval.count == 2)
     }
 
-    @Test func choiceSaysByHowMuch() throws {
+    @Test func choiceReportsTheDifferenceToTheBest() throws {
         let survey = SimulatedBuilding(seed: 7).survey.shortened(toPlaces: 9)
         let choice = try AlgorithmChoice(survey, candidates: [.nnMean, .gauss, .wknn])
         #expect(choice.trials.count == 3)
@@ -130,7 +130,7 @@ import Testing
     }
 
     /// A part is left out once for all algorithms, with the same result as for each alone.
-    @Test func algorithmsTogetherAreAsEachAlone() throws {
+    @Test func algorithmsGiveTheSameResultsTogetherAndAlone() throws {
         let survey = SimulatedBuilding(seed: 5).survey.shortened(toPlaces: 6)
         let unplaced = Survey.Stay(number: 90, place: "somewhere")
         for survey in [survey, survey.with(unplaced)] {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func surveyOfOnePlaceIsTakenAsItIs() throws {
+    @Test func surveyOfOnePlaceIsNotEvaluated() throws {
         let survey = SimulatedBuilding(seed: 1).survey.filtered { $0.number <= 4 }
         let choice = try AlgorithmChoice(survey)
         #expect(choice.trials.isEmpty && choice.map.settings.algorithm == .nn && choice.map.evaluation == nil)
@@ -163,7 +163,7 @@ import Testing
 }
 
 extension Survey {
-    /// And a stay that heard the first vector.
+    /// Returns the survey with one more stay, which has a copy of the first vector.
     func with(_ stay: Stay) -> Survey {
         var copy = self
         let vector = vector(0)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Positioning
 
-/// What pages and heat maps are drawn from.
+/// The analysis from which pages and heat maps are drawn.
 @Suite struct MapAnalysisTests {
-    @Test func probabilityIsTheOneThatWasSet() {
+    @Test func receptionProbabilityIsTheValueThatWasSet() {
         var table = EmissionTable(cells: 1, beacons: 3)
         table.set(beacon: 0, cell: 0, mean: -60, variance: 9, probability: 0.7)
         table.set(beacon: 1, cell: 0, mean: -60, variance: 30, probability: 1)
@@ -16,8 +16,9 @@ import Testing
         #expect(table.receptionProbability(beacon: 2, cell: 0) == 0)
     }
 
-    /// A cell explains itself best, and a cell that differs by a mere offset almost as well.
-    @Test func offsetsAreNoDifference() {
+    /// The likelihood is highest at the cell itself. If the offset is free, it is nearly as high at a cell whose levels
+    /// differ by a constant only.
+    @Test func constantOffsetsHardlyDistinguishCells() {
         var table = EmissionTable(cells: 3, beacons: 2)
         for beacon in 0..<2 {
             table.set(beacon: beacon, cell: 0, mean: -60 - 10 * Double(beacon), variance: 9, probability: 0.9)
@@ -31,13 +32,13 @@ import Testing
         #expect(abs(free[0] - fixed[0]) < 1e-9)
     }
 
-    @Test func analysisOfASurveyedBuilding() throws {
+    @Test func analyzesASurveyedBuilding() throws {
         let map = try MapPageTests.map()
         let analysis = try MapAnalysis(map, cellLimit: 200)
         #expect(analysis.cells.count <= 260 && analysis.cells.count > 60)
         #expect(analysis.expectedErrors.count == analysis.cells.count)
         #expect(analysis.expectedErrors.allSatisfy { $0 > 0 && $0 < 20 })
-        // The errors that were measured by leaving visits out.
+        // The errors were measured by leaving parts of the survey out.
         let honest = try #require(map.evaluation)
         for (place, error) in zip(map.places, analysis.placeErrors) {
             #expect(error == honest.byPlace.first { $0.place == place.name }?.meanError)
@@ -59,8 +60,8 @@ import Testing
 
     private func node(_ text: String) -> JSONNode? { JSONDocument.parse(Array(text.utf8)).root?["evaluation"] }
 
-    /// One beacon fills one end of a long hall: the other end is a gap.
-    @Test func gapIsWhereTooFewAreHeard() throws {
+    /// At one end of a long hall only one of five beacons is received, so this end is a gap.
+    @Test func findsAGapIfTooFewBeaconsAreReceived() throws {
         var survey = Survey()
         let numbers = (0..<5).compactMap { number in BeaconKey("b\(number)").flatMap { survey.number(of: $0) } }
         for place in 0..<12 {
@@ -76,7 +77,7 @@ import Testing
         let gap = try #require(analysis.gaps.first)
         #expect(analysis.gaps.count == 1 && gap.fewestBeacons == 1 && gap.position.x > 20 && gap.floor == nil)
         #expect(analysis.receivedBeacons(at: 0) == 5 && analysis.receivedBeacons(at: 11) == 1)
-        // The hall's two ends are told apart, its neighbors less so.
+        // The first place is mistaken only for places in its half of the hall.
         #expect(analysis.confusion[0].allSatisfy { $0.place < 6 })
     }
 
@@ -95,7 +96,7 @@ import Testing
         #expect(analysis.confusion.contains { !$0.isEmpty })
     }
 
-    @Test func analysisOfASiteWithoutASurvey() throws {
+    @Test func analyzesASiteWithoutASurvey() throws {
         let analysis = try MapAnalysis(SignalMap(site: SiteMapTests.site()))
         #expect(analysis.gaps.isEmpty && analysis.receivedBeacons.allSatisfy { $0 >= 4 })
         #expect(analysis.placeErrors.count == 8 && analysis.placeErrors.allSatisfy { ($0 ?? 99) < 8 })

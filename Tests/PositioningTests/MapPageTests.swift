@@ -96,7 +96,7 @@ import Testing
         #expect(lines.dropFirst().dropLast().joined().filter { $0 == "o" }.count >= 18)
     }
 
-    @Test func shadesAreGoodToBad() {
+    @Test func shadesGoFromGoodToBad() {
         let error = FloorShades(of: [1, 2, 3, 9], isHigherBetter: false)
         #expect(error.shade(1) == 0 && error.shade(9) == 7 && error.shade(5.1) == 4)
         let heard = FloorShades(of: [0, 3, 12], isHigherBetter: true, target: 4)

@@ -20,7 +20,7 @@ import Testing
         return site
     }
 
-    /// What is received at a position, as a run.
+    /// Returns the answers to what is received at a position.
     private static func answers(_ locator: inout RunLocator, at position: FloorPosition) throws -> [LocatedInstant] {
         let survey = SiteMapTests.run(try Self.site(), at: [position], seed: 3)
         return survey.stays[0].vectors.map { index in
@@ -46,7 +46,7 @@ import Testing
         #expect(found.text(on: map, rooms: locator.rooms).contains("room east room "))
     }
 
-    @Test func roomsAreThoseOfTheSiteThatIsGiven() throws {
+    @Test func roomsComeFromTheGivenSite() throws {
         let plain = try SignalMap(site: SiteMapTests.site())
         let none = try RunLocator(plain, settings: plain.settings)
         #expect(none.rooms.isEmpty)
@@ -59,14 +59,14 @@ import Testing
         #expect(try RunLocator(read, settings: read.settings).rooms.map(\.name) == ["west room", "east room"])
     }
 
-    @Test func positionsOutsideRoomsAndOnOtherFloorsAreInNone() throws {
+    @Test func positionsOutsideRoomsOrOnOtherFloorsHaveNoRoom() throws {
         let rooms = try Self.site().rooms.map { MapRoom(name: $0.name, floor: "ground", outline: $0.outline) }
         #expect(rooms.index(of: FloorPosition(x: 9, y: 1), floor: "ground") == 1)
         #expect(rooms.index(of: FloorPosition(x: 9, y: 1), floor: "upper") == nil)
         #expect(rooms.index(of: FloorPosition(x: 9, y: 9), floor: "ground") == nil)
     }
 
-    @Test func allAlgorithmsAnswerNextToEachOther() throws {
+    @Test func comparesTheAnswersOfAllAlgorithms() throws {
         let site = try Self.site()
         let survey = SiteMapTests.run(site, at: SiteMapTests.places, seed: 1)
         let positions = Dictionary(
@@ -89,10 +89,10 @@ import Testing
         let json = instants[0].json(on: map, rooms: rooms, compared: instants)
         let found = try #require(JSONDocument.parse(Array(json.line.utf8)).root?["algorithms"]?.elements)
         #expect(found.compactMap { $0["algorithm"]?.string } == compared.algorithms.map(\.rawValue))
-        // An algorithm without an answer says why; most of the others find the right room.
+        // An algorithm without an answer has a reason. Most of the other algorithms find the right room.
         #expect(found.allSatisfy { $0["position"] != nil || $0["reason"] != nil })
         #expect(found.count { $0["room"]?.string == "west room" } >= 7, "\(table)")
-        // A map without the survey's vectors lacks some algorithms, which is said.
+        // A map without a survey lacks some algorithms, and the notices name them.
         let bare = ComparedLocators(try SignalMap(site: site), site: nil) { LocatorSettings($0) }
         #expect(bare.algorithms.contains(.field) && bare.notices.contains { $0.hasPrefix("nn needs a survey") })
     }

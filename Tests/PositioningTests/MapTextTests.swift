@@ -13,7 +13,7 @@ import Testing
         #expect(MapText.score(value).line == text)
     }
 
-    @Test func scoreOfNoCandidateIsNullAndOfAnImpossibleOneAWord() {
+    @Test func missingScoreIsNullAndInfiniteScoreIsAWord() {
         #expect(MapText.score(nil).line == "null")
         #expect(MapText.score(.infinity).line == "\"infinity\"")
         #expect(MapText.score(.nan).line == "null")
@@ -24,16 +24,16 @@ import Testing
         #expect(MapText.metres(value) == text)
     }
 
-    @Test func unknownIsADash() {
+    @Test func unknownValuesAreDashes() {
         #expect(MapText.metres(nil) == "-" && MapText.metres(.nan) == "-" && MapText.percent(nil) == "-")
     }
 
-    /// A map can have any number, and is written again.
-    @Test(arguments: [-0x1p63, 0x1p62, -0x1p53, -9]) func numbersOfFilesAreWrittenWithoutATrap(_ value: Double) {
+    /// A map file can contain any number, and the map is written again.
+    @Test(arguments: [-0x1p63, 0x1p62, -0x1p53, -9]) func writesLargeNumbersWithoutATrap(_ value: Double) {
         #expect(JSONValue.real(value).line.isEmpty == false)
     }
 
-    @Test func anIdentityIsShownWhole() {
+    @Test func identitiesAreNotShortened() {
         let key = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-65535-65535@C0:01:02:03:04:05"
         #expect(MapText.key(key) == key)
     }

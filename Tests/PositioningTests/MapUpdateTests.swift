@@ -21,7 +21,7 @@ import Testing
 
     static func update(_ text: String) throws -> MapUpdate { try MapUpdate(map(), with: survey(june(text))) }
 
-    @Test func whatAgreesIsKeptBesideTheNew() throws {
+    @Test func keepsPlacesThatAgreeWithTheNewSurvey() throws {
         let update = try Self.update(SurveyCheckTests.lines())
         #expect(update.changes.map(\.kind) == [MapUpdate.Kind](repeating: .placeKept, count: 6))
         #expect(update.changes.allSatisfy { ($0.difference ?? 9) < 1 })
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(fitted.places.map { "\($0.name) \($0.seconds)" }).contains("P0 24"))
     }
 
-    @Test func goneAndNewBeaconsAndNewPlacesAreNamed() throws {
+    @Test func reportsMissingAndNewBeaconsAndNewPlaces() throws {
         let text = SurveyCheckTests.lines().replacing("\"b2\"", with: "\"new\"").replacing("\"P5\"", with: "\"Q\"")
             .replacing("[15,0]", with: "[15,9]")
         let update = try Self.update(text)
@@ -62,7 +62,7 @@ import Testing
         #expect(throws: PositioningError.otherSite) { try MapUpdate(Self.map(), with: Self.survey(text)) }
     }
 
-    @Test func placeWithoutANameStaysOne() throws {
+    @Test func mergesPlacesWithoutANameByPosition() throws {
         let text = "{\"survey\":1}\n{\"stay\":1,\"position\":[-1,2.5]}\n{\"t\":0,\"rssi\":{\"a\":[-60]}}\n"
         let update = try MapUpdate(try SignalMap(Self.survey(text)), with: Self.survey(text))
         let fitted = try SignalMap(update.survey)

@@ -7,14 +7,14 @@ import Testing
 
 @Suite struct ModelTests {
     static func normal(_ random: inout SplitMix64) -> Double {
-        // The sum of twelve even numbers.
+        // The sum of twelve uniform numbers is approximately normal.
         (0..<12).reduce(-6.0) { sum, _ in sum + Double(random.next() >> 11) / 9007199254740992 }
     }
 
     // MARK: Linear algebra
 
     @Test(arguments: [1, 2, 5, 40])
-    func factorTimesItselfIsTheMatrix(size: Int) throws {
+    func choleskyFactorReproducesTheMatrix(size: Int) throws {
         var random = SplitMix64(seed: UInt64(size))
         let root = (0..<size * size).map { _ in Self.normal(&random) }
         var matrix = [Double](repeating: 0, count: size * size)
@@ -44,15 +44,15 @@ import Testing
         #expect(CholeskyFactor(matrix, size: 3) == nil)
     }
 
-    /// One value y at one place: the textbook's k·y/(k + noise).
-    @Test func processOfOnePlaceIsTheTextbooks() throws {
+    /// With one value y at one place, the textbook has the mean k·y/(k + noise).
+    @Test func predictionFromOnePlaceMatchesTheTextbook() throws {
         let process = try #require(GaussianProcess(values: [8], kernel: [1], noise: [4], variance: 12))
         let (means, variances) = process.predict([1, 0.5, 0], count: 3)
         #expect(means == [6, 3, 0])
         for (found, expected) in zip(variances, [3.0, 12 - 36.0 / 16, 12]) { #expect(abs(found - expected) < 1e-12) }
     }
 
-    @Test func trendIsThatOfTheLevels() throws {
+    @Test func fitsTheTrendOfTheLevels() throws {
         let centre = FloorPosition(x: 1, y: 2)
         let points = (1...9).map { number -> BeaconTrend.Point in
             let position = FloorPosition(x: 1 + Double(number) * 2, y: 2)
@@ -61,7 +61,7 @@ import Testing
         let trend = try #require(BeaconTrend(points, position: centre))
         #expect(abs(trend.exponent - 2.5) < 1e-9 && abs(trend.levelAtOneMetre + 50) < 1e-9)
         #expect(trend.variance == FieldModel.leastVariance)
-        // Levels that grow with the distance are no trend: the least one there may be.
+        // If levels grow with the distance, the exponent is the smallest that is allowed.
         let odd = points.map { BeaconTrend.Point(position: $0.position, level: -100 - $0.level, variance: 1) }
         #expect(try #require(BeaconTrend(odd, position: centre)).exponent == 0.5)
         #expect(BeaconTrend([], position: nil) == nil)
@@ -69,7 +69,7 @@ import Testing
 
     // MARK: Emissions
 
-    @Test func likelihoodIsTheSumOfWhatIsSaid() {
+    @Test func logLikelihoodIsTheSumOverAllBeacons() {
         var table = EmissionTable(cells: 1, beacons: 2)
         table.set(beacon: 0, cell: 0, mean: -70, variance: 9, probability: 0.8)
         table.set(beacon: 1, cell: 0, mean: -80, variance: 4, probability: 0.001)
@@ -80,7 +80,6 @@ import Testing
         #expect(abs(table.logLikelihoods(of: vector, offsets: [0, 3])[1] - offset) < 1e-12)
     }
 
-    /// Hundreds of beacons do not leave the range of numbers.
     @Test func manyBeaconsDoNotOverflow() {
         var table = EmissionTable(cells: 2, beacons: 500)
         for beacon in 0..<500 {
@@ -96,7 +95,7 @@ import Testing
         #expect(posterior.probabilities == [0, 1])
     }
 
-    @Test func regionIsTheSmallestThatHoldsEnough() {
+    @Test func regionIsTheSmallestWithEnoughProbability() {
         let posterior = Posterior([0.5, 0.3, 0.15, 0.05])
         let cells = (0..<4).map { Cell(position: FloorPosition(x: Double($0), y: 0), area: 1) }
         let region = posterior.region(0.8, cells, around: cells[0].position, floor: nil)
@@ -148,8 +147,8 @@ import Testing
         }
     }
 
-    /// Another receiver hears everything 9 dB weaker: the offset is found, and the place stays.
-    @Test func offsetIsFound() throws {
+    /// Another receiver measures all levels 9 dB lower. The offset is found, and the position stays the same.
+    @Test func findsTheReceiverOffset() throws {
         var locator = try Locator(SignalMap(Self.corridor()), settings: LocatorSettings(.field))
         var fixed = try Locator(SignalMap(Self.corridor()), settings: LocatorSettings(.field))
         for second in 0..<40 {
@@ -165,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func placesWithoutPositionsHaveNames() throws {
+    @Test func placesWithoutPositionsAreFoundByName() throws {
         var survey = Survey()
         let beacon = try #require(BeaconKey("b").flatMap { survey.number(of: $0) })
         for (number, level) in [-50.0, -80].enumerated() {
@@ -187,7 +186,7 @@ import Testing
 
     // MARK: Filter
 
-    @Test func filterWalksNoFasterThanPeople() {
+    @Test func filterLimitsTheWalkingSpeed() {
         let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 20, y: 0))], step: 1)
         var filter = CellFilter(grid)
         var at: [Double] = grid.cells.map { $0.position.x == 0 ? 0 : -100 }
@@ -195,13 +194,13 @@ import Testing
         filter.predict(seconds: 1)
         #expect(filter.probabilities[0...3].reduce(0, +) > 0.99)
         #expect(abs(filter.probabilities.reduce(0, +) - 1) < 1e-9)
-        // What was heard far away is not believed at once.
+        // Weak evidence for a distant cell does not move the receiver there at once.
         at = grid.cells.map { $0.position.x == 20 ? 0 : -3 }
         filter.update(at)
         #expect(filter.probabilities[20] < 0.1)
     }
 
-    @Test func wallsCutSteps() throws {
+    @Test func wallsBlockSteps() throws {
         let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 10, y: 4))], step: 1)
         let wall = Wall(from: .init(x: 4.5, y: -1), to: .init(x: 4.5, y: 5), attenuation: 6)
         func share(_ walls: [Wall]) throws -> Double {
@@ -216,7 +215,7 @@ import Testing
         #expect(try share([wall]) < 0.01)
     }
 
-    @Test func impossibleNewsChangeNothing() {
+    @Test func impossibleEvidenceChangesNothing() {
         let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 3, y: 0))], step: 1)
         var filter = CellFilter(grid)
         let before = filter.probabilities

@@ -2,8 +2,8 @@ import Positioning
 import PositioningWorlds
 import Testing
 
-/// The rules as they are known to do on public recordings: mean and 95 % of the error in metres. The values were computed
-/// by another program.
+/// Compares the algorithms with known results on public recordings. The known mean errors, in metres, were computed by
+/// another program.
 @Suite struct PublicRecordingTests {
     struct Row: Sendable {
         let name: String
@@ -27,8 +27,8 @@ import Testing
         Row(
             name: "nn-mean", settings: settings(.nnMean),
             means: [4.86, 2.83, 2.96, 4.00, 3.63, 4.14, 6.32, 6.02, 5.73]),
-        // Which of two equally strong beacons is a place's fifth moves the values of the first phone's survey: the other
-        // program left that to its sort.
+        // If two beacons of a place are equally strong, either can be the fifth strongest. The values of the first
+        // phone's survey depend on this choice, which the other program leaves to its sort.
         Row(
             name: "bhattacharyya", settings: settings(.bhattacharyya, window: 5),
             means: [5.01, 3.97, 3.81, 3.70, 3.73, 6.62, 5.25, 5.31, 4.56], tolerance: 0.014),
@@ -40,7 +40,7 @@ import Testing
             means: [4.08, 2.82, 3.13, 3.15, 3.41, 4.10, 3.98, 4.31, 3.70]),
     ]
 
-    @Test func rulesDoAsTheyAreKnownTo() throws {
+    @Test func algorithmsMatchKnownErrors() throws {
         guard let recordings = PublicRecordings() else { return }
         let columns = recordings.columns()
         let maps = try columns.map { try SignalMap($0.survey) }
@@ -56,12 +56,13 @@ import Testing
         }
     }
 
-    /// Mean errors of `field` with the receiver's offset unknown, over five instants, as another program had them.
+    /// Mean errors of `field` over five instants with an unknown receiver offset, computed by another program.
     static let fieldMeans = [1.93, 1.24, 1.56, 2.08, 2.05, 2.16, 2.26, 2.01, 2.06]
 
-    /// The field with its temperature fitted by leaving visits out: at most the known error on every survey, and less
-    /// in the mean; with a foreign receiver at most 1.3 times the own one's; honest regions.
-    @Test func fieldIsAtLeastAsGoodAsIsKnown() throws {
+    /// The temperature of the field is fitted by leaving parts of the survey out. The error is at most the known error
+    /// on every survey, and smaller on average. With another receiver it is at most 1.3 times the error with the
+    /// survey's own receiver. The regions contain about the promised share of the positions.
+    @Test func fieldIsAtLeastAsGoodAsTheKnownErrors() throws {
         guard let recordings = PublicRecordings() else { return }
         var means: [String: Double] = [:]
         for (index, column) in recordings.columns().enumerated() {
@@ -76,10 +77,10 @@ import Testing
         }
         let mean = means.values.reduce(0, +) / Double(means.count)
         #expect(mean < Self.fieldMeans.reduce(0, +) / Double(Self.fieldMeans.count))
-        // The same instants, located on the receiver's own survey and on another one's.
+        // The same instants, located on the survey of the same receiver and on the survey of another receiver.
         for (own, foreign) in [("2→2", "1→2"), ("3→3", "1→3"), ("1→1", "3→1")] {
             let (own, other) = (try #require(means["library \(own)"]), try #require(means["library \(foreign)"]))
-            #expect(other <= 1.3 * own + 0.01, "\(foreign): \(other) beside \(own)")
+            #expect(other <= 1.3 * own + 0.01, "\(foreign): \(other), compared with \(own)")
         }
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Positioning
 
-/// The direction of a moving receiver, and the silence about one that stands.
+/// A moving receiver has a heading, and a standing receiver has none.
 @Suite struct RunHeadingTests {
-    /// The headings of a run whose positions have errors that last for some seconds, as those of a window do.
+    /// Returns the headings of a run. The errors of its positions last for some seconds, as with a window.
     private static func headings(
         seed: UInt64, seconds: Int = 120, error: Double = 1, _ way: (Double) -> FloorPosition
     ) -> [Heading?] {
@@ -16,7 +16,7 @@ import Testing
         return (0..<seconds).map { second in
             recent.append((ModelTests.normal(&random), ModelTests.normal(&random)))
             recent = recent.suffix(5)
-            // The mean of five independent errors, which the next seconds share.
+            // The mean of the last five independent errors. Successive seconds share most of them.
             let scale = error * 5.0.squareRoot() / Double(recent.count)
             let place = way(Double(second))
             var answer = LocatorAnswer(.fix, heard: 5, used: 5)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func standingReceiverHasNone() {
+    @Test func standingReceiverHasNoHeading() {
         var claims = 0
         for seed in 1...20 as ClosedRange<UInt64> {
             claims += Self.headings(seed: seed) { _ in FloorPosition(x: 4, y: 6) }.count { $0 != nil }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [(1.0, 0.0, 90.0, "east"), (-0.6, 0.6, 315, "north-west"), (0, -1.2, 180, "south")])
-    func walkingReceiverHasItsDirection(east: Double, north: Double, degrees: Double, compass: String) throws {
+    func walkingReceiverHasTheHeadingOfItsWalk(east: Double, north: Double, degrees: Double, compass: String) throws {
         var (known, right, all) = (0, 0, 0)
         for seed in 1...20 as ClosedRange<UInt64> {
             let headings = Self.headings(seed: seed, seconds: 60) { FloorPosition(x: east * $0, y: north * $0) }
@@ -57,7 +57,7 @@ import Testing
         #expect(exact.text.hasPrefix("heading \(compass) (\(Int(degrees)) ± "))
     }
 
-    @Test func anotherFloorAndAnotherRunBeginAgain() {
+    @Test func anotherFloorOrRunResetsTheHeading() {
         var heading = RunHeading(window: 5)
         func add(_ second: Int, floor: String?) -> Heading? {
             var answer = LocatorAnswer(.fix, heard: 5, used: 5)

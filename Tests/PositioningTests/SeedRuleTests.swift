@@ -4,7 +4,7 @@ import Testing
 @testable import Positioning
 
 @Suite struct SeedRuleTests {
-    /// A survey with one stay a place: for each its vectors, each by beacon number.
+    /// Returns a survey with one stay per place. `places` has the vectors of each place, with levels by beacon number.
     static func survey(_ places: [[[Int: Double]]], spacing: Double = 2) -> Survey {
         var survey = Survey()
         for beacon in 0..<10 { _ = BeaconKey("b\(beacon)").flatMap { survey.number(of: $0) } }
@@ -50,7 +50,7 @@ import Testing
         (-69, 2), (-64, 2), (-70, 1), (-75, 1), (-78, 1), (-67, 6), (-62, 2),
     ]
 
-    /// The distribution of the thesis' Listing 5 against the last five values.
+    /// Compares the distribution of the thesis' Listing 5 with the last five values.
     @Test func overlapOfListing5() throws {
         let survey = Self.listing.flatMap { level, count in [Double](repeating: Double(level), count: count) }
         #expect(survey.count == 40)
@@ -65,7 +65,7 @@ import Testing
 
     // MARK: Faults of the seeds
 
-    /// S0's Listing 4 returns -1 for vectors of different length, and the smallest wins.
+    /// In Listing 4 of the thesis, vectors of different length have the distance -1, and the smallest distance wins.
     @Test func vectorsOfDifferentLengthAreNotNearest() throws {
         let places: [[[Int: Double]]] = [[[0: -60, 1: -70]], [[0: -90]]]
         let answer = try Self.answer(places, [[0: -61, 1: -70]], .nn)
@@ -80,7 +80,7 @@ import Testing
         #expect(answer.place == 0)
     }
 
-    /// (4.6) prints -∞ for an empty sum: it is +∞ here, and no such place is ever an answer.
+    /// (4.6) is -∞ for an empty sum. Here it is +∞, and such a place is never an answer.
     @Test func emptySumIsImpossible() throws {
         let places: [[[Int: Double]]] = [[[0: -60]], [[0: -80]]]
         let one = try Self.answer(places, [[0: -80]], .bhattacharyya)
@@ -90,7 +90,7 @@ import Testing
         #expect(none.position == nil && none.place == nil)
     }
 
-    /// Absence is F where a rule says so, never 0 dBm: a beacon that is not heard is far, not at the antenna.
+    /// If a rule needs a number, a beacon that is not received counts as -100 dBm and never as 0 dBm.
     @Test func absenceIsFarNotNear() throws {
         let places: [[[Int: Double]]] = [[[0: -95, 1: -70]], [[0: -40, 1: -70]]]
         let answer = try Self.answer(places, [[1: -70]], .nnMean)
@@ -98,18 +98,18 @@ import Testing
         #expect(Self.close(answer.scores, [5, 60]))
     }
 
-    /// Only places all of whose strongest beacons are received are candidates; fewer than five are all there are.
-    @Test func placesWithAStrongBeaconThatIsNotReceivedAreNoCandidates() throws {
+    /// A place is a candidate if its five strongest beacons are received, or all of them if it has fewer.
+    @Test func candidatesNeedAllTheirStrongestBeacons() throws {
         let six = Dictionary(uniqueKeysWithValues: (0..<6).map { ($0, -60.0 - Double($0)) })
         let places: [[[Int: Double]]] = [[six], [[0: -60]]]
         let without = try Self.answer(places, [six.filter { $0.key != 4 }], .bhattacharyya)
         #expect(without.scores[0] == nil && without.place == 1)
-        // The sixth is not asked for.
+        // The sixth strongest beacon is not needed.
         let sixth = try Self.answer(places, [six.filter { $0.key != 5 }], .bhattacharyya)
         #expect(sixth.scores == [0, 0] && sixth.place == 0)
     }
 
-    @Test func equallyStrongBeaconsCountByTheirKey() throws {
+    @Test func equallyStrongBeaconsAreOrderedByKey() throws {
         let same = Dictionary(uniqueKeysWithValues: (0..<6).map { ($0, -60.0) })
         let answer = try Self.answer([[same]], [same.filter { $0.key != 5 }], .bhattacharyya)
         #expect(answer.scores == [0])
@@ -117,12 +117,12 @@ import Testing
 
     // MARK: The rules
 
-    @Test func ofEqualScoresTheFirstPlaceWins() throws {
+    @Test func firstPlaceWinsIfScoresAreEqual() throws {
         let places: [[[Int: Double]]] = [[[0: -50]], [[0: -70]], [[0: -80], [0: -60]]]
         #expect(try Self.answer(places, [[0: -65]], .nn).place == 1)
     }
 
-    @Test func middlesAreOverTheVectorsThatHeardTheBeacon() throws {
+    @Test func meanAndMedianUseOnlyVectorsWithTheBeacon() throws {
         let places: [[[Int: Double]]] = [[[0: -60], [0: -61, 1: -90], [0: -74], [:]]]
         let run = [[0: -65.0]]
         let ten = 10.0 * 10
@@ -130,7 +130,7 @@ import Testing
         #expect(Self.close(try Self.answer(places, run, .nnMedian).scores, [(ten + 16).squareRoot()]))
     }
 
-    @Test func windowIsTheMeanOfWhatWasHeardInIt() throws {
+    @Test func windowIsTheMeanOfItsReceivedLevels() throws {
         let places: [[[Int: Double]]] = [[[0: -60, 1: -80]]]
         let run: [[Int: Double]] = [[0: -90], [0: -62], [:], [0: -64, 1: -80]]
         #expect(Self.close(try Self.answer(places, run, .nn) { $0.window = 3 }.scores, [3]))
@@ -153,7 +153,7 @@ import Testing
         #expect(nothing.state == .none)
     }
 
-    @Test func printsAreUpToEightSlicesOfAStay() throws {
+    @Test func fingerprintsAreUpToEightSlicesOfAStay() throws {
         let stay = (0..<20).map { [0: -50.0 - Double($0)] }
         let map = try SignalMap(Self.survey([stay]))
         let slices = PlaceFingerprint.slices(of: map, 8)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: PositioningAlgorithm.allCases)
-    func nothingInCommonIsNoPlace(algorithm: PositioningAlgorithm) throws {
+    func reportsNoPlaceIfNoBeaconIsInCommon(algorithm: PositioningAlgorithm) throws {
         let map = try SignalMap(Self.survey([[[0: -60, 1: -70]], [[0: -70, 1: -60]]]))
         var locator = try Locator(map, settings: LocatorSettings(algorithm))
         let empty = locator.locate(SignalVector(seconds: 0, readings: []))

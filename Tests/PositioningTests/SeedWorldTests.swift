@@ -4,11 +4,11 @@ import Testing
 
 @testable import Positioning
 
-/// The first thesis' experiment in buildings that do not exist.
+/// The experiment of the first thesis in simulated buildings.
 @Suite struct SeedWorldTests {
-    /// One table of four places says little: in worlds of the same making the same rule's share of exact places lies far
-    /// apart.
-    @Test func fourPlacesRankNothing() throws {
+    /// A test with four places says little: the share of exact places of one algorithm varies widely between similar
+    /// simulated buildings.
+    @Test func fourPlacesAreTooFewForARanking() throws {
         var shares: [Double] = []
         for seed in 0..<10 {
             var world = SimulatedBuilding(seed: UInt64(seed))
@@ -21,7 +21,8 @@ import Testing
         #expect(scatter > 0.1, "mean \(mean), scatter \(scatter)")
     }
 
-    /// Four beacons at the corners of 10 m by 20 m, one place in the middle.
+    /// Returns a map with four beacons at the corners of 10 m × 20 m and one place in the middle. The positions of the
+    /// first `known` beacons are known.
     private static func corners(known: Int) throws -> SignalMap {
         var survey = Survey()
         var positions: [BeaconKey: FloorPosition] = [:]
@@ -46,7 +47,7 @@ import Testing
         #expect(answer.position == position && answer.state == .fix && answer.place == 0 && answer.region95 == nil)
     }
 
-    @Test func baselinesNeedThePlacesOfTheBeacons() throws {
+    @Test func baselinesNeedBeaconPositions() throws {
         for (algorithm, known) in [(PositioningAlgorithm.simpleDistance, 3), (.weightedCentroid, 0)] {
             let map = try Self.corners(known: known)
             #expect(throws: PositioningError.fewBeaconPositions(algorithm)) {
@@ -60,7 +61,7 @@ import Testing
         #expect(known.position == FloorPosition(x: 0, y: 0))
     }
 
-    @Test func centroidIsNearTheStrongest() throws {
+    @Test func centroidIsWeightedByLevel() throws {
         var locator = try Locator(try Self.corners(known: 4), settings: LocatorSettings(.weightedCentroid))
         let readings = [-50.0, -60, -70].enumerated().map { SignalVector.Reading(beacon: $0.offset, level: $0.element) }
         let centroid = try #require(locator.locate(SignalVector(seconds: 0, readings: readings)).position)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: PositioningAlgorithm.allCases)
-    func mapFromItsFileAnswersTheSame(algorithm: PositioningAlgorithm) throws {
+    func mapReadFromItsFileGivesTheSameAnswers(algorithm: PositioningAlgorithm) throws {
         var map = try SignalMap(Self.small(), positions: [BeaconKey("beacon-1")!: FloorPosition(x: 1, y: 2.5)])
         map.settings = LocatorSettings(algorithm)
         map.sources = [.init(name: "may.jsonl", sha256: "00ff")]
@@ -37,20 +37,20 @@ import Testing
         #expect(choices[0] == choices[1])
     }
 
-    @Test func mapWithoutVectorsRefusesRulesThatCompareWithThem() throws {
+    @Test func mapWithoutVectorsRefusesAlgorithmsThatNeedThem() throws {
         var map = try SignalMap(Self.small())
         map.settings = LocatorSettings(.gauss)
-        // Maps of very many readings have none.
+        // Maps of very many readings have no vectors.
         let vectors = try #require(map.text.firstRange(of: "  \"vectors\": ["))
         let text = map.text[..<vectors.lowerBound] + "  \"vectors\": null\n}\n"
         let read = try #require(SignalMap.decode(Array(text.utf8)).map)
         #expect(throws: PositioningError.noFingerprints(.nn)) { _ = try Locator(read, settings: LocatorSettings(.nn)) }
-        // Small ones keep them, so that every algorithm can be tried on them.
+        // Small maps keep their vectors, so that every algorithm can be tried.
         let whole = try #require(SignalMap.decode(Array(map.text.utf8)).map)
         #expect(try Locator(whole, settings: LocatorSettings(.nn)).map.places.count == 6)
     }
 
-    /// Vectors are as large as the survey: a map that needs none does not keep them, and its file is the same.
+    /// The vectors are as large as the survey. A map that does not need them does not keep them; its file is the same.
     @Test(arguments: [(PositioningAlgorithm.gauss, 200, 200), (.gauss, 201, 0), (.nn, 201, 201)])
     func mapOfManyReadingsKeepsVectorsForThoseThatCompareWithThem(
         algorithm: PositioningAlgorithm, seconds: Int, kept: Int
@@ -70,7 +70,7 @@ import Testing
         #expect(map.text == whole.text)
     }
 
-    @Test func damagedMapIsASentence() throws {
+    @Test func reportsProblemsOfADamagedMap() throws {
         var map = try SignalMap(Self.small())
         map.settings = LocatorSettings(.nn)
         let text = map.text
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// The beacons of a corridor follow -55 - 20 log10 d, and the file says so.
+    /// The beacons of the corridor follow -55 - 20 log10 d, and the file contains their fitted trends.
     @Test func fileHasTheTrendOfEachBeacon() throws {
         let map = try SignalMap(ModelTests.corridor())
         let beacons = try #require(JSONDocument.parse(Array(map.text.utf8)).root?["beacons"]?.elements)
@@ -107,7 +107,7 @@ import Testing
         #expect(SignalMap.decode(Array(map.text.utf8)).map?.text == map.text)
     }
 
-    @Test func twoPlacesOfOneNameAreToldApart() throws {
+    @Test func twoPlacesWithOneNameGetDifferentNames() throws {
         var survey = Survey()
         let beacon = try #require(BeaconKey("b").flatMap { survey.number(of: $0) })
         for (number, x) in [0.0, 9, 0.2].enumerated() {
@@ -119,7 +119,7 @@ import Testing
         #expect(map.notices.count == 1)
     }
 
-    @Test func identitiesHaveOneForm() throws {
+    @Test func identitiesAreNormalized() throws {
         let text = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
         #expect(BeaconKey("ibeacon:FB0B57A2-8228-44CD-913A-94A122BA1206-1-2")?.text == text)
         #expect(BeaconKey(text)?.text == text)
@@ -131,7 +131,7 @@ import Testing
 
     /// A problem in the long lists has the line and column of the whole file.
     @Test(arguments: [("\"heard\":", "-"), ("\"vectors\": [", "[9],"), ("\"histogram\":[[", ",")])
-    func problemInALongListHasItsPlace(after: String, inserted: String) throws {
+    func problemInALongListHasItsPosition(after: String, inserted: String) throws {
         var text = try SignalMap(Self.small()).text
         let place = try #require(text.firstRange(of: after)).upperBound
         let lines = text[..<place].split(separator: "\n", omittingEmptySubsequences: false)
@@ -162,7 +162,7 @@ import Testing
         #expect(SurveyTable.wide(try #require(read)) == text)
     }
 
-    @Test func signalMappingFiles() {
+    @Test func writesSignalMappingFiles() {
         let survey = SurveyReaderTests.read(SurveyReaderTests.whole).survey
         #expect(
             SurveyTable.dump(survey).hasPrefix("1\t\(SurveyReaderTests.key)\t-71\n1\t\(SurveyReaderTests.key)\t-73\n"))
@@ -170,15 +170,15 @@ import Testing
             SurveyTable.nodeMedians(survey) == "measurement\thall\t\(SurveyReaderTests.key)\n1\t-88\t-71\n")
     }
 
-    /// Numbers that stand for "not heard" do so only where that is said.
+    /// A number means "not received" only if the caller gives it as `notReceivedLevel`.
     @Test(arguments: ["100", "0", "-200", "nan"])
-    func absenceIsWhatIsSaid(absent: String) throws {
+    func onlyTheGivenLevelMeansNotReceived(absent: String) throws {
         let text = "place,time,beacon,rssi\nA,0,b,-60\nA,0,c,\(absent)\n"
         let said = SurveyTableReader.read(Array(text.utf8), file: "t.csv", notReceivedLevel: Double(absent))
         #expect(said.problems.isEmpty && said.survey?.vector(0).readings.count == 1)
         let unsaid = SurveyTableReader.read(Array(text.utf8), file: "t.csv")
         #expect(!unsaid.problems.isEmpty)
-        // A number may be a level of another kind of receiver, but "nan" refuses the table.
+        // A number that is not a level is left out with a warning, but "nan" refuses the table.
         #expect(unsaid.survey?.vector(0).readings.count == (absent == "nan" ? nil : 1))
     }
 
@@ -224,7 +224,7 @@ import Testing
         #expect(problems.last?.message.hasPrefix("the table was not read, because \(count) of ") == true)
     }
 
-    @Test func rowsOfOneStayMayStandAnywhere() throws {
+    @Test func rowsOfAStayNeedNotBeTogether() throws {
         let text = "session,place,time,beacon,rssi\ns,A,0,b,-60\ns,B,0,b,-70\ns,A,1,b,-62\ns,A,0,c,-80\n"
         let survey = try #require(SurveyTableReader.read(Array(text.utf8), file: "t.csv").survey)
         #expect(survey.stays.map(\.place) == ["A", "B"])
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a,b\n1,2\n", "place,beacon\nA,b\n", "place,x,y,beacon,rssi\nA,far,2,b,-60\n", "\u{0}"])
-    func tableThatIsNoSurveyIsASentence(text: String) {
+    func reportsProblemsOfATableThatIsNoSurvey(text: String) {
         let (survey, problems) = SurveyTableReader.read(Array(text.utf8), file: "t.csv")
         #expect(survey == nil || survey?.vectorCount == 0 || problems.isEmpty == false)
         if text != "place,beacon\nA,b\n" { #expect(!problems.isEmpty) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Positioning
 
-/// Maps that no survey was made for.
+/// Maps of a site without a survey.
 @Suite struct SiteMapTests {
     /// Two rooms of 8 m × 8 m with a thick wall between them that has a door, and eight beacons.
     static func site(walls: Bool = true, model: String = #"{"model": "log-distance"}"#) throws -> Site {
@@ -23,7 +23,7 @@ import Testing
         return try #require(Site.decode(Array(text.utf8)).site)
     }
 
-    /// What is heard at places of the site by the planner's own model, with fading.
+    /// Returns a survey of what is received at places of the site by the planner's model, with fading.
     static func run(_ site: Site, at places: [FloorPosition], seed: UInt64, fading: Double = 5) -> Survey {
         var random = SplitMix64(seed: seed)
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
@@ -55,12 +55,12 @@ import Testing
         let mean = try #require(found.mean)
         #expect(mean < 1.8 && found.availability == 1, "\(mean)")
         #expect(try #require(found.coverage95) > 0.85)
-        // Somebody who does not know of the wall is farther off.
+        // A map without the wall has a larger error.
         let open = try Evaluator.evaluate(SignalMap(site: Self.site(walls: false)), test: test)
         #expect(try #require(open.mean) > mean + 0.1)
     }
 
-    @Test func anotherPowerThanPlannedIsAnOffset() throws {
+    @Test func aDifferentTransmitPowerIsFoundAsAnOffset() throws {
         let site = try Self.site()
         var loud = site
         loud.beacons = try site.beacons.map {
@@ -81,7 +81,7 @@ import Testing
         #"{"model": "itu", "coefficient": 22, "floorLossDb": 6}"#,
         #"{"model": "log-distance", "lossAt1mDb": 58.5, "exponent": 2.7, "shadowingDb": 0}"#,
     ])
-    func fileAnswersAsTheMapItself(model: String) throws {
+    func siteMapReadFromItsFileGivesTheSameAnswers(model: String) throws {
         let map = try SignalMap(site: Self.site(model: model))
         let (read, problems) = SignalMap.decode(Array(map.text.utf8))
         #expect(problems.isEmpty)
@@ -95,7 +95,7 @@ import Testing
         #expect(one.place == other.place)
     }
 
-    @Test func rulesThatCompareWithASurveyAreRefused() throws {
+    @Test func algorithmsThatNeedASurveyAreRefused() throws {
         let map = try SignalMap(site: Self.site())
         for algorithm in PositioningAlgorithm.allCases where algorithm != .field && algorithm != .hmm {
             #expect(throws: PositioningError.noSurvey(algorithm)) {
@@ -121,7 +121,7 @@ import Testing
         #expect(twice.beacons.count == 7 && twice.notices.count == 1)
     }
 
-    @Test func damagedFieldIsASentence() throws {
+    @Test func reportsProblemsOfADamagedField() throws {
         let text = try SignalMap(site: Self.site()).text
         for (from, to) in [
             ("\"field\": {", "\"field\": {\"more\":1,"), ("\"lossAt1mDb\":65", "\"lossAt1mDb\":\"much\""),
@@ -136,9 +136,8 @@ import Testing
         }
     }
 
-    /// Public recordings: the beacons' places are known, and nothing else; at most 2.0 m in the library and 2.9 m in the
-    /// office, and less than the middle of the strongest six.
-    @Test func placesOfBeaconsAreEnoughOnPublicRecordings() throws {
+    /// With the positions of the beacons alone, the mean error is at most 2.0 m in the library and 2.9 m in the office.
+    @Test func beaconPositionsAreEnoughOnPublicRecordings() throws {
         guard let recordings = PublicRecordings() else { return }
         var errors: [String: [Double]] = [:]
         for column in recordings.columns() where column.isOwnReceiver {

@@ -3,9 +3,13 @@ import Configuration
 import Positioning
 import Testing
 
-/// Surveys with one fault each, found by its sentence.
+/// Checks of surveys with one kind of fault each.
 @Suite struct SurveyCheckTests {
-    /// Six places in a row with four beacons, two sessions on two days, four headings.
+    /// Returns a survey of six places in a row with four beacons, in two sessions on two days with two headings each.
+    ///
+    /// - Parameters:
+    ///   - change: Returns the place at which the levels of a stay are really measured.
+    ///   - shift: Returns a change of a beacon's levels in a session, in dB.
     static func lines(
         _ change: (_ stay: Int, _ place: Int, _ session: String) -> Int = { _, place, _ in place },
         shift: (_ beacon: Int, _ session: String) -> Int = { _, _ in 0 }
@@ -70,7 +74,7 @@ import Testing
             })
     }
 
-    @Test func shortStayOneHeadingAndOneSessionAreSaid() {
+    @Test func reportsShortStaysOneHeadingAndOneSession() {
         let text = """
             {"survey":1}
             {"stay":7,"place":"A","position":[0,0],"heading":90}
@@ -86,13 +90,13 @@ import Testing
         #expect(messages.contains { !$0.0 && $0.2.contains("one session only") })
     }
 
-    @Test func placesThatCannotBeToldApartAreNamed() {
+    @Test func reportsPlacesThatLookAlike() {
         let check = Self.check(Self.lines { _, place, _ in place == 3 ? 4 : place })
         #expect(check.findings.contains { $0.message.hasPrefix("P3 and P4 look alike") })
         #expect(!check.findings.contains { $0.message.hasPrefix("P0 and P5") })
     }
 
-    @Test func uselessBeaconsAndSharedIdentitiesAreNamed() {
+    @Test func reportsUselessBeaconsAndSharedIdentities() {
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let text = Self.lines().replacing(
             "\"b0\":",

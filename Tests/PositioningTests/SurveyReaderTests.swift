@@ -23,12 +23,12 @@ import Testing
         return reader
     }
 
-    /// A stay at A3 with these lines in it.
+    /// Reads a stay at A3 with these lines.
     static func stay(_ lines: String) -> SurveyReader {
         read("{\"survey\":1}\n{\"stay\":1,\"place\":\"A3\",\"position\":[4,6]}\n" + lines)
     }
 
-    @Test func surveyIsReadAsItStands() throws {
+    @Test func readsAllValuesOfASurvey() throws {
         let reader = Self.read(Self.whole)
         #expect(reader.problems.isEmpty)
         let survey = reader.survey
@@ -38,7 +38,7 @@ import Testing
         #expect(stay.floor == "ground" && stay.session == "may" && stay.vectors == 0..<2)
         #expect(survey.beacons.map(\.text) == [Self.key, "hall"])
         #expect(survey.vector(0).readings.map(\.level) == [-214.0 / 3, -88])
-        // Listened and heard nothing: a vector, not a hole.
+        // A second in which nothing was received is an empty vector.
         #expect(survey.vector(1).readings.isEmpty)
     }
 
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 64])
-    func piecesOfAnySizeAreTheSame(size: Int) {
+    func piecesOfAnySizeGiveTheSameSurvey(size: Int) {
         let octets = Array(Self.whole.utf8)
         var reader = SurveyReader()
         for start in stride(from: 0, to: octets.count, by: size) {
@@ -60,7 +60,7 @@ import Testing
         #expect(SurveyWriter.text(reader.survey) == SurveyWriter.text(Self.read(Self.whole).survey))
     }
 
-    /// Cut anywhere: at most the line with the cut is lost, and that is said.
+    /// If a survey is cut anywhere, at most the line with the cut is lost. A problem reports the cut.
     @Test func cutSurveyKeepsAllButItsLastLine() {
         let octets = Array(Self.whole.utf8)
         for end in 0..<octets.count {
@@ -75,7 +75,7 @@ import Testing
         #expect(cut.problems.contains { $0.message.contains("cut") })
     }
 
-    @Test func lineThatIsNoneLosesItselfOnly() {
+    @Test func aMalformedLineIsSkipped() {
         let reader = Self.stay("{\"t\":0,\"rssi\":{\"a\":[-70]}}\nnonsense\n{\"t\":1,\"rssi\":{\"a\":[-71]}}\n")
         #expect(reader.survey.vectorCount == 2)
         #expect(reader.problems.map(\.line) == [4])
@@ -98,7 +98,7 @@ import Testing
         #expect(Self.read(lines, acceptsZeroLevel: true).survey.vector(0).readings.map(\.level) == [0])
     }
 
-    @Test func timeThatRunsBackwardsIsSaid() {
+    @Test func reportsTimeThatRunsBackwards() {
         let reader = Self.stay("{\"t\":5,\"rssi\":{}}\n{\"t\":3,\"rssi\":{}}\n")
         #expect(reader.survey.vectorCount == 2)
         #expect(reader.problems.map(\.message).contains { $0.contains("backwards") })
@@ -111,7 +111,7 @@ import Testing
         #expect(reader.problems.isEmpty)
     }
 
-    @Test func moreBeaconsThanThereMayBeAreLeftOutAndSaid() {
+    @Test func leavesOutBeaconsBeyondTheLimit() {
         var text = ""
         for second in 0..<3 {
             let readings = (0..<10_000).map { "\"b\($0 + second * 10_000)\":[-50]" }.joined(separator: ",")
@@ -122,7 +122,7 @@ import Testing
         #expect(reader.problems.map(\.message).contains { $0.hasPrefix("10000 beacons beyond") })
     }
 
-    @Test func droppedAndMovedStaysAreLaterLines() throws {
+    @Test func laterLinesDropAndMoveStays() throws {
         let text = Self.whole + "{\"stay\":2,\"place\":\"B\"}\n{\"t\":0,\"rssi\":{\"hall\":[-60]}}\n"
         let moved = Self.read(text + "{\"move\":1,\"position\":[8,9]}\n{\"drop\":2}\n").survey
         #expect(moved.stays[0].position == FloorPosition(x: 8, y: 9))
@@ -144,13 +144,13 @@ import Testing
         "{\"t\":0,\"rssi\":[]}", "{\"t\":0,\"rssi\":{\"a\":[\"loud\"]}}", "{\"t\":0,\"rssi\":{\"\":[-70]}}", "[]",
         "NaN",
     ])
-    func hostileLineIsASentence(line: String) {
+    func reportsAnErrorForAHostileLine(line: String) {
         let reader = Self.stay(line + "\n")
         #expect(reader.problems.contains { $0.isError })
         #expect(reader.problems.allSatisfy { $0.line == 3 && !$0.message.isEmpty })
     }
 
-    @Test func anyOctetsGiveSentences() {
+    @Test func randomBytesLoseNoEarlierLines() {
         var random = SplitMix64(seed: 14)
         let alphabet = Array("{}[]\":,0123456789.-eE tsuvyrdopmn\n\\".utf8)
         for _ in 0..<2000 {

@@ -3,7 +3,8 @@ import Positioning
 import Testing
 
 @Suite struct TerminalFloorTests {
-    /// Three places on the ground floor, 8 m by 4 m, and one above; each hears one beacon best.
+    /// Returns a locator with three places on a ground floor of 8 m × 4 m and one place on the upper floor. At each
+    /// place another beacon is the strongest.
     private static func locator() throws -> RunLocator {
         var survey = Survey()
         let keys = try Self.keys()
@@ -38,7 +39,7 @@ import Testing
     }
 
     /// North is up, and a line is twice as high as a column is wide.
-    @Test func placeIsWhereItLies() throws {
+    @Test func drawsThePlaceAtItsPosition() throws {
         let plan = try Self.plan(strongest: 2)
         #expect(plan.count == 11 && plan.allSatisfy { $0.count == 41 })
         #expect(plan[0][40] == "●" && plan[10][0] == "·" && plan[10][40] == "·")
@@ -47,7 +48,7 @@ import Testing
         #expect(plan.joined().count { $0 == "●" } == 1)
     }
 
-    /// The floor that it is on is drawn; without a place all are, and nobody is there.
+    /// Only the floor of the answer is drawn. Without an answer all floors are drawn, and no position.
     @Test func otherFloorsAreLeftOut() throws {
         #expect(try Self.plan(strongest: 3).joined().filter { $0 != "░" } == ["●"])
         let silent = try Self.plan(strongest: nil)
@@ -55,12 +56,12 @@ import Testing
     }
 
     @Test(arguments: [(9, 24), (41, 2)])
-    func plansWithoutRoomAreNone(columns: Int, rows: Int) throws {
+    func drawsNoPlanIfTheTerminalIsTooSmall(columns: Int, rows: Int) throws {
         #expect(try Self.plan(strongest: 2, columns: columns, rows: rows).isEmpty)
     }
 
     @Test(arguments: [(10, 3), (80, 5), (200, 24)])
-    func plansFitTheirRoom(columns: Int, rows: Int) throws {
+    func plansFitTheTerminal(columns: Int, rows: Int) throws {
         let plan = try Self.plan(strongest: 1, columns: columns, rows: rows)
         #expect(plan.count <= rows && plan.allSatisfy { $0.count == plan[0].count && $0.count <= columns })
         #expect(plan.joined().contains("●"))

@@ -30,7 +30,7 @@ import Testing
         #expect(page.svg.hasPrefix("<svg") && page.svg.contains("class=\"track\""))
     }
 
-    @Test func runThatBeginsAnewIsAnotherLine() throws {
+    @Test func aRestartedRunIsDrawnAsAnotherLine() throws {
         let path = try #require(
             TrackPage(try Self.track(2000), command: "").svg.components(after: "class=\"track\""))
         #expect(path.filter { $0 == "M" }.count == 2)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func emptyRunIsASentence() throws {
+    @Test func emptyRunShowsASentence() throws {
         let page = TrackPage(try Self.track(0), command: "")
         #expect(page.html.contains("This run has no seconds."))
     }

@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 import VirtualController
 
-/// A floor with walls on the virtual air: levels by the planner's path loss, recorded, fitted and walked.
+/// Records a survey of a floor with walls on the virtual air, and locates a walk on its map. The levels follow from the
+/// planner's path loss.
 @Suite struct VirtualWalkTests {
     static let site = """
         {"version": 1, "name": "hall", "outline": [[0, 0], [18, 0], [18, 12], [0, 12]],
@@ -20,11 +21,11 @@ import VirtualController
          "target": {"detectWithinS": 10, "probability": 0.9}}
         """
 
-    /// What a receiver hears that moves, as a capture.
+    /// Captures what a moving receiver receives on the floor.
     struct World {
         let model: SiteModel
         var random: SplitMix64
-        /// What is reported of each beacon in a second, by level.
+        /// The events that are reported of each beacon in one second, by level.
         private var seconds: [[Int: [(Int64, HCIEvent)]]]
 
         init(seed: UInt64) throws {
@@ -34,7 +35,7 @@ import VirtualController
             seconds = model.beacons.map { _ in [:] }
         }
 
-        /// One second at each of the spots.
+        /// Returns a capture of a receiver that is at each spot for one second.
         mutating func capture(_ spots: [FloorPosition]) throws -> [UInt8] {
             var packets: [(time: Int64, octets: [UInt8])] = []
             for (second, spot) in spots.enumerated() {
@@ -62,7 +63,7 @@ import VirtualController
             return found
         }
 
-        /// What is reported of one beacon in a second on an air that takes so much of its power.
+        /// Returns the events of one beacon in one second. The path loss of the air gives the level.
         private static func second(_ seed: UInt64, _ beacon: Int, level: Int) throws -> [(Int64, HCIEvent)] {
             let power = 12
             let air = VirtualAir(.init(seed: seed, pathLoss: power - level))
@@ -114,7 +115,7 @@ import VirtualController
         }
     }
 
-    /// The survey: a place every 3 m, on two days.
+    /// Records a survey with a place every 3 m on two days. Returns its path.
     static func survey(in folder: TemporaryFolder) throws -> String {
         let path = folder.place("survey.jsonl")
         for (seed, session) in [(UInt64(1), "may"), (2, "june")] {
@@ -161,8 +162,8 @@ import VirtualController
         }
     }
 
-    /// Somebody walks from the first Enter on; an adapter takes time to open, and hears nothing until then.
-    @Test func placesOfAWalkAreThoseOfTheWalkersClock() throws {
+    /// The walk starts at the first Enter. The adapter takes time to open and receives nothing until then.
+    @Test func positionsOfAWalkFollowTheWalkersClock() throws {
         let folder = try TemporaryFolder()
         let file = try GrowingSurvey(folder.place("walk.jsonl"))
         let spots = [0.0, 10.0].map { SurveySpot(position: FloorPosition(x: $0, y: 0)) }

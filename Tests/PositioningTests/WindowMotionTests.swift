@@ -8,7 +8,7 @@ import Testing
 @Suite struct WindowMotionTests {
     private static let grid = CellGrid([.init(low: .init(x: 0, y: 0), high: .init(x: 30, y: 8))], step: 1)
 
-    /// The position after five seconds, in which the receiver was at some columns of the middle row.
+    /// Returns the position after some seconds, in which the receiver was at these columns of the middle row.
     private static func position(_ columns: [Double], _ motion: WindowMotion?) -> FloorPosition? {
         var window = CellWindow(grid.cells, motion: motion, offsets: 1, length: 5)
         for (second, x) in columns.enumerated() {
@@ -24,17 +24,17 @@ import Testing
         return posterior.position(grid.cells)?.position
     }
 
-    @Test func aWalkDoesNotLagBehind() throws {
+    @Test func positionDoesNotLagBehindAWalk() throws {
         let walk = [10.0, 11, 12, 13, 14]
         let motion = WindowMotion(Self.grid, window: 5)
         #expect(abs(try #require(Self.position(walk, nil)).x - 12) < 0.1)
         #expect(abs(try #require(Self.position(walk, motion)).x - 14) < 0.5)
         #expect(abs(try #require(Self.position(walk.reversed(), motion)).x - 10) < 0.5)
-        // A receiver that stands is where it was.
+        // The position of a standing receiver does not change.
         #expect(abs(try #require(Self.position([12, 12, 12, 12, 12], motion)).x - 12) < 0.1)
     }
 
-    @Test func theGroundOfASurveyEndsHalfADistanceBeyondItsPlaces() throws {
+    @Test func gridExtendsBeyondTheSurveyedPlaces() throws {
         let map = try SignalMap(ModelTests.corridor())
         let grid = try FieldModel.grid(map, step: 0.5).grid
         let (west, east) = (try #require(grid.cells.first), try #require(grid.cells.last))
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// Each of two values, given the other one.
-    @Test func leaveOneOutIsTheTextbooks() throws {
+    /// The expected density of each of two values, given the other value.
+    @Test func leaveOneOutDensityMatchesTheTextbook() throws {
         let (values, noise, variance, correlation) = ([3.0, -1], [1.0, 2], 5.0, 0.4)
         let process = try #require(
             GaussianProcess(

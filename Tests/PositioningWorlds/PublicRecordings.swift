@@ -18,7 +18,7 @@ public struct PublicRecordings {
 
     private let folder: String
 
-    /// `nil` if the folder does not exist; prints a clear message then.
+    /// Returns `nil` and prints a message if the recordings cannot be read.
     public init?() {
         guard let value = unsafe getenv("PHAROS_RECORDINGS") else {
             Self.complain("PHAROS_RECORDINGS names no folder")

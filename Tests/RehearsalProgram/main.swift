@@ -3,11 +3,11 @@ import Configuration
 import Rehearsal
 import Sites
 
-// Prints a page of an invented rehearsal, and with `json` its report:
+// Prints the page of an invented rehearsal, or with `json` its report:
 //
 //     RehearsalProgram sample|museum|large|good|hostile [json]
 
-/// Numbers that are the same in each run.
+/// Pseudo-random numbers that are the same in each run.
 struct Numbers {
     private var state: UInt64 = 20
 
@@ -17,7 +17,7 @@ struct Numbers {
     }
 }
 
-/// A floor of a museum with four rooms, two receivers and two paths.
+/// A floor of a museum with walls, one room, two receivers and two paths.
 let floor = """
     {"version": 1, "name": "museum-ground-floor",
      "outline": [[0, 0], [48, 0], [48, 30], [30, 30], [30, 22], [0, 22]],

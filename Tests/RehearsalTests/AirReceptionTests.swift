@@ -42,11 +42,11 @@ struct AirReceptionTests {
     @Test(
         "other devices destroy only packets on their own channel",
         arguments: [([0.5, 0, 0], 0.75), ([0, 0.5, 0.9], 0)] as [([Double], Double)])
-    func loadOfAChannel(primary: [Double], share: Double) throws {
+    func otherDevicesDestroyPacketsOnlyOnTheirChannel(primary: [Double], share: Double) throws {
         var reception = AirReception(
             emitters: 1, listeners: 1, sensitivity: -90, captureDecibels: 12,
             background: try BackgroundLoad(ChannelLoads(primary: primary, secondary: 0)))
-        // It listens on channel 37 alone.
+        // The scanner listens on channel 37 only.
         reception.scans[0] = AirReception.Scan(.continuous, phase: 0)
         reception.setLevel(-60, of: 0, at: 0)
         var random: UInt64 = 1
@@ -59,7 +59,7 @@ struct AirReceptionTests {
             }
         }
         #expect(all > 5000)
-        // Other packets are as long as these: a packet is clear with probability (1 - O)^2.
+        // The packets of other devices have the same length, so a packet is clear with probability (1 - O)^2.
         #expect(abs(Double(lost) / Double(all) - share) < 0.03)
     }
 
@@ -164,7 +164,7 @@ struct AirReceptionTests {
             for phone in 0..<phones {
                 for beacon in 0..<beacons { reception.setLevel(-60, of: beacon, at: phone) }
                 let begin = 1_000_000 + Int(random.nextUnit() * 5e6)
-                // The phases of the phones are spread evenly over the cycle, which makes the test sharper.
+                // The phases of the phones are spread evenly over the cycle, to reduce the scatter of the mean.
                 let share = (Double(phone) + random.nextUnit()) / Double(phones)
                 let phase = begin - Int(share * Double(AirReception.Scan.cycle(preset)))
                 reception.scans[phone] = AirReception.Scan(preset, phase: phase)

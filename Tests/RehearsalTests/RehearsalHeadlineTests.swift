@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func whatHasNoFaultIsNamedToo() {
+    @Test func brokenPromisesWithoutAFaultAreNamed() {
         let text = report { report in
             report.promises[3].verdict = .broken
         }
@@ -30,7 +30,7 @@ import Testing
             } == "1 of 3 promises does not hold: hall-desk: longest silence.")
     }
 
-    @Test func threeCausesAreNamed() {
+    @Test func namesAtMostThreeCauses() {
         let text = report { report in
             report.promises += (0..<5).map { number in
                 RehearsalPromise(
@@ -50,7 +50,7 @@ import Testing
         #expect(text == "2 of 4 promises do not hold: hall-desk stops at 00:00:12 (planted).")
     }
 
-    @Test func allHold() {
+    @Test func countsPromisesIfNoneIsBroken() {
         #expect(report { $0.promises.removeFirst() } == "All 2 promises that can be judged hold; 1 cannot be judged.")
         #expect(report { $0.promises.removeAll { $0.verdict != .holds } } == "All 2 promises hold.")
         #expect(report { $0.promises.removeAll { $0.kind != .interval } } == "The only promise holds.")

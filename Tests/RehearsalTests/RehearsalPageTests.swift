@@ -22,7 +22,7 @@ import Testing
     @Test func needsNoNetwork() {
         let html = Self.html
         #expect(html.contains("Content-Security-Policy") && html.contains("default-src 'none'"))
-        // The names of XML are no addresses that a browser loads.
+        // The page contains no address at all, not even the name of an XML namespace.
         #expect(!html.contains("http://") && !html.contains("https://"))
         #expect(!html.contains("src=") && !html.contains("@import") && !html.contains("url("))
     }
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func theWorstIsFirst() throws {
+    @Test func brokenPromisesComeFirst() throws {
         let html = Self.html
         let order = try ["Promises that do not hold: 1", "Promises that cannot be judged: 1", "Promises that hold: 2"]
             .map {
                 try #require(html.firstRange(of: $0)).lowerBound
             }
         #expect(order == order.sorted())
-        // The good ones are folded.
+        // The promises that hold are in a collapsed section.
         #expect(html[..<order[2]].hasSuffix("<details class=\"data\"><summary>"))
     }
 
@@ -86,7 +86,7 @@ import Testing
         #expect(!html.contains("id=\"stage\"") && html.contains("Promises that do not hold: 1"))
     }
 
-    @Test func pageWithoutAPartToPlayHasAFloor() throws {
+    @Test func pageWithoutPlaybackShowsTheFloor() throws {
         var report = RehearsalReport.sample
         report.playback = nil
         let html = RehearsalPage(report).html
@@ -94,7 +94,7 @@ import Testing
         #expect(html.contains("id=\"drawing\"") && !html.contains("<canvas") && html.contains("\"play\":null"))
     }
 
-    @Test func emptyReportIsASentence() throws {
+    @Test func emptyReportShowsASentence() throws {
         let report = RehearsalReport(
             version: "1", file: "f", fleet: "f", seeds: [], hours: 0, phones: 0, scanners: "", site: nil, beacons: [],
             replay: "")
@@ -103,7 +103,7 @@ import Testing
         #expect(html.contains("The rehearsal has no promises to compare."))
     }
 
-    @Test func playEndsAtTheLimit() throws {
+    @Test func playbackEndsAtTheEventLimit() throws {
         var report = RehearsalReport.sample
         var events = RehearsalPlayback.Events()
         for number in 0..<200_100 {
@@ -118,7 +118,7 @@ import Testing
         #expect(html.contains("\"from\":0.0,\"to\":2000.0,"))
     }
 
-    @Test func valuesThatAreNoNumbersAreDashes() throws {
+    @Test func pageContainsNoInvalidNumbers() throws {
         var report = RehearsalReport.sample
         report.promises[0].measured = .nan
         report.promises[0].expected = .infinity
@@ -126,7 +126,7 @@ import Testing
         report.playback?.phones[0].track[0].position = FloorPosition(x: .infinity, y: 1)
         let html = RehearsalPage(report).html
         #expect(try MarkupReader(html).problems == [])
-        // What is between the styles and the scripts, in which words may have these letters.
+        // Only the text between the styles and the scripts, because words in these may contain the letters.
         let body = try #require(html.firstRange(of: "<body>")).upperBound
         let text = html[body..<(try #require(html.firstRange(of: "<script"))).lowerBound]
         #expect(!text.contains("nan"))

@@ -11,7 +11,7 @@ struct RehearsedWorld {
 
     private static let positions = [(4, 4), (15, 4), (26, 4), (4, 16), (15, 16), (26, 16)]
 
-    /// - Parameter controller: The kind of all machines.
+    /// - Parameter controller: The kind of controller of all machines.
     init(controller: String = "extended", frames: Int = 1, shadowing: Double = 3) throws {
         directory = try TemporaryFolder()
         let more = [
@@ -54,7 +54,7 @@ struct RehearsedWorld {
 
     func fleet() throws -> RehearsedFleet { try RehearsedFleet(file: siteFile, siteFile: nil) }
 
-    /// The report of a rehearsal.
+    /// Returns the report and the tallies of a rehearsal.
     func rehearse(
         hours: Double = 0.25, phones: Int = 20, seed: UInt64 = 1, threads: Int = 2, faults: [RehearsalFault] = []
     ) throws -> (report: RehearsalReport, tallies: RehearsalTallies) {

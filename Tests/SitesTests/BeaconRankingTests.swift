@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sites
 
-/// Targets of several beacons against the definition: each beacon by itself, sorted.
+/// Compares targets of several beacons with the definition, which computes each beacon separately and sorts the shares.
 @Suite struct BeaconRankingTests {
     private func beacons(_ seed: UInt64, count: Int) throws -> [SiteBeacon] {
         var random = SplitMix64(seed: seed)
@@ -24,7 +24,7 @@ import Testing
 
     init() throws { scanners = ScannerMix(try #require(ScannerPreset(named: "continuous"))) }
 
-    /// The share of each beacon by the model's formula, without the ranking.
+    /// Returns the share of each beacon by the model's formula, the largest first.
     private func shares(
         _ model: SiteModel, at place: FloorPosition, within seconds: Double, _ times: inout DetectionTimes
     ) throws -> [Double] {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func oneBeaconIsTheStrongestAsBefore() throws {
+    @Test func countsNoBeaconsInTimeIfOneIsWanted() throws {
         let model = SiteModel(
             beacons: try beacons(9, count: 20), walls: [], radio: try SiteModelTests.radio(sensitivity: -78))
         var survey = SiteCoverage(
@@ -78,7 +78,7 @@ import Testing
         #expect(point.beaconsInTime == nil && point.reception.best != nil)
     }
 
-    @Test func targetsOfNoBeaconsAreRefused() {
+    @Test func refusesBeaconCountsOutOfRange() {
         #expect(throws: AirtimeError.self) { try SiteCoverage.Target(seconds: 5, probability: 0.9, beacons: 0) }
         #expect(throws: AirtimeError.self) { try SiteCoverage.Target(seconds: 5, probability: 0.9, beacons: 101) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sites
 
-/// Times between those of the fleets that are computed, against the fleet itself.
+/// Compares times that are interpolated between computed fleets with the times of the fleet itself.
 @Suite struct DetectionTimesTests {
     private func beacon(interval: Double) throws -> SiteBeacon {
         try SiteBeacon(

@@ -22,7 +22,7 @@ import Testing
         return (draft, problems.map(\.description))
     }
 
-    /// Returns the draft, which must be a good site file.
+    /// Returns the draft, and checks that it is a valid site file.
     private func drawn(_ text: String, _ options: FloorImport.Options = .init()) throws -> SiteDraft {
         let (draft, problems) = read(text, options)
         let found = try #require(draft, "\(problems)")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test("a wall that is drawn as an area is crossed twice, with half the loss each time")
-    func wallsAsAreas() throws {
+    func wallDrawnAsAnAreaHasHalfTheLossPerCrossing() throws {
         let area = Self.feature(
             #""kind":"wall","material":"concrete""#, "Polygon", "[[[5,0],[5.2,0],[5.2,9],[5,9],[5,0]]]")
         let draft = try drawn(Self.file([Self.square, area]))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test("the last corner of an open ring is joined to the first")
-    func openRings() throws {
+    func closesOpenRings() throws {
         for (type, coordinates) in [
             ("Polygon", "[[[0,0],[20,0],[20,10],[0,10]]]"), ("LineString", "[[0,0],[20,0],[20,10],[0,10]]"),
             ("LineString", "[[0,0],[20,0],[20,0],[20,10],[0,10],[0,0]]"),
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aLayerOfAWholeFileCounts() throws {
+    @Test func nameOfTheFileIsTheLayerOfItsFeatures() throws {
         let text = Self.file([Self.feature("", "LineString", "[[0,0],[4,0]]")], more: #""name":"Waende","#)
         #expect(try drawn(text).walls.map(\.attenuation) == [6])
     }
@@ -102,19 +102,19 @@ import Testing
         ),
         ("7", "features[0].geometry.coordinates: a list of rings is expected, not a number"),
     ])
-    func wrongRingsAreNamedAtTheirPlace(coordinates: String, message: String) {
+    func reportsPositionsOfWrongRings(coordinates: String, message: String) {
         let (draft, problems) = read(Self.file([Self.feature(#""kind":"outline""#, "Polygon", coordinates)]))
         #expect(draft == nil && problems.count == 1 && problems[0].contains(message), "\(problems)")
     }
 
-    @Test func roomsOutsideTheOutlineAreRefusedWhereverTheOutlineStands() {
+    @Test func refusesRoomsOutsideTheOutlineInAnyOrder() {
         let room = Self.feature(#""kind":"room","name":"annex""#, "Polygon", "[[[15,0],[25,0],[25,5],[15,5],[15,0]]]")
         for features in [[room, Self.square], [Self.square, room]] {
             let (draft, problems) = read(Self.file(features))
             #expect(draft == nil && problems.count == 1, "\(problems)")
             #expect(problems[0].contains("the room \"annex\" has a corner outside the outline, at [25, 0]"))
         }
-        // Drawings are not exact.
+        // Small errors of a drawing are accepted.
         let touching = Self.feature(#""kind":"room""#, "Polygon", "[[[15,0],[20.05,0],[20.05,5],[15,5],[15,0]]]")
         #expect(read(Self.file([Self.square, touching])).draft != nil)
     }
@@ -128,12 +128,12 @@ import Testing
         (#""kind":"wall""#, "Circle", "[1,1]", "\"Circle\" is not a geometry of GeoJSON"),
         (#""kind":"outline""#, "Polygon", "[[[0,0],[9,0],[9,9]]]", "this is a second outline"),
     ])
-    func wrongPartsAreNamed(properties: String, type: String, coordinates: String, message: String) {
+    func reportsWrongParts(properties: String, type: String, coordinates: String, message: String) {
         let (draft, problems) = read(Self.file([Self.square, Self.feature(properties, type, coordinates)]))
         #expect(draft == nil && problems.contains { $0.contains(message) }, "\(problems)")
     }
 
-    @Test func twoBeaconsOfANameAreRefused() {
+    @Test func refusesTwoBeaconsWithOneName() {
         let beacon = Self.feature(#""kind":"beacon","name":"door""#, "Point", "[1,2]")
         let (draft, problems) = read(Self.file([beacon, beacon]))
         #expect(
@@ -141,7 +141,7 @@ import Testing
                 && problems[0].contains("features[1].properties.name: \"door\" is also the name of another beacon"))
     }
 
-    @Test func whatIsLeftOutIsSaid() throws {
+    @Test func warnsAboutPartsThatAreLeftOut() throws {
         let dimension = Self.feature(#""Layer":"DIM""#, "LineString", "[[1,1],[2,1]]")
         let holed = Self.feature(#""kind":"room""#, "Polygon", "[[[0,0],[9,0],[9,9],[0,9]],[[1,1],[2,1],[2,2]]]")
         let wall = Self.feature(#""kind":"wall""#, "LineString", "[[1,1],[2,1]]")
@@ -166,7 +166,7 @@ import Testing
         (#"{"type":"FeatureCollection","features":[5]}"#, "a feature is expected"),
         (#"{"version":1,"name":"x","outline":[]}"#, "this is a site file, not GeoJSON"),
     ])
-    func otherFilesAreNamed(text: String, message: String) {
+    func reportsFilesOfOtherKinds(text: String, message: String) {
         let (draft, problems) = read(text)
         #expect(draft == nil && problems.contains { $0.contains(message) }, "\(problems)")
     }
@@ -197,7 +197,7 @@ import Testing
         #expect(read(Self.metres, crs: crs).draft?.outline.map(\.x) == [0, 48, 48, 0])
     }
 
-    @Test func unitsAndOriginsAreTaken() {
+    @Test func appliesUnitsAndOrigins() {
         let found = read(Self.metres.map { ($0.0 * 1000 + 5000, $0.1 * 1000) }) { options in
             options.metersPerUnit = 0.001
             options.origin = FloorPosition(x: 5, y: 0)
@@ -224,11 +224,11 @@ import Testing
         #expect(corners[0] == FloorPosition(x: 0, y: 0))
         #expect(abs(corners[1].x - 67.878) < 0.02 && abs(corners[1].y) < 0.001)
         #expect(abs(corners[2].y - 111.276) < 0.02)
-        // The meridians meet at the pole.
+        // Meridians come closer to each other in the north.
         #expect(corners[2].x < corners[1].x)
     }
 
-    @Test func aPlaneTouchesTheEarth() throws {
+    @Test func tangentPlaneHasTheLengthsOfDegrees() throws {
         let plane = try #require(TangentPlane(longitude: 0, latitude: 0))
         // At the equator a degree is 111.3195 km to the east and 110.5743 km to the north.
         let east = try #require(plane.position(longitude: 0.001, latitude: 0))
@@ -236,12 +236,12 @@ import Testing
         #expect(abs(east.x - 111.3195) < 0.0001 && abs(east.y) < 1e-6)
         #expect(abs(north.y - 110.5743) < 0.0001 && abs(north.x) < 1e-6)
         #expect(TangentPlane(longitude: 181, latitude: 0) == nil && plane.position(longitude: 0, latitude: 91) == nil)
-        // Across the date line.
+        // The plane also works across the date line.
         let edge = try #require(TangentPlane(longitude: 180, latitude: 10)?.position(longitude: -179.999, latitude: 10))
         #expect(abs(edge.x - 109.64) < 0.01)
     }
 
-    @Test func wrongSystemsAndReferencesAreNamed() {
+    @Test func reportsWrongSystemsAndReferences() {
         func problem(
             _ corners: [(Double, Double)], crs: String? = nil, _ change: (inout FloorImport.Options) -> Void = { _ in }
         ) -> String {

@@ -8,7 +8,7 @@ import Testing
     private static let square = [(0.0, 0.0), (10, 0), (10, 10), (0, 10)].map { FloorPosition(x: $0.0, y: $0.1) }
 
     @Test(arguments: [(5.0, 5.0, true), (0, 0, true), (10, 5, true), (10.1, 5, false), (-1, 0, false), (5, 11, false)])
-    func outlineHoldsWhatLiesInsideAndOnIt(x: Double, y: Double, isInside: Bool) throws {
+    func outlineContainsItsInsideAndItsEdge(x: Double, y: Double, isInside: Bool) throws {
         let outline = try FloorOutline(corners: Self.square)
         #expect(outline.contains(FloorPosition(x: x, y: y)) == isInside)
         #expect(outline.area == 100)
@@ -35,7 +35,7 @@ import Testing
     /// The index gives the same result as a check of all walls, for many lines of sight, also from outside the walls'
     /// rectangle.
     @Test(arguments: [1, 2, 7, 100, 1000])
-    func indexFindsTheWallsThatEveryWallGives(count: Int) {
+    func indexMatchesACheckOfAllWalls(count: Int) {
         var random = SplitMix64(seed: UInt64(count))
         func place(_ reach: UInt32) -> FloorPosition {
             FloorPosition(x: Double(random.next(upTo: reach)) / 100 - 5, y: Double(random.next(upTo: reach)) / 100 - 5)
@@ -51,12 +51,12 @@ import Testing
         }
     }
 
-    @Test func noWallsCostNothing() {
+    @Test func noWallsHaveNoLoss() {
         let index = WallIndex([])
         #expect(index.attenuation(from: Self.square[0], to: Self.square[2]) == 0)
     }
 
-    @Test func straightWallsCostWhatTheyCost() {
+    @Test func lossIsTheSumOverCrossedWalls() {
         let walls = (1...3).map {
             Wall(
                 from: FloorPosition(x: Double($0), y: 0), to: FloorPosition(x: Double($0), y: 10), attenuation: 6)

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func anAddressContainsTheFile() throws {
+    @Test func dataAddressContainsTheFile() throws {
         let address = try PictureFile(Self.png(2, 1)).dataAddress
         #expect(address == "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAA=")
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(fault(Array(text.utf8)).hasPrefix(message))
     }
 
-    @Test func damagedHeadersAreNoTrap() {
+    @Test func reportsDamagedHeaders() {
         for whole in [Self.png(10, 10), Self.jpeg(10, 10, orientation: 6), Self.jpeg(10, 10)] {
             let end = whole.count - (whole[0] == 0x89 ? 5 : 4)
             for length in 8..<end {
@@ -77,7 +77,7 @@ import Testing
             }
         }
         #expect(fault(Self.png(0, 10)).contains("header is damaged"))
-        // A segment that claims more than the file has, and markers without an end.
+        // A segment that is longer than the file, and markers without an end.
         #expect(fault([0xFF, 0xD8, 0xFF, 0xE1, 0xFF, 0xFF] + Array("Exif\0\0II*\0".utf8)).contains("damaged"))
         #expect(fault([0xFF, 0xD8, 0xFF] + Array(repeating: 0xFF, count: 50)).contains("damaged"))
     }

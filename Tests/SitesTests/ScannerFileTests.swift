@@ -46,7 +46,7 @@ struct ScannerFileTests {
     }
 
     @Test("a name that occurs twice is reported with the place of the first one")
-    func reportsPlaces() {
+    func reportsTheFirstPlaceOfARepeatedName() {
         let text = """
             {"version":1,"name":"x","scanners":[{"name":"a","windowMs":1,"intervalMs":600},
              {"name":"b","windowMs":60,"intervalMs":600},{"name":"b","windowMs":60,"intervalMs":600}]}
@@ -57,7 +57,7 @@ struct ScannerFileTests {
     }
 
     @Test("another kind of file is named, and so is this one in place of another")
-    func kindsAreTold() {
+    func reportsOtherKindsOfFiles() {
         let fleet = ScannerFile.decode(Array(#"{"version":1,"name":"x","template":{}}"#.utf8)).problems.map(\.message)
         #expect(fleet == ["this is a fleet file, not a file with scanners: use `pharos fleet check`"])
         let scanners = Site.decode(Array(#"{"version":1,"name":"x","scanners":[]}"#.utf8)).problems.map(\.message)

@@ -53,7 +53,7 @@ import Testing
             })
     }
 
-    @Test func readsWhichFleetStandsHere() throws {
+    @Test func readsTheFleetOfASite() throws {
         let text = #"""
             {"version":1,"name":"hall","beacons":{"fleet":"../museum.json","site":"museum","floor":"ground"},
              "target":{"detectWithinS":10,"probability":0.9}}
@@ -130,7 +130,7 @@ import Testing
             "scanners[1].scanner: linux occurs twice: add up its weights"
         ),
     ])
-    func wrongMixesAreNamed(mix: String, message: String) {
+    func reportsWrongMixes(mix: String, message: String) {
         let text = Self.hall.replacing(
             #""scanner": { "windowMs": 60, "intervalMs": 600 }"#, with: #""scanners": [\#(mix)]"#)
         let problems = problems(text)
@@ -143,7 +143,7 @@ import Testing
             #""outline":[[0,0],[9,0],[9,9]]"#, #""walls":[{"from":[0,0],"to":[9,0],"attenuationDb":3}]"#,
             #""beacons":[{"position":[1,1]}]"#,
         ])
-    func smallestSites(_ floor: String) throws {
+    func acceptsTheSmallestSites(_ floor: String) throws {
         let (decoded, problems) = Site.decode(Array(#"{"version":1,"name":"x",\#(floor)}"#.utf8))
         let site = try #require(decoded, "\(problems)")
         #expect(site.target.seconds == 10 && site.target.probability == 0.9 && !site.hasOwnTarget)
@@ -158,7 +158,7 @@ import Testing
         #expect(problems.contains { $0.contains("there is no floor") })
     }
 
-    @Test func noJSONIsAProblemAndNoTrap() {
+    @Test func reportsTextThatIsNoSite() {
         for text in ["", "[]", "{", "null", "{\"outline\":5}", "{\"beacons\":[[[]]]}"] {
             let (site, problems) = Site.decode(Array(text.utf8))
             #expect(site == nil && !problems.isEmpty)

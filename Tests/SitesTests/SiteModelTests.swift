@@ -18,7 +18,7 @@ import Testing
             airtimeMicroseconds: 376, radioPower: 0)
     }
 
-    @Test func crowdAtOnePlaceCollidesAsTheExactModelSays() throws {
+    @Test func crowdAtOnePlaceMatchesTheExactCollisionModel() throws {
         let beacons = try (0..<250).map { try Self.beacon(Double($0 % 16) / 10, Double($0 / 16) / 10) }
         let reception = SiteModel(beacons: beacons, walls: [], radio: try Self.radio())
             .reception(at: FloorPosition(x: 1, y: 1))
@@ -26,22 +26,22 @@ import Testing
         #expect(abs(reception.collisionFreeProbability - 0.16701) < 1e-5)
     }
 
-    @Test func halfAreHeardWhereTheMeanMeetsTheSensitivity() throws {
-        // 40 dB more than at 1 m: 100 m.
+    @Test func halfIsReceivedIfTheMeanEqualsTheSensitivity() throws {
+        // At 100 m the loss is 40 dB more than at 1 m.
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
         let reception = model.reception(at: FloorPosition(x: 100, y: 0))
         #expect(abs(reception.receivedBeacons - 0.5) < 1e-9)
         #expect(abs((reception.best?.power ?? 0) + 80) < 1e-9)
     }
 
-    @Test func wallsWeaken() throws {
+    @Test func wallsReduceTheLevel() throws {
         let wall = Wall(from: FloorPosition(x: 5, y: -5), to: FloorPosition(x: 5, y: 5), attenuation: 12)
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [wall], radio: try Self.radio())
         #expect(abs((model.reception(at: FloorPosition(x: 10, y: 0)).best?.power ?? 0) + 72) < 1e-9)
         #expect(abs((model.reception(at: FloorPosition(x: 0, y: 10)).best?.power ?? 0) + 60) < 1e-9)
     }
 
-    @Test func farBeaconsAreFoundThroughTheGridAsWithoutIt() throws {
+    @Test func gridFindsTheSameBeaconsAsAFullSearch() throws {
         var random = SplitMix64(seed: 3)
         let beacons = try (0..<400).map { _ in
             try Self.beacon(Double(random.next(upTo: 5000)) / 10, Double(random.next(upTo: 5000)) / 10)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func nobodyIsHeardWhereNobodyIs() throws {
+    @Test func receivesNothingWithoutBeacons() throws {
         let reception = SiteModel(beacons: [], walls: [], radio: try Self.radio()).reception(
             at: FloorPosition(x: 0, y: 0))
         #expect(reception.best == nil && reception.receivedBeacons == 0)
@@ -69,12 +69,12 @@ import Testing
             model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let point = try survey.point(at: FloorPosition(x: 0, y: 1))
         let seconds = try #require(point.detectionSeconds)
-        // 390.4 ms by simulation.
+        // A simulation gives 390.4 ms.
         #expect(abs(seconds - 0.3904) < 0.02, "\(seconds)")
         #expect(point.detectedShare > 0.999)
     }
 
-    @Test func targetIsMissedWhereTheBestIsTooFaint() throws {
+    @Test func targetIsMissedIfTheBestBeaconIsTooWeak() throws {
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
         let scanner = try #require(ScannerPreset(named: "continuous"))
         var survey = SiteCoverage(
@@ -84,7 +84,7 @@ import Testing
         #expect(abs(point.detectedShare - 0.5) < 1e-6)
     }
 
-    @Test func walkSeesWhatItPasses() throws {
+    @Test func walkSeesTheBeaconsThatItPasses() throws {
         let beacons = try [0.0, 100, 200].map { try Self.beacon($0, 3) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0, sensitivity: -60))
         let scanner = try #require(ScannerPreset(named: "continuous"))
@@ -94,12 +94,12 @@ import Testing
         let result = try walk.result(in: &survey)
         #expect(abs(result.duration - 160) < 1e-9)
         #expect(abs(result.seen - 3) < 0.01)
-        // Heard within 10 m: 2·√(100 - 9) = 19.08 m around each.
+        // Each beacon is received within 10 m, which is 2·√(100 - 9) = 19.08 m of the path.
         #expect(abs(result.longestGap - (100 - 19.08)) < 1)
     }
 
     @Test("a visitor has one scanner of the mix, at each place and on the whole path")
-    func mixedVisitors() throws {
+    func eachVisitorHasOneScannerOfTheMix() throws {
         let beacons = try [0.0, 30, 60].map { try Self.beacon($0, 3, interval: 1_000_000) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 2, sensitivity: -70))
         let mix = try ScannerMix([
@@ -124,7 +124,8 @@ import Testing
         #expect(abs(point.detectedShare - detected) < 1e-5)
         #expect(abs(result.seen - seen) < 1e-9)
         #expect(abs(result.seenAnyProbability - seenAny) < 1e-9)
-        // A mean scanner for each beacon would find more: the beacons would be missed independently of each other.
+        // An average over the scanners for each beacon would give too much, because the beacons would be missed
+        // independently of each other.
         #expect(result.seenAnyByScanner[0] < result.seenAnyProbability)
     }
 }

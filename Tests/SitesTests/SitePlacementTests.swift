@@ -5,7 +5,7 @@ import Testing
 @testable import Sites
 
 @Suite struct CoverTableTests {
-    /// Returns the smallest number of sets that cover everything that all of them cover, by trying all choices.
+    /// Returns the smallest number of sets that cover the union of all sets, by trying all choices.
     private func least(_ sets: [[Int32]]) -> Int {
         let all = Set(sets.flatMap(\.self))
         return (0..<1 << sets.count).filter { choice in
@@ -15,19 +15,19 @@ import Testing
     }
 
     @Test(arguments: 1...60)
-    func fewAreChosenAndTheBoundIsOne(seed: UInt64) throws {
+    func choosesFewSetsAndGivesALowerBound(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = Int(6 + random.next() % 20)
         let sets = (0..<10).map { _ in (0..<Int32(places)).filter { _ in random.next() % 4 == 0 } }
         let (chosen, bound) = CoverTable(places: sets, placeCount: places).fewest()
         let least = least(sets)
         #expect(Set(chosen.flatMap { sets[$0] }) == Set(sets.flatMap(\.self)))
-        #expect(chosen.count >= least && chosen.count <= least + 1, "\(chosen.count), and \(least) would do")
+        #expect(chosen.count >= least && chosen.count <= least + 1, "chosen: \(chosen.count), but \(least) are enough")
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
     }
 
     @Test("places that need several candidates", arguments: 1...40)
-    func severalAreChosenAndTheBoundIsOne(seed: UInt64) throws {
+    func choosesFewSetsIfPlacesNeedSeveral(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = Int(5 + random.next() % 12)
         let sets = (0..<10).map { _ in (0..<Int32(places)).filter { _ in random.next() % 3 == 0 } }
@@ -44,18 +44,18 @@ import Testing
         }
         let least = (0..<1 << sets.count).filter(isEnough).map(\.nonzeroBitCount).min() ?? 0
         #expect(isEnough(chosen.reduce(0) { $0 | 1 << $1 }) && Set(chosen).count == chosen.count)
-        #expect(chosen.count >= least && chosen.count <= least + 1, "\(chosen.count), and \(least) would do")
+        #expect(chosen.count >= least && chosen.count <= least + 1, "chosen: \(chosen.count), but \(least) are enough")
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
         #expect(table.satisfiable == (0..<places).filter { most[$0] > 0 && most[$0] >= needs[$0] })
     }
 
-    @Test func exchangeBeatsGreed() {
+    @Test func exchangeImprovesTheGreedyChoice() {
         // The greedy algorithm takes the wide set in the middle first, and then needs both others.
         let sets: [[Int32]] = [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
         #expect(CoverTable(places: sets, placeCount: 6).fewest() == (chosen: [0, 1], least: 2))
     }
 
-    @Test func nothingToCoverTakesNothing() {
+    @Test func choosesNothingIfNothingIsToBeCovered() {
         #expect(CoverTable(places: [[], []], placeCount: 3).fewest() == (chosen: [], least: 0))
     }
 }
@@ -103,7 +103,7 @@ import Testing
         return Double(shares.count { $0 >= site.target.probability }) / Double(shares.count)
     }
 
-    @Test func asFewAsReachTheTargetAndABoundBesideThem() throws {
+    @Test func placesFewBeaconsAndGivesALowerBound() throws {
         let site = try Self.site()
         let found = try Self.placement(site)
         #expect(found.shortfall == nil && found.holdingShare == 1 && found.weakestShare >= 0.9)
@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.placement(site) == found)
     }
 
-    @Test func beaconsThatStandThereStayUnlessItStartsAnew() throws {
+    @Test func keepsExistingBeaconsByDefault() throws {
         let found = try Self.placement(Self.site())
         let places = found.positions.dropLast().map { ($0.x, $0.y) }
         let site = try Self.site(beacons: places)
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test("a target of several beacons takes as many more")
-    func severalBeaconsAtEachPlace() throws {
+    func placesSeveralBeaconsForEachPlace() throws {
         let wanted = 3
         let site = try Self.site(wanted: wanted)
         let found = try Self.placement(site)
@@ -146,12 +146,12 @@ import Testing
         #expect(try Self.placement(whole).positions.isEmpty)
     }
 
-    @Test func fewMountsCannotGiveManyBeacons() throws {
+    @Test func reportsTooFewMountsForSeveralBeacons() throws {
         let found = try Self.placement(Self.site(mounts: [(10, 10), (30, 10)], sensitivity: -90, wanted: 3))
         #expect(found.shortfall == .mounts && found.holdingShare == 0 && found.positions.count == 2)
     }
 
-    @Test func wallsTakeMoreBeacons() throws {
+    @Test func wallsRequireMoreBeacons() throws {
         let wall = Wall(from: .init(x: 20, y: 0), to: .init(x: 20, y: 20), attenuation: 30)
         let across = Wall(from: .init(x: 0, y: 10), to: .init(x: 40, y: 10), attenuation: 30)
         let open = try Self.placement(Self.site(sensitivity: -76))
@@ -160,7 +160,7 @@ import Testing
         #expect(walled.shortfall == nil)
     }
 
-    @Test func onlyPlacesToMountAtAreTaken() throws {
+    @Test func usesOnlyTheGivenMounts() throws {
         let mounts = [(1.0, 1.0), (10, 10), (20, 10), (30, 10), (39, 19), (10, 19), (30, 1)]
         let found = try Self.placement(Self.site(mounts: mounts))
         #expect(found.positions.allSatisfy { place in mounts.contains { $0 == (place.x, place.y) } })
@@ -168,19 +168,19 @@ import Testing
         #expect(few.shortfall == .mounts && few.positions.count == 1 && few.holdingShare < 0.5)
     }
 
-    @Test func whatNoNumberOfBeaconsReachesIsSaid() throws {
+    @Test func reportsATargetThatNoBeaconCanReach() throws {
         let found = try Self.placement(Self.site(seconds: 0.05))
         #expect(found.shortfall == .beacon && found.positions.isEmpty)
     }
 
-    @Test func aBeaconThatIsTooWeakIsNoMatterOfMounts() throws {
+    @Test func reportsARangeThatIsTooShort() throws {
         let found = try Self.placement(Self.site(sensitivity: -20))
         #expect(found.shortfall == .range && found.positions.isEmpty && found.holdingShare == 0)
         let search = try #require(try Self.search(Self.site(sensitivity: -20)))
         #expect(found.places == search.places.count)
     }
 
-    @Test func itEndsWhenSomebodyHasSeenEnough() throws {
+    @Test func stopsIfTheProgressCallbackReturnsFalse() throws {
         let search = try #require(try Self.search(Self.site()))
         #expect(try search.placement { _, _, _ in false } == nil)
         var calls = 0
@@ -192,7 +192,7 @@ import Testing
         #expect(calls > search.places.count)
     }
 
-    @Test func aTownIsTooLarge() throws {
+    @Test func refusesAreasThatAreTooLarge() throws {
         var site = try Self.site()
         let corners = [(0.0, 0.0), (90_000, 0), (90_000, 90_000), (0, 90_000)].map { FloorPosition(x: $0.0, y: $0.1) }
         site.outline = try FloorOutline(corners: corners)

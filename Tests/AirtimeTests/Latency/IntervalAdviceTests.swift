@@ -10,14 +10,14 @@ import Testing
         return try IntervalAdvice(goal: goal, count: beacons, airtimeMicroseconds: 376, scanners: ScannerMix(preset))
     }
 
-    @Test func mostThroughputIsAtTwiceTheAirtimeOfAll() throws {
+    @Test func bestPeriodForThroughputIsTwiceTheTotalAirtime() throws {
         let advice = try advice(.maximumThroughput, beacons: 250, scanner: "continuous")
         #expect(advice.interval.microseconds == 183_125)
         #expect(advice.outcome == .met)
         #expect(abs(advice.collisionFreeProbability - 0.36886) < 0.00005)
     }
 
-    @Test func smallFleetsAreClampedToWhatControllersTake() throws {
+    @Test func clampsTheIntervalToTheRangeOfControllers() throws {
         let advice = try advice(.maximumThroughput, beacons: 10, scanner: "continuous")
         #expect(advice.interval.microseconds == 20_000)
         #expect(advice.outcome == .clampedToShortest)
@@ -29,7 +29,7 @@ import Testing
         (250, "continuous", 3.0, 0.99), (250, "android-low-latency", 5, 0.99), (250, "android-low-power", 30, 0.95),
         (1, "android-low-power", 10, 0.95), (50, "ios-find-my", 15, 0.9), (10, "android-balanced", 5, 0.95),
     ])
-    func theAdviceHoldsAndSoDoItsNeighbors(
+    func advisesAboutTheLongestIntervalThatMeetsTheTarget(
         beacons: Int, scanner: String, seconds: Double, probability: Double
     ) throws {
         let preset = try #require(ScannerPreset(named: scanner))
@@ -46,12 +46,12 @@ import Testing
             return try #require(distribution.received(within: seconds))
         }
         for factor in [0.99, 1.01] { #expect(try share(factor) > probability - 0.11 * (1 - probability)) }
-        // Nothing half as long again does.
+        // An interval that is 50 % longer misses the target.
         #expect(try share(1.5) < probability)
     }
 
-    @Test func theShortestSensibleIntervalIsNotUndercut() throws {
-        // E = 2·376·250/ln 2 = 271.2 ms.
+    @Test func reportsTheShortfallOfATooLargeFleet() throws {
+        // The shortest sensible mean period is E = 2·376 µs·250/ln 2 = 271.2 ms.
         let advice = try advice(.detect(withinSeconds: 1, probability: 0.99), beacons: 250, scanner: "continuous")
         #expect(advice.shortestSensible.microseconds == 266_250)
         guard case .impossible(let shortfall) = advice.outcome else {
@@ -63,7 +63,7 @@ import Testing
         #expect(try #require(shortfall.beacons) > 90 && #require(shortfall.beacons) < 130)
     }
 
-    @Test func whatAScannerCannotDoIsSaid() throws {
+    @Test func reportsATargetThatTheScannerCannotMeet() throws {
         let advice = try advice(.detect(withinSeconds: 1, probability: 0.99), beacons: 1, scanner: "android-low-power")
         guard case .impossible(let shortfall) = advice.outcome else {
             Issue.record("\(advice.outcome)")
@@ -74,13 +74,13 @@ import Testing
         #expect(shortfall.share < 0.35)
     }
 
-    @Test func aPatientUserGetsTheLongestInterval() throws {
+    @Test func advisesTheLongestIntervalIfItMeetsTheTarget() throws {
         let advice = try advice(.detect(withinSeconds: 3600, probability: 0.9), beacons: 1, scanner: "continuous")
         #expect(advice.interval.microseconds == 10_240_000)
         #expect(advice.outcome == .metAtLongest)
     }
 
-    @Test func theCurveGoesOverTheRange() throws {
+    @Test func curveCoversTheWholeRange() throws {
         let advice = try advice(.maximumThroughput, beacons: 250, scanner: "continuous")
         let range = AdvertisingInterval(rawValue: 100)...AdvertisingInterval(rawValue: 1000)
         let curve = try advice.curve(over: range, points: 9)
@@ -92,8 +92,8 @@ import Testing
         #expect(best.collisionFreeProbability > 0.4 && best.collisionFreeProbability < 0.62)
     }
 
-    /// 1022.5 ms resonates with Android's 5.12 s: an even curve of a few points misses it.
-    @Test func theCurveHasPointsWhereItTurns() throws {
+    /// 1022.5 ms resonates with Android's scan interval of 5.12 s. A few evenly spaced points miss the resonance.
+    @Test func curveHasExtraPointsAtResonances() throws {
         let advice = try advice(
             .detect(withinSeconds: 15, probability: 0.95), beacons: 100, scanner: "android-low-power")
         let range = AdvertisingInterval(rawValue: 600)...AdvertisingInterval(rawValue: 3000)

@@ -9,13 +9,13 @@ import Testing
             scanners: ScannerMix(#require(ScannerPreset(named: scanner))))
     }
 
-    /// 951 ms are advised, and 1022 ms within ten per cent of it keep step with the scanner.
-    @Test func theSpreadHoldsNoIntervalToAvoid() throws {
+    /// The advised interval is 951 ms. 1022 ms is within 10 % of it and resonates with the scanner.
+    @Test func spreadExcludesResonantIntervals() throws {
         let advice = try advice(100, "android-low-power", .detect(withinSeconds: 15, probability: 0.95))
         let center = Double(advice.interval.microseconds)
         let around = try Resonance.bands(
             within: center * 0.9...center * 1.1, pattern: advice.model.pattern, airtimeMicroseconds: 376)
-        #expect(!around.isEmpty, "without a band nearby this shows nothing")
+        #expect(!around.isEmpty, "the test needs a resonance near the advised interval")
         let spread = try #require(try advice.spread())
         #expect(spread.intervals.contains(advice.interval))
         let ends = spread.intervals
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func withoutAPauseItIsTenPerCentToBothSides() throws {
+    @Test func spreadIsTenPercentPerSideForAContinuousScanner() throws {
         let advice = try advice(250, "continuous", .maximumThroughput)
         let spread = try #require(try advice.spread())
         let center = Double(advice.interval.microseconds)
@@ -40,11 +40,11 @@ import Testing
         #expect(abs(spread.extraEvents) < 0.01)
     }
 
-    @Test func oneBeaconHasNobodyToMeet() throws {
+    @Test func oneBeaconNeedsNoSpread() throws {
         #expect(try advice(1, "continuous", .maximumThroughput).spread() == nil)
     }
 
-    @Test func everyIdentityHasItsOwnPlaceInIt() throws {
+    @Test func spreadsIdentitiesEvenlyAndRepeatably() throws {
         let spread = try #require(try advice(250, "continuous", .maximumThroughput).spread())
         let own = (1...1000).map { spread.interval(of: "hall-\($0)") }
         #expect(own == (1...1000).map { spread.interval(of: "hall-\($0)") })

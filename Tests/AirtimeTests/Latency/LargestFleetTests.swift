@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [(10.0, 0.9, "android-low-power"), (2, 0.95, "continuous"), (5, 0.8, "android-balanced")])
-    func theLargestHoldsAndOneMoreDoesNot(seconds: Double, probability: Double, scanner: String) throws {
+    func largestFleetMeetsTheTargetAndNoLargerDoes(seconds: Double, probability: Double, scanner: String) throws {
         let fleet = try fleet(seconds, probability, scanner: scanner)
         #expect(fleet.beacons > 1)
         #expect(try share(fleet.beacons, within: seconds, scanner: scanner) >= probability)
@@ -26,13 +26,13 @@ import Testing
         #expect(try #require(fleet.latency.whole.received(within: seconds)) >= probability)
     }
 
-    @Test func wherePausesAreTooLongThereIsNone() throws {
+    @Test func reportsNoBeaconsIfScannerPausesAreTooLong() throws {
         let fleet = try fleet(1, 0.9, scanner: "android-low-power")
         #expect(fleet.beacons == 0)
         #expect(try #require(fleet.latency.whole.received(within: 1)) < 0.9)
     }
 
-    @Test func moreTimeBearsMoreBeacons() throws {
+    @Test func moreTimeAllowsMoreBeacons() throws {
         let few = try fleet(2, 0.9, scanner: "continuous").beacons
         #expect(try fleet(4, 0.9, scanner: "continuous").beacons > few)
     }

@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: zip([1, 30, 30, 250, 1, 250, 1, 30, 1, 30, 1, 250], ScannerPreset.all))
     func sharesRiseToOne(count: Int, preset: ScannerPreset) throws {
-        // Beyond the 99.5 % at which distributions usually end: no share may be missing.
+        // Distributions usually end at 99.5 %. This curve is longer, and no share may be missing.
         let curve = try Self.distribution(count: count, interval: 211.25, pattern: preset.pattern, until: 90)
         #expect(curve.seconds.count == curve.receivedShare.count)
         #expect(curve.seconds.first == 0 && curve.receivedShare.first == 0)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [20.0, 152.5, 760])
-    func moreBeaconsWaitLonger(interval: Double) throws {
+    func latencyGrowsWithTheNumberOfBeacons(interval: Double) throws {
         let pattern = try #require(ScannerPreset(named: "android-balanced")).pattern
         var last = 0.0
         for count in [1, 2, 100] {
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func theFirstMomentsAreAsManyReceptionsAsEventsFallIntoWindows() throws {
+    @Test func earlyReceptionsAreTheEventsThatFallIntoWindows() throws {
         let pattern = try #require(ScannerPreset(named: "ios-find-my")).pattern
         let curve = try Self.distribution(interval: 500, pattern: pattern)
         let expected = 0.1 / 0.505 * (30_000 - 376) / 30_000
         #expect(abs(try #require(curve.received(within: 0.1)) - 0.1 * expected) < 0.0001)
     }
 
-    @Test func gapsAndDeadTimesTakeLonger() throws {
+    @Test func gapsAndDeadTimesIncreaseTheLatency() throws {
         let pattern = try #require(ScannerPreset(named: "android-balanced")).pattern
         let group = try AdvertiserGroup(count: 50, intervalMicroseconds: 200_000, airtimeMicroseconds: 376)
         let plain = try LatencyModel(group: group, pattern: pattern)
@@ -59,7 +59,7 @@ import Testing
         #expect(try #require(try deaf.distribution().percentile(0.9)) > p90)
     }
 
-    @Test func onlyExtrapolatedTimesMayBeWrong() throws {
+    @Test func marksOnlyExtrapolatedDistributionsAsInexact() throws {
         let wide = try #require(ScannerPreset(named: "android-low-power")).pattern
         let crowd = try AdvertiserGroup(count: 250, intervalMicroseconds: 20_000, airtimeMicroseconds: 376)
         let slow = try LatencyModel(group: crowd, pattern: wide).distribution(workLimit: 2_000_000)
@@ -80,16 +80,16 @@ import Testing
         (1, 10_240.0, 30_000, 300_000), (300, 10_240, 625, 300_000), (1, 10_240, 625, 40_959_375), (1, 20, 400, 400),
         (300, 20, 377, 378), (300, 1285, 20_000_000, 40_959_375), (300, 333.3333, 12_345, 54_321),
     ])
-    func everyPatternIsAnswered(count: Int, interval: Double, window: Int, scan: Int) throws {
+    func extremePatternsGiveValidShares(count: Int, interval: Double, window: Int, scan: Int) throws {
         let pattern = try ScanPattern(windowMicroseconds: window, intervalMicroseconds: scan)
         let curve = try Self.distribution(count: count, interval: interval, pattern: pattern, horizon: 30)
         #expect(curve.horizonSeconds <= 31)
         #expect(curve.receivedShare.allSatisfy { $0 >= 0 && $0 <= 1 })
     }
 
-    /// The shortest window in the longest scan interval needs most cells, and the shortest interval most events: after
-    /// enough work the rest is extrapolated.
-    @Test func workIsBounded() throws {
+    /// The shortest window in the longest scan interval needs the most cells, and the shortest advertising interval the
+    /// most events.
+    @Test func extrapolatesAfterTheWorkLimit() throws {
         let pattern = try ScanPattern(windowMicroseconds: 625, intervalMicroseconds: 40_959_375)
         let group = try AdvertiserGroup(count: 300, intervalMicroseconds: 20_000, airtimeMicroseconds: 376)
         let curve = try LatencyModel(group: group, pattern: pattern)

@@ -21,8 +21,8 @@ import Testing
             scanner: try #require(ScannerPreset(named: scanner)))
     }
 
-    /// A scanner that never pauses receives the first event: with 100 ms for 2 s and 1000 ms for 8 s, the times follow from
-    /// the gaps.
+    /// A scanner that never pauses receives the next event. So with 100 ms for 2 s and 1000 ms for 8 s, the latency
+    /// follows from the gaps between events.
     @Test func aContinuousScannerReceivesTheNextEvent() throws {
         let latency = try Self.model(Self.pattern([(100, 2), (1000, 8)]), "continuous").distribution()
         // 20 % of the time in gaps of about 105 ms, 70.35 % in gaps of 1005 ms, and 9.65 % in the last gap.
@@ -31,10 +31,10 @@ import Testing
         #expect(abs(try #require(latency.percentile(0.5)) - 0.375) < 0.004)
     }
 
-    /// With two nearly equal intervals, the times are those of the constant interval between them, except that each part
-    /// begins with an event.
+    /// With two nearly equal intervals, the latency is nearly that of the constant interval between them. The only
+    /// difference is that each part begins with an event.
     @Test(arguments: ["android-low-power", "android-balanced"])
-    func nearlyEqualIntervalsAreNearlyConstant(_ scanner: String) throws {
+    func nearlyEqualIntervalsActLikeAConstantInterval(_ scanner: String) throws {
         let pattern = try Self.pattern([(760, 600), (760.625, 600)])
         let latency = try Self.model(pattern, scanner).curve(starts: 512, horizonSeconds: 60)
         let preset = try #require(ScannerPreset(named: scanner))
@@ -46,7 +46,8 @@ import Testing
         }
     }
 
-    /// An independent simulation of 2000 discoveries, played event by event. Tests/Oracles/test_pattern.py has longer ones.
+    /// The independent simulation draws 2000 discoveries event by event. Tests/Oracles/test_pattern.py has longer
+    /// simulations.
     @Test(arguments: [("android-balanced", 1), ("android-balanced", 50)])
     func agreesWithASimulation(_ scanner: String, _ count: Int) throws {
         let pattern = try Self.pattern([(100, 2), (1000, 3)])
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aMixIsTheSumOfItsParts() throws {
+    @Test func meanOfAMixIsTheWeightedMeanOfItsScanners() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         let mix = try ScannerMix([
             (try #require(ScannerPreset(named: "android-balanced")), 3), (.continuous, 1),

@@ -12,7 +12,7 @@ import Testing
             eventsPerSecond: eventsPerSecond)
     }
 
-    /// What is found keeps the limit of events, and its cost is what the model computes.
+    /// The best interval and the best patterns keep the limit of events per second.
     @Test func patternsKeepTheLimit() throws {
         let search = try Self.search("android-balanced", goal: .found(withinSeconds: 0.5))
         let interval = try search.bestInterval()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A scanner that never pauses finds most beacons in time if the gaps are equal: no pattern is better.
+    /// A scanner that never pauses finds the most beacons in time if the gaps are equal, so no pattern is better.
     @Test func aContinuousScannerNeedsNoPattern() throws {
         let search = try Self.search("continuous", goal: .found(withinSeconds: 0.3))
         let interval = try search.bestInterval()
@@ -41,7 +41,7 @@ import Testing
         #expect(search.cost(of: try search.latency(of: .pattern(two))) > 0.98 * cost)
     }
 
-    @Test func goalsHaveTheirOwnCosts() throws {
+    @Test func costIsThePercentileOrTheMissedShare() throws {
         let interval = try #require(AdvertisingInterval(microseconds: 760_000))
         let low = try Self.search("android-low-power", goal: .percentile(0.95), eventsPerSecond: 2)
         let latency = try low.latency(of: .constant(interval))

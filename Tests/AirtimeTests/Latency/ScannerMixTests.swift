@@ -42,7 +42,7 @@ struct ScannerMixTests {
     @Test(
         "the percentiles are those of all visitors: that share is received by then",
         arguments: [(1, 300_000.0), (1, 1_022_500), (50, 152_500)])
-    func percentilesAreOfTheMixture(beacons: Int, interval: Double) throws {
+    func percentilesAreThoseOfAllVisitors(beacons: Int, interval: Double) throws {
         let mix = try ScannerMix([
             (try preset("android-low-power"), 6), (try preset("android-balanced"), 3), (.continuous, 1),
         ])
@@ -55,7 +55,7 @@ struct ScannerMixTests {
     }
 
     @Test("no more than all visitors receive a beacon, although 0.6, 0.3 and 0.1 add up to a little more")
-    func sharesEndAtOne() throws {
+    func sharesDoNotExceedOne() throws {
         let mix = try ScannerMix([
             (try preset("android-low-power"), 0.6), (try preset("android-balanced"), 0.3),
             (try preset("android-low-latency"), 0.1),
@@ -67,11 +67,12 @@ struct ScannerMixTests {
     }
 
     @Test("percentiles are not means of the parts' percentiles, and the mean is the mean of the parts' means")
-    func meansAndPercentiles() throws {
+    func meansAverageOverScannersAndPercentilesDoNot() throws {
         let mix = try ScannerMix([(try preset("android-low-power"), 1), (.continuous, 1)])
         let result = try latency(mix)
         let medians = result.parts.compactMap { $0.latency.percentile(0.5) }
-        // 1.25 s. All with a continuous scanner are done after 0.3 s: the median is the time at which half are.
+        // The mean of the medians is 1.25 s. But half of the visitors have a continuous scanner and receive the beacon
+        // within about 0.3 s, so the median of all visitors is at most that.
         let between = (medians[0] + medians[1]) / 2
         #expect(try abs(#require(result.whole.percentile(0.5)) - between) > 0.8)
         let mean = try result.parts.reduce(0) { try $0 + $1.share * #require($1.latency.meanSeconds) }
@@ -79,10 +80,10 @@ struct ScannerMixTests {
     }
 
     @Test("the mean of one beacon by a scanner without pauses is half a period, and a fleet's has its tail")
-    func meansAreThoseOfTheCurve() throws {
+    func meanIncludesTheTailOfTheCurve() throws {
         let single = try latency(ScannerMix(.continuous))
         #expect(try abs(#require(single.whole.meanSeconds) - 0.1525) < 1e-4)
-        // Followed until nearly all are received, the mean is the same.
+        // A curve that ends later has the same mean.
         let fleet = try latency(ScannerMix(.continuous), beacons: 250, interval: 100_000)
         let longer = try latency(ScannerMix(.continuous), beacons: 250, interval: 100_000, untilSeconds: 20)
         let means = try [fleet, longer].map { try #require($0.whole.meanSeconds) }
@@ -90,7 +91,7 @@ struct ScannerMixTests {
     }
 
     @Test("one scanner is the mix of it alone")
-    func oneScannerChangesNothing() throws {
+    func aMixOfOneScannerEqualsTheScanner() throws {
         let slow = try preset("android-low-power")
         let group = try AdvertiserGroup(count: 20, intervalMicroseconds: 417_500, airtimeMicroseconds: 376)
         let alone = try LatencyModel(group: group, preset: slow).distribution()
@@ -98,7 +99,7 @@ struct ScannerMixTests {
     }
 
     @Test("the advice for a mix lies between those for its scanners")
-    func adviceIsBetween() throws {
+    func adviceForAMixLiesBetweenItsScanners() throws {
         let goal = IntervalGoal.detect(withinSeconds: 10, probability: 0.9)
         func interval(_ mix: ScannerMix) throws -> Int {
             try IntervalAdvice(goal: goal, count: 20, airtimeMicroseconds: 376, scanners: mix).interval.microseconds
@@ -114,7 +115,7 @@ struct ScannerMixTests {
     }
 
     @Test("each batch of a simulation has one scanner of the mix, by its share")
-    func simulationDrawsVisitors() throws {
+    func simulationDrawsScannersByTheirShare() throws {
         let mix = try ScannerMix([(try preset("ios-background"), 3), (.continuous, 1)])
         var conditions = AirConditions()
         conditions.simulatesAllChannels = false

@@ -9,7 +9,7 @@ import Testing
             ("android-14-low-power", 140, 1400), ("android-14-balanced", 183, 730),
             ("android-14-low-latency", 100, 100), ("android-14-screen-off", 512, 10_240),
         ])
-    func androidHasItsReleases(name: String, window: Int, interval: Int) throws {
+    func androidPresetsHaveTheWindowsOfTheirReleases(name: String, window: Int, interval: Int) throws {
         let scanner = try #require(ScannerPreset(named: name))
         #expect(scanner.pattern.windowMicroseconds == window * 1000)
         #expect(scanner.pattern.intervalMicroseconds == interval * 1000)
@@ -22,7 +22,7 @@ import Testing
         arguments: [
             ("android-low-power", false), ("android-balanced", false), ("android-14-balanced", true),
         ])
-    func releasesResonateWithOtherIntervals(name: String, isResonant: Bool) throws {
+    func anIntervalMayResonateWithOneReleaseOnly(name: String, isResonant: Bool) throws {
         let preset = try #require(ScannerPreset(named: name))
         let slowest = try Resonance.slowest(
             intervalMicroseconds: 760_000, pattern: preset.pattern, airtimeMicroseconds: 376)

@@ -7,7 +7,7 @@ import Testing
         try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: 376)
     }
 
-    @Test func ownSpacingsMakeThreeCopiesWorthMore() throws {
+    @Test func ownSpacingsRaiseTheProbabilityOfAClearCopy() throws {
         let spacing = try CopySpacing(lowMicroseconds: 450, highMicroseconds: 6000)
         let model = try AnyOfThreeModel(groups: [Self.fleet(100)], spacing: spacing)
         #expect(isWithin(0.0001, model.atLeastOneProbability, of: 0.8355))
@@ -19,13 +19,13 @@ import Testing
         #expect(isWithin(0.0001, model.atLeastOneProbability, of: 0.8355))
     }
 
-    @Test func identicalFirmwareMakesThreeCopiesWorthOne() throws {
+    @Test func identicalSpacingsMakeThreeCopiesAsGoodAsOne() throws {
         let model = try AnyOfThreeModel(
             groups: [Self.fleet(100)], spacing: CopySpacing(identicalMicroseconds: 1000))
         #expect(isWithin(0.0001, model.atLeastOneProbability, of: 0.49087))
     }
 
-    @Test func aLoneBeaconIsAlwaysHeard() throws {
+    @Test func aLoneBeaconLosesCopiesOnlyToOtherDevices() throws {
         let spacing = try CopySpacing(lowMicroseconds: 450, highMicroseconds: 6000)
         #expect(try AnyOfThreeModel(groups: [Self.fleet(1)], spacing: spacing).atLeastOneProbability == 1)
         let background = try BackgroundLoad(share: 0.25)
@@ -34,7 +34,7 @@ import Testing
         #expect(isWithin(1e-12, model.atLeastOneProbability, of: 1 - lost * lost * lost))
     }
 
-    @Test func threeCopiesAreWorthBetweenOneAndThreeIndependentOnes() throws {
+    @Test func threeCopiesLieBetweenOneAndThreeIndependentCopies() throws {
         var random = SplitMix64(seed: 63)
         for _ in 0..<30 {
             let groups = try (0...random.next(upTo: 2)).map { _ in
@@ -51,9 +51,14 @@ import Testing
         }
     }
 
-    /// The probability that at least one of the copies of a beacon is clear, for beacons whose copies on channels 37,
-    /// 38 and 39 have the given starts in µs: 376 µs for each packet, an interval of 20 ms. By inclusion and exclusion
-    /// over the channels.
+    /// Returns the probability that at least one copy of a beacon's event is clear, by inclusion and exclusion over the
+    /// channels.
+    ///
+    /// Packets last 376 µs, and the interval is 20 ms.
+    ///
+    /// - Parameters:
+    ///   - copies: The starts in µs of the beacon's copies on channels 37, 38 and 39.
+    ///   - others: The starts of the copies of each other beacon.
     private static func atLeastOne(_ copies: [Double], among others: [[Double]]) -> Double {
         var total = 0.0
         for set in 1..<8 {
@@ -75,7 +80,7 @@ import Testing
         return total
     }
 
-    /// Drawing each device's spacing and asking for the fixed offsets must come to the integral's value.
+    /// The mean over drawn spacings, computed with fixed offsets, must equal the value of the model's integral.
     @Test func fixedOffsetsAverageToTheModel() throws {
         var random = SplitMix64(seed: 64)
         let spacing = try CopySpacing(lowMicroseconds: 450, highMicroseconds: 6000)

@@ -3,19 +3,19 @@ import BluetoothTypes
 import Testing
 
 @Suite struct BestIntervalTests {
-    @Test func most250BeaconsAreHeardFastestAt270Milliseconds() throws {
+    @Test func findsTheBestPeriodsOf250Beacons() throws {
         let best = try BestInterval(beacons: 250, airtimeMicroseconds: 376)
         #expect(best.throughputMeanPeriodMicroseconds == 188_000)
         #expect(isWithin(0.0002, best.latencyMeanPeriodMicroseconds, of: 270_500))
     }
 
-    /// Neighbors of the optimum give less: the throughput p/E, and the time -E/ln(1-p) to a high percentile.
+    /// The throughput is p/E. The time to a high percentile is proportional to -E/ln(1-p).
     @Test(arguments: [(2, 0.0), (10, 0), (250, 0), (5000, 0), (250, 0.25), (1000, 0.9)])
-    func theOptimaAreOptima(beacons: Int, busy: Double) throws {
+    func neighboringPeriodsAreWorseThanTheOptima(beacons: Int, busy: Double) throws {
         let background = try BackgroundLoad(share: busy)
         let best = try BestInterval(beacons: beacons, airtimeMicroseconds: 376, background: background)
         func probability(_ period: Double) -> Double {
-            // Straight from the definition: small fleets' optima lie below any controller's interval.
+            // Computed from the definition, because the optima of small fleets lie below the intervals of controllers.
             var product = (1 - busy) * (1 - busy)
             for _ in 1..<beacons { product *= 1 - 752 / period }
             return product
@@ -30,7 +30,7 @@ import Testing
         for other in [0.97, 1.03] { #expect(time(latency) < time(latency * other)) }
     }
 
-    @Test func smallFleetsGetTheControllersShortest() throws {
+    @Test func smallFleetsGetTheShortestSupportedInterval() throws {
         for beacons in [1, 2, 32] {
             let best = try BestInterval(beacons: beacons, airtimeMicroseconds: 376)
             let setting = try IntervalSetting(
@@ -49,13 +49,13 @@ import Testing
         (187_501, .down, 182_500), (188_000, .toNearestOrEven, 183_125), (25_000, .down, 20_000),
         (10_245_000, .up, 10_240_000),
     ])
-    func settingsAreRoundedTheWayThatWasAsked(period: Double, rule: FloatingPointRoundingRule, expected: Int) throws {
+    func roundsTheIntervalInTheGivenDirection(period: Double, rule: FloatingPointRoundingRule, expected: Int) throws {
         let setting = try IntervalSetting(meanPeriodMicroseconds: period, rounding: rule)
         #expect(setting.interval.microseconds == expected)
         #expect(setting.limit == nil)
     }
 
-    @Test func absurdPeriodsAreRefusedOrClamped() throws {
+    @Test func clampsExtremePeriodsAndRefusesInvalidOnes() throws {
         #expect(try IntervalSetting(meanPeriodMicroseconds: 1e300, rounding: .up).limit == .longest)
         #expect(try IntervalSetting(meanPeriodMicroseconds: 0, rounding: .up).limit == .shortest)
         for period in [-1, Double.nan, .infinity, -.infinity] {
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: AirtimeError.self) { try BestInterval(beacons: 1, airtimeMicroseconds: .nan) }
     }
 
-    /// ln by the series of artanh, so that the test needs no C library.
+    /// Returns the natural logarithm by the series of artanh, so that the test needs no C library.
     private static func log(_ value: Double) -> Double {
         var halvings = 0.0
         var rest = value

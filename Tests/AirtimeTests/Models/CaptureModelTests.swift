@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct CaptureModelTests {
     @Test("one overlap is survived as often as the model of many interferers says", arguments: [-5.0, 0, 12, 14.2, 30])
-    func survivalOfOneOverlap(_ advantage: Double) throws {
+    func survivalOfOneOverlapMatchesTheFullModel(_ advantage: Double) throws {
         let group = try AdvertiserGroup(count: 1, intervalMicroseconds: 10_000_000, airtimeMicroseconds: 376)
         let model = try CaptureModel(
             airtimeMicroseconds: 376, interferers: [.init(group, advantageDecibels: advantage)], shadowingDecibels: 4)
@@ -33,21 +33,21 @@ import Testing
         ).band
     }
 
-    @Test func weakInterferersDoNotCountOneByOne() throws {
+    @Test func fullCaptureIgnoresWeakInterferers() throws {
         let band = try Self.band([Self.interferers(100, 13), Self.interferers(20, 0)])
         #expect(isWithin(0.0005, band.fullCapture, of: 0.866))
-        // Staying with the first: the hundred kill by what they have on the air already.
+        // A receiver that stays with the first packet also loses events to weak packets that began earlier.
         #expect(band.stayingWithFirst < band.fullCapture)
         #expect(band.withoutCapture < band.stayingWithFirst)
     }
 
-    /// Averaging factor by factor would give 0.375.
-    @Test func theWantedLinksShadowingIsCommonToAllInterferers() throws {
+    /// Averaging each factor before multiplying would give 0.375.
+    @Test func shadowingOfTheWantedLinkIsCommonToAllInterferers() throws {
         let band = try Self.band([Self.interferers(249, 20.3)], threshold: 21, shadowing: 4)
         #expect(isWithin(0.001, band.fullCapture, of: 0.4276))
     }
 
-    @Test func withoutAnyDifferenceThereIsNoCapture() throws {
+    @Test func equalLevelsAllowNoCapture() throws {
         let model = try CollisionModel(beacons: 250, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
         let band = try Self.band([Self.interferers(249, 0)])
         for value in [band.fullCapture, band.stayingWithFirst, band.withoutCapture] {
@@ -55,17 +55,17 @@ import Testing
         }
     }
 
-    @Test func interferersThatNobodyHearsDoNoHarm() throws {
+    @Test func inaudibleInterferersDoNoHarm() throws {
         let band = try Self.band([Self.interferers(249, 60)], shadowing: 4, margin: 20)
         #expect(band.fullCapture > 0.999)
         #expect(band.stayingWithFirst > 0.999)
         let heard = try Self.band([Self.interferers(249, 60)], shadowing: 4)
         #expect(heard.fullCapture > 0.999)
-        // Heard however weak: half of the window remains.
+        // With an infinite margin, even the weakest earlier packet blocks the receiver: half of the window counts.
         #expect(isWithin(0.001, heard.stayingWithFirst, of: 0.40934))
     }
 
-    @Test func theBandIsOrderedAndRisesWithTheAdvantage() throws {
+    @Test func bandIsOrderedAndRisesWithTheAdvantage() throws {
         var random = SplitMix64(seed: 66)
         for _ in 0..<20 {
             let shadowing = Double(random.next(upTo: 80)) / 10
@@ -84,11 +84,11 @@ import Testing
         }
     }
 
-    /// One event of the target beacon against drawn neighbors and drawn shadowing, pair by pair.
-    @Test func drawsAgree() throws {
+    /// Each round draws the shadowing of one event of the target beacon, and the neighbors' packets with theirs.
+    @Test func agreesWithDrawnEvents() throws {
         var random = SplitMix64(seed: 67)
         func uniform() -> Double { Double(random.next(upTo: 1 << 24 - 1)) / Double(1 << 24) }
-        // The sum of twelve uniform numbers is normal enough for a test of a percent.
+        // The sum of twelve uniform numbers is close enough to a normal distribution for the tolerance of 0.025.
         func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + uniform() } }
         let levels = [0.0, 8, 16]
         let band = try Self.band(
@@ -102,7 +102,7 @@ import Testing
             var isStaying = true
             for level in levels {
                 for _ in 0..<30 {
-                    // The start of the interferer's packet after the target's, where it matters.
+                    // The start of the interferer's packet, relative to the start of the target packet.
                     let shift = uniform() * 105_000 - 376
                     guard shift < 376 else { continue }
                     let other = 5 * normal()

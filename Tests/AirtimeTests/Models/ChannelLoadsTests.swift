@@ -13,13 +13,13 @@ import Testing
         }
     }
 
-    /// 2412, 2437 and 2462 MHz do not reach 2402, 2426 and 2480 MHz with 8.3 MHz and half a Bluetooth channel; 2432 MHz
-    /// reaches 2426, and 2472 MHz reaches 2480.
+    /// A Wi-Fi channel reaches 8.3 MHz and half a Bluetooth channel from its center. So 2412, 2437 and 2462 MHz do not
+    /// reach 2402, 2426 and 2480 MHz, but 2432 MHz reaches 2426 MHz, and 2472 MHz reaches 2480 MHz.
     @Test(arguments: [
         ("wifi-1-6-11", [0, 0, 0]), ("wifi-1-5-9-13:0.3", [0, 0.3, 0.3]), ("wifi-4:0.2", [0, 0.2, 0]),
         ("wifi-4-5:0.2", [0, 0.36, 0]), ("37:0,38:0.1,39:0.05", [0, 0.1, 0.05]), ("39:0.5", [0, 0, 0.5]),
     ])
-    func primaryChannels(_ text: String, _ expected: [Double]) throws {
+    func readsTheLoadsOfPrimaryChannels(_ text: String, _ expected: [Double]) throws {
         let loads = try #require(try Self.loads(text))
         for (load, wanted) in zip(loads.primary, expected) { #expect(abs(load - wanted) < 1e-12) }
     }
@@ -41,12 +41,12 @@ import Testing
     }
 
     @Test(arguments: ["wifi-0", "wifi-14", "wifi-1:1", "38:1", "38:x", "38:-0.1"])
-    func impossibleLoads(_ text: String) {
+    func refusesImpossibleLoads(_ text: String) {
         #expect(throws: (any Error).self) { try Self.loads(text) }
     }
 
-    /// One beacon, equal lengths: the mean of (1 - O)² over the channels.
-    @Test func meanOverTheChannels() throws {
+    /// For one beacon and packets of equal length, the probability is the mean of (1 - O)² over the channels.
+    @Test func clearProbabilityIsTheMeanOverTheChannels() throws {
         let load = try BackgroundLoad(ChannelLoads(primary: [0, 0.25, 0.5], secondary: 0))
         #expect(abs(load.clearProbability(forPacketOf: 376) - (1 + 0.5625 + 0.25) / 3) < 1e-12)
         #expect(abs(load.share - 0.25) < 1e-12)
@@ -55,8 +55,8 @@ import Testing
         #expect(abs(even.clearProbability(forPacketOf: 376) - 0.5625) < 1e-12)
     }
 
-    /// A receiver of three channels at once loses an event only if all three copies are lost: with one beacon 1 - Π(1 - p).
-    @Test func anyOfThreeChannels() throws {
+    /// A receiver that listens on three channels at once receives an event of one beacon with probability 1 - Π(1 - p).
+    @Test func anEventIsLostOnlyIfAllThreeCopiesAreLost() throws {
         let load = try BackgroundLoad(ChannelLoads(primary: [0.1, 0.25, 0.5], secondary: 0))
         let one = try AdvertiserGroup(
             count: 1, interval: AdvertisingInterval(rawValue: 160), airtimeMicroseconds: 376)

@@ -27,7 +27,7 @@ import Testing
         #expect(isWithin(0.0001, model.collisionFreeProbability, of: share))
     }
 
-    @Test func otherDevicesOnAQuarterOfTheChannelHitAsOftenFromBothSides() throws {
+    @Test func backgroundLoadOfAQuarterLeavesNineSixteenths() throws {
         let model = try CollisionModel(
             beacons: 1, intervalMicroseconds: 100_000, airtimeMicroseconds: 376,
             background: BackgroundLoad(share: 0.25, airtimeMicroseconds: 376))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aMillionBeaconsHaveALogarithmWhereTheProbabilityIsGone() throws {
+    @Test func givesALogarithmIfTheProbabilityUnderflows() throws {
         let model = try CollisionModel(beacons: 1_000_000, intervalMicroseconds: 20_000, airtimeMicroseconds: 376)
         #expect(model.collisionFreeProbability == 0)
         #expect(isWithin(0.001, model.logCollisionFreeProbability, of: -13_263 * log(10)))

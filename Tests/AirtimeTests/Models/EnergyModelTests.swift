@@ -11,16 +11,16 @@ import Testing
     }
 
     @Test(arguments: [(100_000.0, 268.0), (500_000, 1220)])
-    func lifeMeetsItsReference(interval: Double, days: Double) throws {
+    func batteryLifeMatchesTheReference(interval: Double, days: Double) throws {
         #expect(try Self.model(interval).lifeDays.rounded() == days)
     }
 
-    @Test func aReceivedAdvertisementCostsWhatItsLostSistersCostToo() throws {
+    @Test func energyPerReceivedPacketIncludesLostPackets() throws {
         let model = try Self.model(100_000)
         let clear = try model.microjoulesPerReceived(probability: 1)
         #expect(isWithin(1e-9, clear, of: (13.65 + 2 * 0.105) * 3))
         #expect(isWithin(1e-9, try model.microjoulesPerReceived(probability: 0.5), of: 2 * clear))
-        // Power times period is the energy of one.
+        // Power times mean period is the energy of one event.
         #expect(isWithin(1e-9, model.meanCurrentMicroamperes * 0.105 * 3, of: clear))
     }
 
@@ -32,7 +32,7 @@ import Testing
         #expect(try Self.model(100_000, payload: 0).lifeDays > Self.model(100_000).lifeDays)
     }
 
-    @Test func everyRowOfTheTablesNamesItsSource() {
+    @Test func chipsAndBatteriesHaveSourcesAndAreFoundByName() {
         for chip in BeaconChip.all { #expect(!chip.source.isEmpty && BeaconChip.named(chip.name) == chip) }
         for battery in BeaconBattery.all {
             #expect(!battery.source.isEmpty && BeaconBattery.named(battery.name) == battery)
@@ -41,7 +41,7 @@ import Testing
         #expect(BeaconBattery.named("potato") == nil)
     }
 
-    @Test func absurdFiguresAreRefused() throws {
+    @Test func refusesImpossibleFigures() throws {
         for bad in [0, -1, Double.nan, .infinity] {
             #expect(throws: AirtimeError.self) { try Self.model(bad) }
             #expect(throws: AirtimeError.self) {

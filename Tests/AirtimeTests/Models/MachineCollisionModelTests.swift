@@ -16,7 +16,7 @@ struct MachineCollisionModelTests {
             })
     }
 
-    /// A mixture of machines from a seed.
+    /// Returns different kinds of machines, drawn with a seed.
     private static func mixture(_ seed: UInt64) throws -> [AdvertisingMachines] {
         var random = SplitMix64(seed: seed)
         return try (0..<Int.random(in: 1...4, using: &random)).map { _ in
@@ -42,7 +42,7 @@ struct MachineCollisionModelTests {
     }
 
     @Test("do not meet themselves")
-    func loneMachine() throws {
+    func aLoneMachineDoesNotCollideWithItself() throws {
         let alone = try MachineCollisionModel(machines: [Self.machine(1, (20_000, 376), (20_000, 368), (100_000, 300))])
         #expect(alone.collisionFreeProbability == 1)
         let background = try BackgroundLoad(share: 0.25)
@@ -122,7 +122,7 @@ struct MachineCollisionModelTests {
     }
 
     @Test("that are equal are the equal fleet", arguments: [1, 2, 7, 250, 100_000])
-    func equalSurroundings(_ count: Int) throws {
+    func equalMachinesGiveAnEqualFleet(_ count: Int) throws {
         let machines = [try Self.machine(count, (100_000, 376))]
         let (group, otherClear) = try TargetCollisions(kind: 0, advertisement: 0, in: machines).fleet(ofMachines: count)
         #expect(group.count == count)
@@ -168,7 +168,8 @@ struct MachineCollisionModelTests {
         let both = try model(500_000, [two])
         let sum = one.meanCurrentMicroamperes + two.meanCurrentMicroamperes - chip.sleepMicroamperes
         #expect(abs(both.meanCurrentMicroamperes - sum) < 1e-9)
-        // Two equal ones share the sleep: each packet costs less than one alone, and more than half of that.
+        // Two equal advertisements share the sleep current. So a packet costs less than a packet of one advertisement
+        // alone, and more than half of it.
         let double = try model(500_000, [one])
         let (alone, shared) = (
             try one.microjoulesPerReceived(probability: 1), try double.microjoulesPerReceived(probability: 1)

@@ -7,11 +7,11 @@ import Testing
         (10.0, Neighborhood.GridPlace.beacon, 317), (15, .beacon, 137), (10, .cellCenter, 316), (15, .cellCenter, 140),
         (100, .beacon, 5), (100.001, .beacon, 1), (1000, .cellCenter, 0),
     ])
-    func gridsAreCountedWithTheirRim(spacing: Double, place: Neighborhood.GridPlace, expected: Int) throws {
+    func gridCountIncludesBeaconsOnTheRim(spacing: Double, place: Neighborhood.GridPlace, expected: Int) throws {
         #expect(try Neighborhood.gridCount(radiusMeters: 100, spacingMeters: spacing, from: place) == expected)
     }
 
-    @Test func theGridForSoManyBeaconsHoldsThemAndOneDenserDoesNot() throws {
+    @Test func gridSpacingIsTheSmallestForTheBeaconCount() throws {
         var random = SplitMix64(seed: 68)
         for _ in 0..<50 {
             let beacons = 1 + random.next(upTo: 5000)
@@ -28,7 +28,7 @@ import Testing
         #expect(isWithin(1e-6, try Neighborhood.gridSpacing(holding: 317, radiusMeters: 100), of: 9.9503719))
     }
 
-    @Test func absurdGridsAreRefused() throws {
+    @Test func refusesImpossibleGrids() throws {
         for bad in [0, -1, Double.nan, .infinity] {
             #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: bad, spacingMeters: 1) }
             #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: 1, spacingMeters: bad) }

@@ -3,13 +3,13 @@ import Testing
 
 @Suite struct ThesisFormulaTests {
     @Test(arguments: [(250, 7.608, 3.804), (130, 14.631, 7.316)])
-    func theThesisNumbersComeOut(beacons: Int, offered: Double, arriving: Double) throws {
+    func reproducesTheNumbersOfTheThesis(beacons: Int, offered: Double, arriving: Double) throws {
         let thesis = try ThesisFormula(beacons: beacons)
         #expect(isWithin(0.0001, thesis.offeredPerSecondPerBeacon, of: offered))
         #expect(isWithin(0.0001, thesis.arrivingPerSecondPerBeacon, of: arriving))
     }
 
-    @Test func theSumIsLargestAt1902() {
+    @Test func arrivalsAreLargestAt1902OfferedPackets() {
         #expect(isWithin(0.00001, ThesisFormula.arrivingPerSecond(ofOffered: 1902), of: 951.07))
         for other in [1901.0, 1903] {
             #expect(
@@ -20,7 +20,7 @@ import Testing
         #expect(isWithin(1e-9, ThesisFormula.arrivingPerSecond(ofOffered: 1902), of: sum))
     }
 
-    @Test func theTruthIsHalfOfWhatItPromises() throws {
+    @Test func exactValueIsHalfOfTheThesisValue() throws {
         let answer = try ThesisFormula(beacons: 250).truth
         let truth = try #require(answer)
         #expect(isWithin(0.002, truth.collisionFreeProbability, of: 0.240))
@@ -29,13 +29,13 @@ import Testing
         #expect(truth.bestArrivingPerSecondPerBeacon > truth.arrivingPerSecondPerBeacon)
     }
 
-    @Test func ratesThatNoControllerSendsHaveNoTruth() throws {
+    @Test func ratesBeyondControllersHaveNoExactValue() throws {
         #expect(try ThesisFormula(beacons: 47).truth == nil)
         #expect(try ThesisFormula(beacons: 48).truth != nil)
         #expect(throws: AirtimeError.count(0)) { try ThesisFormula(beacons: 0) }
     }
 
-    @Test func fourFaultsAreTold() {
+    @Test func listsFourFaultsAsSentences() {
         #expect(ThesisFormula.faults.count == 4)
         #expect(ThesisFormula.faults.allSatisfy { $0.hasSuffix(".") })
     }

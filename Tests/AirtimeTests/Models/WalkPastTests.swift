@@ -2,7 +2,7 @@ import Airtime
 import Testing
 
 @Suite struct WalkPastTests {
-    @Test func walkingThroughTenMetersTakesFourteenSeconds() throws {
+    @Test func dwellTimeFollowsFromSpeedDistanceAndRange() throws {
         let walk = try WalkPast(speedMetersPerSecond: 1.4, closestDistanceMeters: 0, rangeMeters: 10)
         #expect(isWithin(0.03, walk.dwellSeconds, of: 14))
         #expect(isWithin(1e-12, walk.dwellSeconds, of: 20 / 1.4))
@@ -11,7 +11,7 @@ import Testing
         #expect(try aside.seenProbability { $0 / 16 } == 0.5)
     }
 
-    @Test func whoStaysOutOfRangeSeesNothing() throws {
+    @Test func aWalkOutOfRangeSeesNoBeacon() throws {
         for distance in [10.0, 11] {
             let walk = try WalkPast(speedMetersPerSecond: 1.4, closestDistanceMeters: distance, rangeMeters: 10)
             #expect(walk.dwellSeconds == 0)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func absurdWalksAreRefused() throws {
+    @Test func refusesImpossibleWalks() throws {
         for bad in [-1, Double.nan, .infinity] {
             #expect(throws: AirtimeError.self) {
                 try WalkPast(speedMetersPerSecond: bad, closestDistanceMeters: 1, rangeMeters: 10)

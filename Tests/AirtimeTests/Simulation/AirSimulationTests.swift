@@ -2,7 +2,7 @@ import Airtime
 import BluetoothTypes
 import Testing
 
-/// The simulation against known values of collisions and of receivers.
+/// Compares the simulation with known values of collisions and receivers.
 @Suite struct AirSimulationTests {
     private static let one = AirAdvertiser(intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
 
@@ -24,7 +24,7 @@ import Testing
             batches: 5)
     }
 
-    /// Within three standard errors of a value, or 1 % of it.
+    /// Checks that an estimate is within three standard errors or 1 % of a value, and that it is precise.
     private func expect(
         _ estimate: Estimate?, is expected: Double, location: SourceLocation = #_sourceLocation
     ) throws {
@@ -37,7 +37,7 @@ import Testing
     // Collisions.
 
     @Test(arguments: [(50, 0.70314), (100, 0.49087)])
-    func clearShareIsTheExactProduct(count: Int, expected: Double) throws {
+    func clearShareMatchesTheExactModel(count: Int, expected: Double) throws {
         let simulation = try AirSimulation(.of(count), scan: .continuous, conditions: conditions(seconds: 1), seed: 1)
         let tally = run(simulation, batches: 10)
         try expect(tally.clear.estimate, is: expected)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [(true, 0.47099), (false, 0.55887)])
-    func mixedFleetsHaveTheirOwnShares(countsFast: Bool, expected: Double) throws {
+    func eachGroupOfAMixedFleetHasItsOwnShare(countsFast: Bool, expected: Double) throws {
         var fast = AirAdvertiser(intervalMicroseconds: 100_000, airtimeMicroseconds: 368)
         var slow = AirAdvertiser(intervalMicroseconds: 1_000_000, airtimeMicroseconds: 200)
         (fast.isCounted, slow.isCounted) = (countsFast, !countsFast)
@@ -71,7 +71,8 @@ import Testing
             is: (0..<19).reduce(0.5625) { share, _ in share * alone })
     }
 
-    /// A hundred beacons are 13 dB weaker than twenty others: two weak ones at an instant together are too strong.
+    /// A hundred beacons are 13 dB weaker than the 21 others. One weak packet destroys no stronger packet, but two weak
+    /// packets together do.
     @Test func weakInterferersAddUp() throws {
         var far = Self.one
         far.receivedLevelDBm = -13
@@ -96,7 +97,7 @@ import Testing
     }
 
     /// Each device has its own spacing, so the windows of its copies do not coincide.
-    @Test func copiesOfDifferentSpacingHelpEachOther() throws {
+    @Test func differentCopySpacingsRaiseTheAnyClearShare() throws {
         var random = SplitMix64(seed: 7)
         let fleet = (0..<100).map { _ in
             var advertiser = Self.one
@@ -113,7 +114,7 @@ import Testing
 
     // Receivers.
 
-    @Test func latencyIsThatOfTheScannersWindows() throws {
+    @Test func latencyMatchesTheScannersWindows() throws {
         let scan = try ScanPattern(windowMicroseconds: 512_000, intervalMicroseconds: 5_120_000)
         let simulation = try AirSimulation(.of(1), scan: scan, conditions: conditions(seconds: 5), seed: 8)
         let latency = run(simulation, batches: 800).latency
@@ -129,13 +130,13 @@ import Testing
         #expect(abs(late.value - 0.1) < max(0.03, 3 * late.standardError))
     }
 
-    @Test func aQuarterOfTheTimeReceivesAQuarterOfTheEvents() throws {
+    @Test func scanningAQuarterOfTheTimeReceivesAQuarterOfTheEvents() throws {
         let scan = try ScanPattern(windowMicroseconds: 50_000, intervalMicroseconds: 200_000)
         let share = try #require(try run(AirReceiver(scan: scan)).received.share)
         #expect(abs(share - 0.25) < 0.06)
     }
 
-    @Test func aGapAtEachChannelChangeIsLost() throws {
+    @Test func eventsInTheGapOfAChannelChangeAreLost() throws {
         var receiver = AirReceiver(scan: try ScanPattern(windowMicroseconds: 20_000, intervalMicroseconds: 20_000))
         let whole = try #require(try run(receiver).received.share)
         receiver.channelGapMicroseconds = 10_000
@@ -150,7 +151,7 @@ import Testing
         var receiver = AirReceiver()
         receiver.deadTimeMicroseconds = 150_000
         let share = try #require(try run(receiver).received.share)
-        // Every second of the events, which are 100...110 ms apart, falls into a dead time.
+        // Every second event falls into a dead time, because events are 100...110 ms apart.
         #expect(abs(share - 0.5) < 0.02)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SimulationShardTests {
     @Test(arguments: [1, 2, 3, 7, 40])
-    func everyBatchHasOneOwner(count: Int) throws {
+    func everyBatchBelongsToOnePart(count: Int) throws {
         var seen: Set<Int> = []
         for index in 1...count {
             let shard = try SimulationShard(index, of: count)
@@ -14,16 +14,16 @@ import Testing
                 #expect(SimulationShard.owner(ofBatch: batch, among: count) == (index, position))
             }
         }
-        // Without a gap as far as all have played.
+        // Together, the first 60 batches of all parts have no gap.
         #expect(seen == Set(0..<60 * count))
     }
 
     @Test(arguments: [(0, 3), (4, 3), (1, 0), (1, 100_001)])
-    func whatIsNoPartIsRefused(index: Int, count: Int) {
+    func refusesPartNumbersOutOfRange(index: Int, count: Int) {
         #expect(throws: AirtimeError.self) { try SimulationShard(index, of: count) }
     }
 
-    @Test func aPartEndsWithAWholeBlockAndWithMoreThanItsShare() throws {
+    @Test func aPartEndsAtAWholeBlockAndKeepsItsMinimum() throws {
         let goal = try PrecisionGoal(halfWidth: .relative(0.05), minimumBatches: 40)
         func played(_ count: Int) throws -> Int {
             let shard = try SimulationShard(1, of: count)
@@ -41,7 +41,7 @@ import Testing
         #expect(sum.batches == 100)
     }
 
-    @Test func theCountsOfABatchCanBeReadBack() throws {
+    @Test func tallyNumbersAreReadBackAndDamagedOnesRefused() throws {
         let group = try AdvertiserGroup(count: 20, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
         var conditions = AirConditions()
         conditions.durationMicroseconds = 3_000_000

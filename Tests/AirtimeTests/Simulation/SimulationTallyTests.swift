@@ -3,7 +3,7 @@ import BluetoothTypes
 import Testing
 
 @Suite struct SimulationTallyTests {
-    @Test func mergingInAnySplitGivesTheSame() throws {
+    @Test func mergedTalliesDoNotDependOnTheSplit() throws {
         var conditions = AirConditions()
         conditions.durationMicroseconds = 300_000
         conditions.shadowingDecibels = 4
@@ -36,7 +36,7 @@ import Testing
         #expect(abs(estimate.halfWidth95 / estimate.standardError - 1.966) < 0.001)
     }
 
-    @Test func batchesThatAgreeByChanceAreNotCertain() throws {
+    @Test func standardErrorIsNotZeroIfBatchesAgree() throws {
         var tally = ShareTally()
         #expect(tally.estimate == nil && tally.share == nil)
         tally.merge(ShareTally(hits: 0, trials: 50))
@@ -73,7 +73,7 @@ import Testing
     ]
 
     @Test(arguments: refused.indices)
-    func scenesThatMakeNoSenseAreRefused(index: Int) {
+    func refusesScenesWithInvalidValues(index: Int) {
         var advertiser = AirAdvertiser(intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
         var receiver = AirReceiver()
         var conditions = AirConditions()
