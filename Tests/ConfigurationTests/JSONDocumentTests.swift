@@ -18,7 +18,7 @@ struct JSONDocumentTests {
         #expect(root?["c d"]?.position == JSONPosition(line: 4, column: 8))
         #expect(root?["c d"]?.path.description == "[\"c d\"]")
         guard case .object(let members) = root?.value else {
-            Issue.record("no object")
+            Issue.record("the root is not an object")
             return
         }
         #expect(members.map(\.keyPosition.description) == ["2:3", "4:1"])
@@ -105,7 +105,7 @@ struct JSONDocumentTests {
     @Test(
         "takes no JSON text with a mistake for a table",
         arguments: ["hello, you", "a: 1, b: 2\nc: 3, d: 4", "\"a\": 1,\n\"b\": 2,\n", "// x, y\n1, 2", "1\n2\n"])
-    func knowsTablesFromMistakes(_ text: String) {
+    func doesNotMistakeBrokenJSONForATable(_ text: String) {
         let problems = JSONDocument.parse(Array(text.utf8)).problems.map(\.message)
         #expect(!problems.isEmpty && !problems.contains { $0.contains("table") }, "\(problems)")
     }
@@ -123,9 +123,9 @@ struct JSONDocumentTests {
         #expect(problems.first?.description.hasPrefix(start) == true, "\(problems)")
     }
 
-    /// A recording, or a picture: a hundred such lines would tell nobody what is wrong.
+    /// In a recording or a picture, a message for each wrong byte would not help.
     @Test("says once that a file is no text")
-    func reportsWhatIsNoText() {
+    func reportsNonTextContentOnce() {
         let octets = Array("{\n".utf8) + (0..<10).flatMap { _ in [0xFF, 0x20] as [UInt8] }
         let problems = JSONDocument.parse(octets).problems.map(\.description)
         #expect(problems.count == 1 && problems[0].contains("from 2:1 on, this is not text in UTF-8"), "\(problems)")

@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON writer")
 struct JSONWriterTests {
     @Test("are the text of the same value")
-    func sameText() {
+    func writesTheSameTextAsJSONValue() {
         let texts = ["", "hall", "a \"b\" \\ c", "line\nend\u{7F}", "Zähler 東京"]
         let numbers = [0, 7, -1, 10, 1000, -123_456, Int.max, Int.min]
         var row = JSONWriter()

@@ -7,7 +7,7 @@ import Testing
         ("\u{0}\u{1B}[31m", "\u{FFFD}\u{FFFD}[31m"), ("\u{202E}txt", "\u{FFFD}txt"), ("a\tb\nc", "a\tb\nc"),
         ("\u{FFFE}\u{1FFFF}", "\u{FFFD}\u{FFFD}"), ("\u{2066}\u{85}", "\u{FFFD}\u{FFFD}"),
     ])
-    func textStandsBetweenTagsAndInAttributes(raw: String, escaped: String) {
+    func escapesTextForElementsAndAttributes(raw: String, escaped: String) {
         #expect(MarkupText.escaped(raw) == escaped)
     }
 
@@ -23,7 +23,7 @@ import Testing
         ("\n\r\t\u{0}\u{1B}\u{7F}", #""\n\r\t\u0000\u001b\u007f""#), ("\u{2028}", #""\u2028""#),
         ("\u{85}a\u{202E}b\u{9B}", #""\u0085a\u202eb\u009b""#), ("日本 é", #""日本 é""#),
     ])
-    func stringsAreThoseOfRFC8259(raw: String, quoted: String) {
+    func quotesStringsAsJSON(raw: String, quoted: String) {
         #expect(JSONText.quoted(raw) == quoted)
     }
 
@@ -32,7 +32,7 @@ import Testing
         ("\u{7}", #""\u0007""#), ("plain", #""plain""#), ("\u{1FFFF}", #""\ufffd""#), ("<!--", #""\u003c!--""#),
         ("\t\n", #""\u0009\u000a""#),
     ])
-    func scriptElementsCannotBeEnded(raw: String, quoted: String) {
+    func quotedStringCannotEndAScriptElement(raw: String, quoted: String) {
         #expect(JSONText.quotedForScript(raw) == quoted)
     }
 }
@@ -42,7 +42,7 @@ import Testing
         ("plain", "\"plain\""), ("=1+1", "\"'=1+1\""), ("a;=1", "\"a;'=1\""), ("x\n@y", "\"x @y\""),
         (" \t-1", "\"  '-1\""), ("say \"+1\"", "\"say \"\"'+1\"\"\""), ("\u{FF1D}1", "\"'\u{FF1D}1\""),
     ])
-    func formulasAreText(raw: String, cell: String) {
+    func escapesFormulasInSpreadsheetCells(raw: String, cell: String) {
         #expect(SpreadsheetText.text(raw) == cell)
     }
 
@@ -50,7 +50,7 @@ import Testing
         ("00ff", "0x00ff"), ("", "0x"), ("=1+1", "\"'=1+1\""), ("ab\r\n=cmd", "\"ab  =cmd\""), ("12,34", "\"12,34\""),
         ("１２", "\"１２\""),
     ])
-    func digitsAreDigits(raw: String, cell: String) {
+    func prefixesHexadecimalDigitsAndQuotesOtherText(raw: String, cell: String) {
         #expect(SpreadsheetText.hexadecimal(raw) == cell)
     }
 
@@ -58,12 +58,12 @@ import Testing
         ("plain", "\"plain\""), ("yes", "\"yes\""), ("a: b # c", "\"a: b # c\""), ("\"\\\n\t", #""\"\\\n\t""#),
         ("\u{1B}\u{85}\u{FEFF}", #""\u001b\u0085\ufeff""#),
     ])
-    func scalarsOfYAMLAreTheirText(raw: String, quoted: String) {
+    func quotesYAMLScalarsAsText(raw: String, quoted: String) {
         #expect(YAMLText.quoted(raw) == quoted)
     }
 
     @Test(arguments: [("plain", "\"plain\""), ("a\"} 1\nb\\", #""a\"} 1\nb\\""#)])
-    func labelsOfPrometheusEndWhereTheyEnd(raw: String, label: String) {
+    func escapesQuotesInPrometheusLabels(raw: String, label: String) {
         #expect(PrometheusText.label(raw) == label)
     }
 }

@@ -3,13 +3,13 @@ import Testing
 @testable import Configuration
 
 @Suite struct StatedSeparatorTests {
-    /// A first line `sep=;` states the separator, and the lines count on.
+    /// A first line such as `sep=;` states the separator. It is counted as a line, so the row is in line 3.
     @Test(
         arguments: [
             ("sep=;\r\na;b\r\n1,5;2\r\n", UInt8(ascii: ";")), ("\u{FEFF}SEP=\t\na\tb\n1,5\t2\n", 0x09),
             ("sep=|\na|b\n1,5|2\n", UInt8(ascii: "|")),
         ])
-    func theFirstLineMayStateIt(text: String, separator: UInt8) throws {
+    func readsTheSeparatorFromASepLine(text: String, separator: UInt8) throws {
         let (found, problems) = CSVTable.open(Array(text.utf8), file: "t.csv")
         let table = try #require(found)
         #expect(problems.isEmpty)

@@ -9,11 +9,11 @@ import Testing
         ("\u{200B}\u{FEFF}\u{AD}", "\\u200b\\ufeff\\u00ad"), ("\u{E0041}", "\\udb40\\udc41"), ("\u{FFFF}", "\\uffff"),
         ("日本", "日本"), ("e\u{301}", "e\u{301}"),
     ])
-    func nothingControlsTheTerminal(raw: String, line: String) {
+    func escapesControlAndInvisibleCharacters(raw: String, line: String) {
         #expect(TerminalText.line(raw) == line)
     }
 
-    @Test func noScalarThatATerminalObeysPasses() {
+    @Test func escapesAllControlAndDirectionCharacters() {
         for value in UInt32(0)...0x2FFF {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let obeys =
@@ -29,7 +29,7 @@ import Testing
         ("lobby", #""lobby""#), ("say \"hi\"", #""say \"hi\"""#), ("\u{1B}\n\u{202E}", #""\u001b\n\u202e""#),
         ("\\", #""\\""#),
     ])
-    func quotesAreThoseOfJSON(raw: String, quoted: String) {
+    func quotesTextAsJSON(raw: String, quoted: String) {
         #expect(TerminalText.quoted(raw) == quoted)
     }
 
@@ -37,7 +37,7 @@ import Testing
         ("", 0), ("abc", 3), ("süd", 3), ("su\u{308}d", 3), ("日本", 4), ("한국", 4), ("ＡＢ", 4), ("🍏", 2), ("ﾊﾝ", 2),
         ("\u{301}", 1), ("a\u{301}\u{302}\u{303}\u{304}", 1), ("a\u{301}\u{302}\u{303}\u{304}\u{305}", 2),
     ])
-    func columnsAreThoseOfATerminal(text: String, columns: Int) {
+    func countsTerminalColumns(text: String, columns: Int) {
         #expect(TerminalText.columns(of: text) == columns)
     }
 
@@ -49,8 +49,8 @@ import Testing
         #expect(TerminalText.shortened(text, to: limit) == short)
     }
 
-    /// One character, and a screen full of it.
-    @Test func combiningMarksDoNotPassTheShortening() {
+    /// One character with many combining marks can fill a screen.
+    @Test func shortensRunsOfCombiningMarks() {
         for start in ["", "a", "日", "ab"] {
             let text = start + String(repeating: "\u{301}", count: 100_000) + "end"
             let short = TerminalText.shortened(text, to: 20)

@@ -9,14 +9,14 @@ import Testing
     static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
     static let hash = "00e1234567890123"
 
-    @Test func aBeaconAsItShouldBeHasNoProblem() {
+    @Test func reportsNoProblemForAGoodBeacon() {
         #expect(Self.problems(Self.report()) == [])
         let condition = FleetCondition(Self.fleet, [Self.report()], now: Self.now, staleAfter: 60)
         #expect(condition.isGood && condition.foreignReports.isEmpty)
     }
 
     @Test(arguments: [InstanceStatus.State.starting, .recovering, .off])
-    func aBeaconThatIsNotOnTheAirIsSilentSinceThen(_ state: InstanceStatus.State) {
+    func reportsABeaconOffTheAirAsSilent(_ state: InstanceStatus.State) {
         let since = RFC3339Time(secondsSince1970: 1_772_000_000)
         var report = Self.report()
         (report.state, report.since, report.lastError) = (state, since, "adapter-gone")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [(-100, true), (0, true), (60, true), (61, false)])
-    func aBeaconThatHasNotLookedForAMinuteIsStale(_ age: Int, _ isGood: Bool) {
+    func reportsABeaconNotVerifiedForAMinuteAsStale(_ age: Int, _ isGood: Bool) {
         let verified = RFC3339Time(secondsSince1970: Self.now.secondsSince1970 - age)
         var report = Self.report()
         report.lastVerified = verified
@@ -33,25 +33,25 @@ import Testing
         #expect(Self.problems(report) == [.stale(since: nil)])
     }
 
-    @Test func anotherProfileIsOneProblemAndNotMany() {
+    @Test func reportsAnotherProfileAsASingleProblem() {
         var report = Self.report(interval: 500_000, power: -20)
         report.profileHash = "ffff"
         #expect(Self.problems(report) == [.otherProfile("ffff")])
     }
 
     @Test(arguments: [(152_500, true), (100_000, true), (152_812, true), (152_813, true), (152_814, false)])
-    func longerIntervalsThanAskedForAreTold(_ granted: Int, _ isGood: Bool) {
+    func reportsAnIntervalLongerThanRequested(_ granted: Int, _ isGood: Bool) {
         let problem = BeaconProblem.slow(type: "ibeacon", requested: 152_500, granted: granted)
         #expect(Self.problems(Self.report(interval: granted)) == (isGood ? [] : [problem]))
     }
 
     @Test(arguments: [(-4, true), (0, true), (-5, false)])
-    func lessPowerThanAskedForIsTold(_ granted: Int, _ isGood: Bool) {
+    func reportsLessPowerThanRequested(_ granted: Int, _ isGood: Bool) {
         let problem = BeaconProblem.weak(type: "ibeacon", requested: -4, granted: granted)
         #expect(Self.problems(Self.report(power: granted)) == (isGood ? [] : [problem]))
     }
 
-    @Test func twoAdvertisementsOfOneTypeAreComparedInTheirOrder() {
+    @Test func comparesAdvertisementsOfOneTypeInOrder() {
         var report = Self.report()
         report.advertisements.append(.init(type: "ibeacon", interval: 152_500, grantedInterval: 1_000_000...1_000_000))
         let beacon = Self.beacon([2, 3])
@@ -61,7 +61,7 @@ import Testing
             condition.entries.first?.problems == [.slow(type: "ibeacon", requested: 152_500, granted: 1_000_000)])
     }
 
-    @Test func whatNobodyReportsSaysWhy() {
+    @Test func reportsWhyABeaconHasNoReport() {
         let reasons = ["pi-1.example": "no answer within 20 s"]
         let condition = FleetCondition(Self.fleet, [], reasons: reasons, now: Self.now, staleAfter: 60)
         #expect(condition.entries.first?.problems == [.noReport("no answer within 20 s")])
@@ -70,7 +70,7 @@ import Testing
         #expect(!unknown.isGood)
     }
 
-    @Test func theReportOfABeaconsOwnBoxIsItsAndASecondSenderIsTold() {
+    @Test func prefersTheHostsReportAndReportsASecondSender() {
         var old = Self.report()
         (old.source, old.profileHash) = ("pi-old", "ffff")
         let condition = FleetCondition(Self.fleet, [old, Self.report()], now: Self.now, staleAfter: 60)
@@ -80,7 +80,7 @@ import Testing
         #expect(FleetCondition(Self.fleet, [old, Self.report()], now: Self.now, staleAfter: 60).isGood)
     }
 
-    @Test func whatIsOfNoFleetIsNamedAndNoProblem() {
+    @Test func listsForeignBeaconsWithoutAProblem() {
         var other = Self.report()
         other.name = "b"
         let condition = FleetCondition(Self.fleet, [other, Self.report()], now: Self.now, staleAfter: 60)

@@ -28,7 +28,7 @@ struct FleetFilesTests {
     }
 
     @Test("why a table cannot be read is said as it was found, whatever its name is")
-    func saysWhyATableIsUnreadable() throws {
+    func reportsWhyATableIsUnreadable() throws {
         let folder = try TemporaryFolder()
         try Files.makeDirectory(folder.place("a: b.csv"))
         let file = try folder.file(
@@ -43,7 +43,7 @@ struct FleetFilesTests {
     }
 
     @Test("a fleet file that is not there is missing")
-    func missesTheFile() throws {
+    func reportsAMissingFleetFile() throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: FleetStoreError.self) { try FleetFiles(folder.place("f.json")) }
         #expect(error == FleetStoreError(.missing, "\(folder.place("f.json")): there is no such file"))

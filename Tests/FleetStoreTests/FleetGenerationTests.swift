@@ -34,14 +34,14 @@ struct FleetGenerationTests {
     }
 
     @Test("many at once give each identity to one beacon", arguments: [true, false])
-    func allocatesOneAfterTheOther(oneDirectory: Bool) throws {
+    func givesEachIdentityToOneBeaconInConcurrentRuns(oneDirectory: Bool) throws {
         let folder = try TemporaryFolder()
         let place = folder.path
         let file = place + "/f.json"
         let runs = 8
         let outcomes = try OrderedWork(pieces: runs, window: runs, threads: runs) { number in
             Result { () throws in
-                // Each run has another new beacon, because the fleet file changes while other runs continue.
+                // Each run adds a different beacon, so the fleet file changes while other runs continue.
                 let text = Self.text(["a", "b", "n\(number)"])
                 try Files.replace(file, with: Array(text.utf8), isDurable: false)
                 return try Self.generate(file, place + (oneDirectory ? "/out" : "/out\(number)"))
@@ -83,7 +83,7 @@ struct FleetGenerationTests {
     }
 
     @Test("a fleet that has lost its beacons is not retired by accident")
-    func refusesEmptiness() throws {
+    func refusesAFleetWithoutBeaconsUnlessAllowed() throws {
         let folder = try TemporaryFolder()
         let table = Self.text(["a"]).replacing("[ { \"name\": \"a\" } ]", with: "{ \"csv\": \"t.csv\" }")
         let file = try folder.file("f.json", text: table)
@@ -121,7 +121,7 @@ struct FleetGenerationTests {
             ("{\"name\":\"a\"", "{\"nme\":\"a\"", "contains 1 beacon with"),
             ("\"beacons\":[\n", "\"beacons\":[", "contains an unknown number of beacons"),
         ])
-    func missesTheLockOfAManifest(from: String, into: String, count: String) throws {
+    func refusesToRenumberWithADamagedManifest(from: String, into: String, count: String) throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a"]))
         let output = folder.place("out")

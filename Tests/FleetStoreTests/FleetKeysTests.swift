@@ -41,7 +41,7 @@ struct FleetKeysTests {
     }
 
     @Test("a key that was agreed on with a resolver is not replaced by a random one")
-    func refusesAgreedKeys() throws {
+    func refusesToReplaceAgreedKeys() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)
         let resolver = try IdentityKey.publicKey(of: FixedOctets<32>.random())

@@ -36,7 +36,8 @@ struct FleetRenamingTests {
         }
     }
 
-    /// A fleet of a table whose site was renamed after its identities were given out.
+    /// Returns a fleet with a table in which the site was renamed after the identities were allocated, its file, and
+    /// the identities before the renaming.
     private func renamedSite() throws -> (folder: TemporaryFolder, file: String, before: [String]) {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.fleet("{ \"csv\": \"t.csv\" }"))
@@ -68,7 +69,7 @@ struct FleetRenamingTests {
     }
 
     @Test("a site with floors that is renamed is one cause, and one renaming")
-    func asksOnce() throws {
+    func warnsOnceOfARenamedSiteWithFloors() throws {
         let folder = try TemporaryFolder()
         let text = Self.fleet("{ \"csv\": \"t.csv\" }").replacing("\"site\"", with: "\"floor\"")
         let file = try folder.file("f.json", text: text)
@@ -88,7 +89,7 @@ struct FleetRenamingTests {
     }
 
     @Test("a beacon that was renamed in a table does not lose its identity without a question")
-    func asksForBeacons() throws {
+    func refusesToRenumberARenamedBeacon() throws {
         let (folder, file, _) = try renamedSite()
         try folder.file("t.csv", text: Self.table("hall").replacing("b3", with: "b03"))
         let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
@@ -129,7 +130,7 @@ struct FleetRenamingTests {
         #expect(try FleetDiff.warnings(of: file, against: folder.place("out")).count == 1)
     }
 
-    /// A fleet with ephemeral ids, and keys for its beacons.
+    /// Returns a fleet with ephemeral ids and keys for its beacons, its file, and the key of one beacon.
     private func keyedFleet() throws -> (folder: TemporaryFolder, file: String, key: [UInt8]) {
         let folder = try TemporaryFolder()
         let advertisement =
@@ -182,7 +183,7 @@ struct FleetRenamingTests {
     }
 
     @Test("one beacon may move without a question")
-    func allowsOne() throws {
+    func allowsOneBeaconToMove() throws {
         let (folder, file, _) = try renamedSite()
         let text = Self.table("hall").replacing("\"hall\";b5", with: "\"yard\";b5")
         try folder.file("t.csv", text: text)
@@ -194,7 +195,7 @@ struct FleetRenamingTests {
     @Test(
         "a name that was changed in a table gets its identities back, also after it was renumbered",
         arguments: [false, true])
-    func renamesTheLock(isRenumbered: Bool) throws {
+    func renamesAGroupInTheLock(isRenumbered: Bool) throws {
         let (folder, file, before) = try renamedSite()
         if isRenumbered { _ = try Self.generate(file, folder.place("out")) { $0.renumbers = true } }
         let renaming = try FleetRenaming(file, "hall", to: "Halle", kind: nil)

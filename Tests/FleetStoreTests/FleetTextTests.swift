@@ -8,7 +8,6 @@ import Testing
 
 @testable import FleetStore
 
-/// The output of the fleet commands, as text and as JSON.
 @Suite("A fleet's reports as text and as JSON")
 struct FleetTextTests {
     private static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
@@ -23,7 +22,7 @@ struct FleetTextTests {
     }
 
     @Test("generating tells what became of the files, and lists names that changed")
-    func tellsOfGeneration() throws {
+    func reportsTheGenerationAsTextAndJSON() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"b\" }"))
         let output = folder.place("out")
@@ -42,7 +41,7 @@ struct FleetTextTests {
     }
 
     @Test("a beacon that is as it should be has a row only where all are asked for")
-    func tellsOfCondition() {
+    func reportsTheConditionAsTextAndJSON() {
         let beacons = ["a", "b"].map { FleetManifest.Beacon(name: $0, profileHash: "0", advertisements: []) }
         let stranger = BeaconReport(InstanceStatus(name: "x\u{1B}", adapter: "hci0", state: .onAir), from: "pi-9")
         var status = InstanceStatus(name: "a", adapter: "hci0", state: .onAir)
@@ -63,7 +62,7 @@ struct FleetTextTests {
     }
 
     @Test("keys: a line with how many, names for programs, and who lacks a public key")
-    func tellsOfKeys() {
+    func reportsKeysAsTextAndJSON() {
         let keys = FleetKeys(of: NamedFleet(path: "f.json"), in: "k")
         var report = FleetKeys.Report()
         #expect(keys.text(of: report) == "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n")
@@ -79,7 +78,7 @@ struct FleetTextTests {
     }
 
     @Test("an id's search tells beacon, place and times")
-    func tellsOfSearch() throws {
+    func reportsASearchAsTextAndJSON() throws {
         let folder = try TemporaryFolder()
         let line = """
             {"name":"a","group":"m/g","profileHash":"0","eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{\

@@ -47,7 +47,7 @@ struct LabelFilesTests {
     }
 
     @Test("a place where no file can be is refused, and says why")
-    func refusesPlaces() throws {
+    func refusesAnOutputThatCannotBeAFile() throws {
         let folder = try TemporaryFolder()
         let missing = folder.place("none/l.svg")
         #expect(throws: FleetStoreError(.missing, "\(missing): there is no directory for this file")) {

@@ -59,7 +59,7 @@ struct FleetCorpusTests {
     @Test("the schema file is what the program prints")
     func schemaIsCurrent() {
         let isCurrent = Repository.text("profiles/schema/fleet.schema.json") == Fleet.schema
-        #expect(isCurrent, "write it anew with `pharos fleet schema`")
+        #expect(isCurrent, "write the file again with `pharos fleet schema`")
     }
 
     @Test("what `fleet init` writes is good wherever it lies", arguments: FleetSample.allCases)

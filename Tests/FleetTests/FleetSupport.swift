@@ -27,7 +27,7 @@ struct MadeFleet {
 }
 
 extension FleetAllocation {
-    /// Each beacon's name with all allocated values.
+    /// The allocated values of each beacon, by its name.
     var identities: [String: String] {
         var found: [String: String] = [:]
         for (number, beacon) in fleet.beacons.enumerated() {
@@ -41,12 +41,12 @@ extension FleetAllocation {
 }
 
 extension FleetAllocation {
-    /// The beacons whose profiles are good.
+    /// The beacons with valid profiles.
     var beacons: [GeneratedBeacon] { (0..<count).map { beacon($0) }.filter { $0.beacon != nil } }
 
     var manifest: FleetManifest { FleetManifest(fleet: fleet.name, beacons: beacons.compactMap(\.beacon)) }
 
-    /// All profiles by name, and both manifests.
+    /// Returns all profiles by name, and the manifest as JSON and as a table.
     func all() -> (profiles: [String: String], manifest: String, table: String) {
         var profiles: [String: String] = [:]
         for beacon in beacons { profiles[beacon.name] = String(decoding: beacon.profile, as: UTF8.self) }

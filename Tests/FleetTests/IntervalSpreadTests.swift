@@ -44,11 +44,11 @@ struct IntervalSpreadTests {
             #expect((912_600...1_021_800).contains(own[0]) && own[0] % 625 == 0)
             #expect(own[0] == AdvertisingInterval.spread(name, over: range).microseconds, "\(name)")
         }
-        #expect(Set(intervals.values.map { $0[0] }).count > 25, "they are spread")
+        #expect(Set(intervals.values.map { $0[0] }).count > 25, "too few different intervals")
     }
 
     @Test("another beacon more changes no other's interval")
-    func staysWhereItIs() throws {
+    func keepsIntervalsWhenABeaconIsAdded() throws {
         let before = try Self.intervals(Self.text(Self.spread, count: 10))
         let after = try Self.intervals(Self.text(Self.spread, count: 11))
         for (name, own) in before { #expect(after[name] == own) }

@@ -118,7 +118,7 @@ struct ManualRuleTests {
     }
 
     @Test("an empty cell without another value, and a variable that nothing uses, are refused")
-    func refusesWhatIsNotSetOrNotUsed() {
+    func refusesUnsetAndUnusedVariables() {
         let open = MadeFleet.problems(
             "{ \(Self.template), \(Self.rules), \"beacons\": { \"csv\": \"t.csv\" } }",
             tables: ["t.csv": "name,interval,page\na,,p\n"])

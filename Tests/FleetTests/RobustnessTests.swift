@@ -83,7 +83,7 @@ struct RobustnessTests {
     }
 
     @Test("variables that double each other end", arguments: [70])
-    func endsDoubling(depth: Int) {
+    func boundsVariablesThatDoubleEachOther(depth: Int) {
         let variables = (0..<depth).map { "\"v\($0)\": \"${v\($0 + 1)}${v\($0 + 1)}\"" } + ["\"v\(depth)\": \"x\""]
         let text = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-tlm", "intervalMs": 500 } ],

@@ -34,7 +34,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func whoSendsAndWhoListensShareAnAdapter() throws {
+    @Test func senderAndListenerShareAnAdapter() throws {
         let folder = try TemporaryFolder()
         let sender = try AdapterLock(address, for: "lobby", in: folder.path)
         let listener = try AdapterLock(address, .listen, for: "pharos scan", in: folder.path)
@@ -62,7 +62,7 @@ import Testing
         withExtendedLifetime(second) {}
     }
 
-    @Test func adaptersAreLockedEachForItself() throws {
+    @Test func locksEachAdapterSeparately() throws {
         let folder = try TemporaryFolder()
         let other = LockedAdapter(try #require(DeviceAddress("00:11:22:33:44:55")))
         let locks = try [address, other].map { try AdapterLock($0, for: "\($0)", in: folder.path) }
@@ -71,7 +71,7 @@ import Testing
         withExtendedLifetime(locks) {}
     }
 
-    @Test func whatStaysBehindMeansNothing() throws {
+    @Test func ignoresLeftoverLockFiles() throws {
         let folder = try TemporaryFolder()
         for text in ["1\ninit\n", "999999999\nx\n", "", "\u{FFFD}\n\n\n", "-4\nx\n"] {
             _ = try folder.file(file, text: text)
@@ -102,7 +102,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func holderThatDoesNotSayItsNameIsStillInTheWay() throws {
+    @Test func refusesALockWhoseHolderIsUnnamed() throws {
         let folder = try TemporaryFolder()
         let lock = try AdapterLock(address, for: "first", in: folder.path)
         #expect(unsafe truncate(folder.place(file), 0) == 0)
@@ -112,7 +112,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func placesWithoutLocksAreNamed() throws {
+    @Test func reportsPathsThatCannotBeLocked() throws {
         let folder = try TemporaryFolder()
         let missing = folder.place("none")
         let error = refusal { _ = try AdapterLock(address, for: "x", in: missing) }
@@ -131,7 +131,7 @@ import Testing
 }
 
 @Suite struct ProcessIdentityTests {
-    @Test func processesAreToldFromLaterOnesOfTheSameNumber() {
+    @Test func distinguishesProcessesThatReuseAnID() {
         let current = ProcessIdentity.current
         #expect(current.id == getpid() && current.startTicks != nil)
         #expect(current.isRunning)

@@ -14,7 +14,7 @@ import Testing
         #expect(reading.boot >= reading.monotonic && reading.monotonic >= monotonic)
     }
 
-    @Test func sleepIsWhatOnlyTheBootClockCounts() {
+    @Test func detectsSleepFromTheBootClock() {
         let second: UInt64 = 1_000_000_000
         var detector = SuspendDetector(Reading(monotonic: 5 * second, boot: 9 * second))
         #expect(detector.sleep(until: Reading(monotonic: 65 * second, boot: 69 * second)) == nil)
@@ -26,7 +26,7 @@ import Testing
         #expect(detector.sleep(until: Reading(monotonic: 70 * second, boot: 3674 * second + 100_000_000)) != nil)
     }
 
-    @Test func anyReadingsAreSurvived() {
+    @Test func survivesExtremeReadings() {
         let values: [UInt64] = [0, 1, .max / 2, .max]
         for first in values {
             for second in values {
@@ -44,7 +44,7 @@ import Testing
         #expect(detector.sleep(until: .now()) == nil)
     }
 
-    @Test func kernelSaysWhetherTheClockIsSynchronized() throws {
+    @Test func readsSynchronizationFromTheKernel() throws {
         let folder = try TemporaryFolder()
         #expect(WallClock.synchronization(kernel: 0, root: folder.path) == .synchronized)
         #expect(WallClock.synchronization(kernel: 1, root: folder.path) == .unsynchronized)
@@ -61,7 +61,7 @@ import Testing
         #expect(WallClock.synchronization(kernel: 1, root: folder.path) == .unsynchronized)
     }
 
-    @Test func clockThatIsNotSetIsSilent() throws {
+    @Test func reportsNoChangeOfAnUnchangedClock() throws {
         let changes = try ClockChangeDescriptor()
         #expect(try Poller.wait([.init(changes.descriptor, .read)], milliseconds: 20) == [false])
         #expect(try !changes.take())

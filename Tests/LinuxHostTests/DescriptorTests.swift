@@ -46,7 +46,7 @@ import Testing
         withExtendedLifetime(right) {}
     }
 
-    @Test func pollerTellsWhichIsReady() throws {
+    @Test func pollerReportsWhichDescriptorsAreReady() throws {
         let (first, firstPeer) = try StreamSocket.pair()
         let (second, secondPeer) = try StreamSocket.pair()
         let interests = [Poller.Interest(first, .read), .init(second, .read), .init(second, .write)]
@@ -99,7 +99,7 @@ import Testing
         #expect(fcntl(descriptor.number, F_GETFL) & O_NONBLOCK != 0)
     }
 
-    /// The shell's descriptors and the program's own are not inherited.
+    /// A child process inherits neither the descriptors that this program has inherited nor those that it has opened.
     @Test func programsInheritNoDescriptors() throws {
         let number = fcntl(STDIN_FILENO, F_DUPFD, 200)
         try #require(number >= 200)

@@ -21,7 +21,7 @@ private let stranger: uid_t = 65534
         return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    @Test func secondIsRefusedWithWhatTheFirstDoes() throws {
+    @Test func refusesASecondHolderWithThePurposeOfTheFirst() throws {
         let folder = try TemporaryFolder()
         let path = folder.place(".fleet.lock")
         let lock = try FileLock(path, purpose: "fleet\ngenerate")
@@ -41,7 +41,7 @@ private let stranger: uid_t = 65534
         withExtendedLifetime(next) {}
     }
 
-    @Test func waitingEndsWithTheHolderOrWithTheTime() throws {
+    @Test func waitsUntilReleaseOrTimeout() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("x.lock")
         let lock = try FileLock(path, purpose: "first")
@@ -58,8 +58,8 @@ private let stranger: uid_t = 65534
         withExtendedLifetime(second) {}
     }
 
-    /// Each process reads a number, adds one and writes it. No increment is lost.
-    @Test func oneAtATime() throws {
+    /// Each thread reads a number, adds one and writes it. No increment is lost.
+    @Test func serializesConcurrentHolders() throws {
         let folder = try TemporaryFolder()
         let (path, counter) = (folder.place("x.lock"), try folder.file("counter", [0]))
         let finished = Collector()
@@ -93,8 +93,8 @@ private let stranger: uid_t = 65534
         withExtendedLifetime(lock) {}
     }
 
-    /// Every user who may read a file may lock it, so the file is replaced by one that others cannot read.
-    @Test func lockThatOthersHaveOpenIsReplaced() throws {
+    /// A user can lock each file that the user may read, so the file is replaced by one that other users cannot read.
+    @Test func replacesALockThatOthersMayRead() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("x.lock", text: "")
         #expect(unsafe chmod(path, 0o644) == 0)
@@ -114,7 +114,7 @@ private let stranger: uid_t = 65534
         var status = stat()
         #expect(unsafe stat(path, &status) == 0 && status.st_uid == stranger && status.st_mode & 0o777 == 0o600)
         lock.release()
-        // It also takes a file of the owner.
+        // Root also accepts a lock file of the directory's owner.
         _ = try folder.file("x.lock", [])
         #expect(unsafe chmod(path, 0o600) == 0 && chown(path, stranger, stranger) == 0)
         let second = try FileLock(path, purpose: "second")
@@ -122,7 +122,7 @@ private let stranger: uid_t = 65534
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs another user"))
-    func foreignFilesAreNoLocks() throws {
+    func refusesFilesOfOtherUsers() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("x.lock", text: "kept")
         #expect(unsafe chmod(path, 0o666) == 0 && chown(path, stranger, stranger) == 0)
@@ -133,7 +133,7 @@ private let stranger: uid_t = 65534
         #expect(try Files.read(path) == Array("kept".utf8))
     }
 
-    @Test func linksAreNoLocks() throws {
+    @Test func refusesLinksAndPipes() throws {
         let folder = try TemporaryFolder()
         let (path, other) = (folder.place("x.lock"), try folder.file("other", text: "kept"))
         #expect(unsafe symlink(other, path) == 0)
@@ -153,7 +153,7 @@ private let stranger: uid_t = 65534
 
     /// Only the owner may open the lock. A second file, which all users may read, names the holder.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv"), "needs another user"))
-    func othersReadWhoHoldsAPublicLock() throws {
+    func otherUsersCanReadTheHolderOfAPublicLock() throws {
         let folder = try TemporaryFolder()
         #expect(unsafe chmod(folder.path, 0o755) == 0)
         let path = folder.place("x.lock")
@@ -175,7 +175,7 @@ private let stranger: uid_t = 65534
 }
 
 @Suite struct InstanceLockTests {
-    @Test func oneInstanceOfAName() throws {
+    @Test func refusesASecondInstanceOfAName() throws {
         let folder = try TemporaryFolder()
         let lock = try InstanceLock("lobby", in: folder.path)
         #expect(InstanceLock.holder(of: "lobby", in: folder.path) == getpid())

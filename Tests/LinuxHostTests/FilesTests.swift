@@ -34,7 +34,7 @@ import Testing
         #expect(MonotonicClock.nanoseconds() - begin < 1_000_000_000)
     }
 
-    @Test func whatIsNoFileIsNamed() throws {
+    @Test func reportsPathsThatAreNotFiles() throws {
         let folder = try TemporaryFolder()
         #expect(throws: SystemError("read", folder.path, errno: EISDIR)) { try Files.read(folder.path) }
         let missing = folder.place("missing")
@@ -45,7 +45,7 @@ import Testing
         #expect(errorNumber { _ = try Files.read(below) } == ENOTDIR)
     }
 
-    @Test func firstLines() throws {
+    @Test func readsTheFirstLine() throws {
         let folder = try TemporaryFolder()
         #expect(Files.firstLine(try folder.file("two", Array("one\ntwo\n".utf8))) == "one")
         #expect(Files.firstLine(try folder.file("none", [])) == "")
@@ -54,7 +54,7 @@ import Testing
         #expect(Files.firstLine("/proc/self/comm")?.isEmpty == false)
     }
 
-    @Test func namesAreSortedAndWithoutDots() throws {
+    @Test func sortsNamesWithoutDotEntries() throws {
         let folder = try TemporaryFolder()
         for name in ["b", "a", ".hidden"] { _ = try folder.file(name, []) }
         #expect(Files.names(in: folder.path) == [".hidden", "a", "b"])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(mode_t(0o600), true), (0o400, true), (0o640, false), (0o604, false), (0o644, false)])
-    func privateFilesAreTheOwnersAlone(_ mode: mode_t, _ isPrivate: Bool) throws {
+    func isPrivateIfOnlyTheOwnerMayRead(_ mode: mode_t, _ isPrivate: Bool) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("key", [1])
         #expect(unsafe chmod(path, mode) == 0)
@@ -71,7 +71,7 @@ import Testing
         #expect(!Files.isPrivate(folder.place("missing")))
     }
 
-    @Test func outputFilesReplaceWhatWasThere() throws {
+    @Test func outputFileReplacesAnExistingFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("capture", [9, 9, 9])
         let file = try OutputFile(replacing: path)
@@ -82,8 +82,8 @@ import Testing
         #expect(errorNumber { try OutputFile(replacing: "/dev/full").append([1]) } == ENOSPC)
     }
 
-    /// A file may have any time, and file systems in memory keep it.
-    @Test(arguments: [Int.min, .max]) func timesOfFilesHaveDifferences(_ seconds: Int) throws {
+    /// A file can have any modification time, and file systems in memory store it unchanged.
+    @Test(arguments: [Int.min, .max]) func boundsExtremeModificationTimes(_ seconds: Int) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("value", [1])
         let time = timespec(tv_sec: seconds, tv_nsec: 0)

@@ -26,7 +26,7 @@ struct FolderReplacementTests {
     }
 
     @Test("an empty folder is one, too")
-    func makesEmpty() throws {
+    func makesAnEmptyFolder() throws {
         let folder = try TemporaryFolder()
         _ = try Self.replace(folder.place("out"), [:])
         #expect(Files.names(in: folder.path) == ["out"])
@@ -70,7 +70,7 @@ struct FolderReplacementTests {
     }
 
     @Test("of two at once the second to commit is refused, and the first stays whole", arguments: [true, false])
-    func refusesTheSecond(exists: Bool) throws {
+    func refusesTheSecondConcurrentCommit(exists: Bool) throws {
         let folder = try TemporaryFolder()
         if exists { _ = try folder.file("out/a", [1]) }
         let first = try FolderReplacement(folder.place("out"))

@@ -46,11 +46,11 @@ import Testing
         "PUT / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
         "PUT / HTTP/1.1\r\nContent-Length:\r\n\r\n",
     ])
-    func whatIsNotHTTPIsRefused(_ text: String) {
+    func refusesMalformedRequests(_ text: String) {
         #expect(throws: HTTPFault.malformed) { try read(text) }
     }
 
-    @Test func limitsHold() {
+    @Test func refusesRequestsAboveTheLimits() {
         #expect(throws: HTTPFault.bodyTooLong(limit: 100)) {
             try read("PUT / HTTP/1.1\r\nContent-Length: 101\r\n\r\n")
         }
@@ -63,7 +63,7 @@ import Testing
         #expect(throws: HTTPFault.headTooLong) { try read(long + "\r\n\r\n", piece: 4096) }
     }
 
-    @Test func anAnswerNamesItsTypeAndItsLength() {
+    @Test func answerStatesItsTypeAndLength() {
         let text = String(decoding: HTTPAnswer(412, "the file has changed").octets, as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 412 Precondition Failed\r\nContent-Type: text/plain; charset=utf-8\r\n"))
         #expect(text.contains("\r\nContent-Length: 21\r\n"))

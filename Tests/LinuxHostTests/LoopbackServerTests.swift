@@ -27,7 +27,7 @@ import Testing
         #expect(try LoopbackServer(bodyLimit: 1).address != server.address)
     }
 
-    @Test func thePageItselfIsAnswered() throws {
+    @Test func acceptsRequestsOfItsOwnPage() throws {
         for host in ["127.0.0.1:\(port)", "localhost:\(port)", "LOCALHOST:\(port)"] {
             #expect(try server.refusal(of: request("/\(token)/", host: host)) == nil)
         }
@@ -46,14 +46,14 @@ import Testing
         }
     }
 
-    @Test func aNameThatLeadsHereIsRefused() throws {
+    @Test func refusesOtherHostNames() throws {
         for host in ["evil.example", "evil.example:\(port)", "127.0.0.1", "127.0.0.1:1", "0.0.0.0:\(port)", ""] {
             #expect(try server.refusal(of: request("/\(token)/", host: host))?.status == 403, "\(host)")
         }
         #expect(try server.refusal(of: request("/\(token)/"))?.status == 403)
     }
 
-    @Test func anotherPageIsRefused() throws {
+    @Test func refusesRequestsFromOtherOrigins() throws {
         for origin in [
             "http://evil.example", "null", "https://127.0.0.1:\(port)", "http://127.0.0.1:\(port).evil.example",
         ] {

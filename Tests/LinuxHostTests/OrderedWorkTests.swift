@@ -16,7 +16,7 @@ struct OrderedWorkTests {
     }
 
     @Test("nobody works further ahead than the window")
-    func waitsForTheTaker() throws {
+    func worksNoFurtherAheadThanTheWindow() throws {
         let made = Mutex(0)
         let work = try OrderedWork(pieces: .max, window: 3, threads: 4) { number in
             made.withLock { $0 += 1 }
@@ -32,20 +32,20 @@ struct OrderedWorkTests {
     }
 
     @Test("a taker that waits for too long is told")
-    func tellsWhatIsLate() throws {
+    func reportsALatePiece() throws {
         let gate = Monitor(false)
         let work = try OrderedWork(pieces: 1, window: 1) { _ in gate.wait { $0 ? true : nil } ?? false }
         guard case .late = work.next(milliseconds: 20) else {
-            Issue.record("the piece cannot be there")
+            Issue.record("the piece was returned before it could be made")
             return
         }
         gate.change { $0 = true }
         guard case .piece(true) = work.next(milliseconds: 10_000) else {
-            Issue.record("the piece should be there")
+            Issue.record("the piece was not returned")
             return
         }
         guard case .over = work.next(milliseconds: 10_000) else {
-            Issue.record("there is one piece only")
+            Issue.record("the work did not end after its only piece")
             return
         }
     }

@@ -59,7 +59,7 @@ struct PlantedFileTests {
     }
 
     @Test(arguments: Plant.allCases, [true, false])
-    func draftsAreNotThoseOfOthers(_ kind: Plant, _ isNew: Bool) throws {
+    func doesNotUseDraftFilesOfOthers(_ kind: Plant, _ isNew: Bool) throws {
         let path = folder.place("open/out")
         let planted = try plant(kind, ".out.new")
         let before = status(planted)
@@ -75,7 +75,7 @@ struct PlantedFileTests {
     }
 
     @Test(arguments: Plant.allCases)
-    func newDirectoriesAreNotThoseOfOthers(_ kind: Plant) throws {
+    func doesNotUseDraftDirectoriesOfOthers(_ kind: Plant) throws {
         _ = try folder.file("open/out/a", [1])
         let planted = try plant(kind, ".out.new")
         let before = status(planted)
@@ -92,7 +92,7 @@ struct PlantedFileTests {
     }
 
     /// Other users cannot enter a new directory before it is complete.
-    @Test func draftsAreForTheirOwnerAlone() throws {
+    @Test func draftDirectoryIsPrivate() throws {
         let replacement = try FolderReplacement(folder.place("open/out"))
         try replacement.put("a", [2])
         let draft = try #require(Files.names(in: folder.place("open")).first)
@@ -149,7 +149,7 @@ struct PlantedFileTests {
         try Files.refuseForeign(path)
     }
 
-    @Test func draftsOfKilledProcessesAreRemovedAndNoOthers() throws {
+    @Test func removesOnlyDraftsOfKilledProcesses() throws {
         let names = [
             ".a.0123456789abcdef.pharos-draft", ".foreign.0123456789abcdef.pharos-draft",
             ".held.0123456789abcdef.pharos-draft", ".a.0123456789ABCDEF.pharos-draft", ".a.123.pharos-draft",
@@ -175,7 +175,7 @@ struct PlantedFileTests {
         (mode_t(0o700), uid_t(0), true), (0o755, 0, true), (0o1777, 0, true), (0o777, 0, false), (0o770, 0, false),
         (0o700, stranger, false), (0o755, stranger, false),
     ])
-    func keysNeedDirectoriesThatOthersLeaveAlone(_ mode: mode_t, _ owner: uid_t, _ isSafe: Bool) throws {
+    func refusesKeysInDirectoriesThatOthersMayChange(_ mode: mode_t, _ owner: uid_t, _ isSafe: Bool) throws {
         let place = folder.place("open")
         try #require(unsafe chown(place, owner, owner) == 0 && chmod(place, mode) == 0)
         let (made, replaced) = ("\(place)/made", "\(place)/replaced")
@@ -217,7 +217,7 @@ struct PlantedFileTests {
         #expect(try weakness(stranger, 0o600, in: 0o750) == .belongs(toUser: stranger))
     }
 
-    @Test func rightsAreKeptWhereThatIsAsked() throws {
+    @Test func keepsRightsIfRequested() throws {
         let path = try folder.file("profile", text: "old")
         try #require(unsafe chown(path, stranger, 12) == 0 && chmod(path, 0o640) == 0)
         try Files.replace(path, with: secret, keepsRights: true)
@@ -270,7 +270,7 @@ struct PlantedFileTests {
         #expect(Files.names(in: folder.path) == ["first", "links", "real"])
     }
 
-    @Test func linksInCirclesAreAnError() throws {
+    @Test func refusesCircularLinks() throws {
         let folder = try TemporaryFolder()
         try #require(unsafe symlink("b", folder.place("a")) == 0 && symlink("a", folder.place("b")) == 0)
         #expect(errorNumber { try Files.replace(folder.place("a"), with: [1]) } == ELOOP)
@@ -304,7 +304,7 @@ struct PlantedFileTests {
         replacement.discard()
     }
 
-    @Test func devicesAndSocketsAreRefused() throws {
+    @Test func refusesDevicesAndDirectories() throws {
         #expect(errorNumber { _ = try Files.read("/dev/zero") } == EINVAL)
         #expect(errorNumber { _ = try Files.read("/dev/null") } == EINVAL)
         #expect(errorNumber { _ = try Files.read("/") } == EISDIR)

@@ -41,7 +41,7 @@ import Testing
 
     static let choices: [Set<Privileges.Capability>] = [[], [.netRaw], [.netAdmin], [.netRaw, .netAdmin]]
 
-    @Test(arguments: choices) func onlyWhatIsNeededIsKept(_ needed: Set<Privileges.Capability>) throws {
+    @Test(arguments: choices) func keepsOnlyTheNeededCapabilities(_ needed: Set<Privileges.Capability>) throws {
         let here = Privileges.effective
         let outcome = try keeping(needed)
         #expect(outcome.error == nil)

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [[], [0, 0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 2, 4, 0, 0]] as [[UInt8]])
-    func whatIsNoEventIsPassedOver(_ octets: [UInt8]) {
+    func ignoresInvalidEvents(_ octets: [UInt8]) {
         #expect(RFKillEvent(octets: octets) == nil)
     }
 
@@ -48,7 +48,7 @@ import Testing
         #expect(switches.count == 4)
     }
 
-    @Test func aMachineWithoutSwitchesHasNone() {
+    @Test func findsNoSwitchesInAMissingDirectory() {
         #expect(RFKill.switches(in: "/nowhere/at/all") == [])
     }
 }

@@ -24,7 +24,7 @@ import Testing
         #expect(Files.names(in: folder.path) == ["state.json"])
     }
 
-    @Test func aFileThatIsSomethingElseIsNotReplaced() throws {
+    @Test func keepsAFileWithOtherContents() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("lobby.json", old)
         func replace(_ path: String) throws {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func piecesMakeAFile() throws {
+    @Test func writesAFileFromPieces() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("map.json", old)
         try #require(unsafe chmod(path, 0o640) == 0)
@@ -61,7 +61,7 @@ import Testing
         #expect(Set(Files.names(in: folder.path)) == ["map.json", "empty"])
     }
 
-    @Test func piecesThatEndEarlyLeaveTheOldFile() throws {
+    @Test func keepsTheOldFileIfWritingFails() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("map.json", old)
         #expect(
@@ -84,7 +84,7 @@ import Testing
         #expect(try reader.read(upTo: 100) == old)
     }
 
-    @Test func modeIsTheOneAskedForWhateverTheMask() throws {
+    @Test func setsTheRequestedModeDespiteTheUmask() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("file")
         let before = umask(0o077)
@@ -95,7 +95,7 @@ import Testing
         #expect(mode(path) == 0o600)
     }
 
-    @Test func whatAKilledProcessLeftIsRemoved() throws {
+    @Test func removesTheDraftOfAKilledProcess() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file(".file.0123456789abcdef.pharos-draft", [UInt8](repeating: 1, count: 10_000))
         try Files.replace(folder.place("file"), with: new)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() == 0, "mounting needs root"))
-    func fullDiskKeepsTheOldFileAndLeavesNothing() throws {
+    func keepsTheOldFileOnAFullDisk() throws {
         let disk = try SmallDisk(octets: 16_384)
         let path = disk.folder.place("state")
         try Files.replace(path, with: old)
@@ -129,8 +129,8 @@ import Testing
         #expect(try Files.read(path) == old)
     }
 
-    /// Concurrent writers do not mix their data: each writes a whole file.
-    @Test func writersDoNotMix() throws {
+    /// A reader finds the whole data of one writer at any time.
+    @Test func concurrentWritersDoNotMix() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("file")
         let finished = Collector()
@@ -157,7 +157,7 @@ import Testing
         #expect(Files.names(in: folder.path) == ["file"])
     }
 
-    @Test func removingWhatIsNotThereIsNoError() throws {
+    @Test func removesAMissingFileWithoutAnError() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("file", old)
         try Files.remove(path)

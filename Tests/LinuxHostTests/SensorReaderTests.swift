@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func whatAutoChoseIsToldOnce() throws {
+    @Test func reportsTheAutomaticChoiceOnce() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.auto, box)
         #expect(bench.read() == 48_199)
@@ -35,7 +35,7 @@ import Testing
         #expect(bench.reader.name?.description == "thermal:cpu-thermal")
     }
 
-    @Test func sensorThatVanishesIsUnknownAndToldOnce() throws {
+    @Test func reportsALostSensorOnceAndItsReturn() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.named(try SensorName("thermal:cpu-thermal", for: .temperature)), box)
         #expect(bench.read() == 48_199 && bench.events.isEmpty)
@@ -63,7 +63,7 @@ import Testing
         #expect(bench.reader.name?.description == "thermal:cpu-thermal")
     }
 
-    @Test func sensorThatMovesToAnotherNumberGoesOn() throws {
+    @Test func followsASensorToAnotherNumber() throws {
         let box = try MadeUpBox(["class/hwmon/hwmon3/name": "bme280", "class/hwmon/hwmon3/temp1_input": "21000"])
         var bench = Bench(.named(try SensorName("hwmon:bme280:temp1", for: .temperature)), box)
         #expect(bench.read() == 21_000)
@@ -73,7 +73,7 @@ import Testing
         #expect(bench.read() == 22_000 && bench.events.isEmpty)
     }
 
-    @Test func failedReadingIsUnknownAndNoNewsBeforeTheThird() throws {
+    @Test func reportsALossAfterThreeFailedReadings() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.named(try SensorName("thermal:cpu-thermal", for: .temperature)), box)
         #expect(bench.read() == 48_199)
@@ -94,7 +94,7 @@ import Testing
         #expect(bench.read() == 47_000 && bench.events.last == "the sensor thermal:cpu-thermal is back")
     }
 
-    @Test func boxWithoutASensorSaysSoOnceAndFindsOneThatComesLater() throws {
+    @Test func reportsAMissingSensorOnceAndFindsALaterOne() throws {
         let box = try MadeUpBox([:])
         var bench = Bench(.auto, box, .voltage)
         for _ in 0..<50 { #expect(bench.read() == nil) }
@@ -108,7 +108,7 @@ import Testing
         #expect(bench.events.last == "telemetry comes from the sensor power:BAT0")
     }
 
-    @Test func namedSensorThatIsNotThereSaysSoOnce() throws {
+    @Test func reportsANamedSensorWithoutReadingOnce() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.named(try SensorName("hwmon:rpi_volt:in0", for: .voltage)), box, .voltage)
         for _ in 0..<50 { #expect(bench.read() == nil) }
@@ -134,9 +134,9 @@ import Testing
         #expect("\(event)".contains("gives no reading: the file contains " + reason), "\(event)")
     }
 
-    /// A tree that changes at random. The reader never shows a value that is not there, and reports losses and returns
-    /// in turn.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func changesAreToldInTurn(_ seed: UInt64) throws {
+    /// A directory tree that changes at random. The reader returns only values of the tree, and reports losses and
+    /// returns alternately.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>) func reportsLossAndReturnAlternately(_ seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.auto, box)
@@ -156,9 +156,9 @@ import Testing
         for (index, isBack) in told.enumerated() { #expect(isBack == (index % 2 == 1)) }
     }
 
-    /// Values and times of files can be any number.
+    /// A file can contain any number. No value is returned if the number is out of range.
     @Test(arguments: ["1125899906842623", "-1125899906842623", "9223372036854775807", "-9223372036854775808", "1e308"])
-    func aFileCanHaveAnyNumber(_ text: String) throws {
+    func survivesAnyNumberInAFile(_ text: String) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("value", text: text)
         for quantity in [SensorQuantity.temperature, .humidity, .charge] {

@@ -31,11 +31,11 @@ import Testing
         ("iio:x", .charge), ("auto", .number), ("iio:x", .number),
     ]
 
-    @Test(arguments: nonsense) func otherTextsNameNoSensor(_ text: String, _ quantity: SensorQuantity) {
+    @Test(arguments: nonsense) func refusesInvalidSensorNames(_ text: String, _ quantity: SensorQuantity) {
         #expect(throws: SensorNameError(text: text, quantity: quantity)) { try SensorChoice(text, for: quantity) }
     }
 
-    @Test func textsThatNameNothingAreAnsweredWithTheForms() {
+    @Test func errorListsTheFormsOfSensorNames() {
         #expect(
             "\(SensorNameError(text: "cpu", quantity: .temperature))"
                 == "\"cpu\" is not the name of a temperature sensor; use auto, or one of the forms "
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// (raw + offset) · scale: (-1000 + 12420) · 2.941176 = 33588.2 thousandths of a degree.
-    @Test func convertersAreCalculated() throws {
+    @Test func computesReadingsOfConverters() throws {
         let box = try MadeUpBox(MadeUpBox.instruments)
         #expect(try box.value("iio:mpu6050", .temperature) == 33_588)
         #expect(try box.value("iio:bme280:temp", .temperature) == 21_250)
@@ -97,7 +97,7 @@ import Testing
         ("-9223372036854775808", nil), (" 5", nil),
     ]
 
-    @Test(arguments: implausible) func readingsThatCannotBeTrueAreUnknown(_ text: String, _ value: Int?) throws {
+    @Test(arguments: implausible) func implausibleReadingsAreUnknown(_ text: String, _ value: Int?) throws {
         let box = try MadeUpBox(["class/thermal/thermal_zone0/type": "cpu", "class/thermal/thermal_zone0/temp": text])
         #expect(try box.value("thermal:cpu", .temperature) == value)
     }
@@ -105,7 +105,7 @@ import Testing
     @Test(arguments: [
         ("0", nil), ("499", nil), ("500", 1), ("-3000000", nil), ("65535000", 65_535), ("65536000", nil),
         ("9223372036854775807", nil),
-    ]) func voltagesAreRoundedMillivolts(_ microvolts: String, _ millivolts: Int?) throws {
+    ]) func roundsVoltagesToMillivolts(_ microvolts: String, _ millivolts: Int?) throws {
         let folder = "class/power_supply/BAT"
         let box = try MadeUpBox(["\(folder)/type": "Battery", "\(folder)/voltage_now": microvolts])
         #expect(try box.value("power:BAT", .voltage) == millivolts)
@@ -119,7 +119,7 @@ import Testing
             ("417", .number, 417_000), ("true", .number, 1000), ("off", .number, 0), ("", .number, nil),
             ("21,5", .temperature, nil), ("200", .temperature, nil), ("101", .charge, nil), ("1e3", .number, nil),
         ] as [(String, SensorQuantity, Int?)])
-    func filesHaveNumbersInTheUnitsOfPeople(_ text: String, _ quantity: SensorQuantity, _ value: Int?) throws {
+    func readsFilesInUsualUnits(_ text: String, _ quantity: SensorQuantity, _ value: Int?) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("value", text: text + "\n")
         let name = try SensorName("file:\(path)", for: quantity)
@@ -129,7 +129,7 @@ import Testing
         #expect(SensorTree().sensor(named: name, quantity)?.read() == nil)
     }
 
-    @Test func otherSensorsOfTheKernelAreFound() throws {
+    @Test func findsSensorsOfIIOHwmonAndOneWire() throws {
         let box = try MadeUpBox([
             "bus/iio/devices/iio:device0/name": "bme280", "bus/iio/devices/iio:device0/in_temp_input": "21250",
             "bus/iio/devices/iio:device0/in_humidityrelative_input": "43210.5",
@@ -161,7 +161,8 @@ import Testing
         (MadeUpBox.laptop, "thermal:x86_pkg_temp", "power:BAT0"),
         (MadeUpBox.instruments, "iio:bme280:temp", "hwmon:ina219:in1"),
         ([:], nil, nil),
-        // A board's monitor: the processor's sensor before the firmware's zone, and only the supply with a label.
+        // On a mainboard, the processor's sensor is preferred to the firmware's zone, and only a supply with a label is
+        // used.
         (
             [
                 "class/thermal/thermal_zone0/type": "acpitz", "class/thermal/thermal_zone0/temp": "27800",
@@ -179,7 +180,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: choices) func autoTakesTheBestThatReads(
+    @Test(arguments: choices) func autoChoosesTheBestSensorWithAReading(
         _ files: [String: String], _ temperature: String?, _ voltage: String?
     ) throws {
         let tree = try MadeUpBox(files)
@@ -187,7 +188,7 @@ import Testing
         #expect(tree.tree.best(.voltage)?.name.description == voltage)
     }
 
-    @Test func unknownSensorsAreAnsweredWithThoseThereAre() throws {
+    @Test func problemListsTheSensorsOfTheMachine() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         func problem(_ text: String, _ quantity: SensorQuantity) throws -> String? {
             box.tree.problem(with: try SensorChoice(text, for: quantity), quantity)

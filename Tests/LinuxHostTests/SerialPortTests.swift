@@ -52,7 +52,7 @@ import Testing
         #expect(settings.c_cflag & tcflag_t(CLOCAL | CREAD) == tcflag_t(CLOCAL | CREAD))
     }
 
-    @Test func leftoversAreThrownAway() throws {
+    @Test func discardsBytesReceivedBeforeOpening() throws {
         let terminal = try Pseudoterminal()
         do {
             _ = try SerialPort.open(terminal.path, rate: 115_200)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aLineIsForOneProgram() throws {
+    @Test func refusesALineThatIsInUse() throws {
         let terminal = try Pseudoterminal()
         do {
             let port = try SerialPort.open(terminal.path, rate: 115_200)
@@ -77,7 +77,7 @@ import Testing
         #expect(holders.contains { $0.id == getpid() })
     }
 
-    @Test func whatIsNoSerialLineIsRefused() throws {
+    @Test func refusesNonSerialFilesAndUnsupportedRates() throws {
         #expect(errorNumber { _ = try SerialPort.open("/dev/null", rate: 115_200) } == ENOTTY)
         #expect(errorNumber { _ = try SerialPort.open("/dev/missing", rate: 115_200) } == ENOENT)
         let terminal = try Pseudoterminal()

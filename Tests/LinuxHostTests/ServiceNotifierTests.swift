@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func withoutAServiceManagerNothingHappens() throws {
+    @Test func sendsNothingWithoutAServiceManager() throws {
         let silent = try notifier([:])
         #expect(!silent.isActive && silent.watchdogMicroseconds == nil)
         try silent.send(.ready, .status("unheard"))
@@ -55,11 +55,11 @@ import Testing
     }
 
     @Test(arguments: ["relative", "@", "vsock:2:1", String(repeating: "/long", count: 30)])
-    func namesThatAreNoneAreErrors(_ name: String) throws {
+    func refusesInvalidSocketNames(_ name: String) throws {
         #expect(throws: SystemError.self) { try self.notifier(["NOTIFY_SOCKET": name]) }
     }
 
-    @Test func managerThatIsGoneIsAnError() throws {
+    @Test func reportsAMissingServiceManager() throws {
         let folder = try TemporaryFolder()
         let name = folder.place("notify")
         let notifier = try notifier(["NOTIFY_SOCKET": name])
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// A full queue delays nothing. Messages that did not fit arrive later, in order.
-    @Test func busyManagerIsNotWaitedFor() throws {
+    @Test func doesNotWaitForABusyManager() throws {
         let name = "@pharos-test-busy-\(getpid())"
         let manager = try Manager(name)
         let notifier = try notifier(["NOTIFY_SOCKET": name])
@@ -97,7 +97,7 @@ import Testing
         (["WATCHDOG_USEC": "18446744073709551615"], nil), ([:], nil),
     ]
 
-    @Test(arguments: watchdogs) func watchdogIsTheOneOfThisProcess(
+    @Test(arguments: watchdogs) func usesOnlyTheWatchdogOfThisProcess(
         _ environment: [String: String], _ period: UInt64?
     ) throws {
         let all = environment.merging(["NOTIFY_SOCKET": "@nobody"]) { $1 }

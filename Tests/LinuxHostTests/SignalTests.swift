@@ -47,8 +47,8 @@ import Testing
         #expect(SignalDescriptor.termination.starts(with: [SIGINT, SIGTERM, SIGQUIT]))
     }
 
-    /// The time of the first signal is kept after the signal was read.
-    @Test func aSignalThatWasTakenIsRemembered() throws {
+    /// The second signal does not change the time.
+    @Test func keepsTheTimeOfTheFirstSignal() throws {
         let taken = try onItsOwnThread { () -> [Bool] in
             guard let signals = try? SignalDescriptor([SIGUSR1]) else { return [] }
             let before = signals.takenAt != nil

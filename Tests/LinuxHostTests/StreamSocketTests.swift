@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func tcpPort0TakesAFreeOne(_ host: String) throws {
+    func tcpPort0SelectsAFreePort(_ host: String) throws {
         let (listener, port) = try StreamSocket.listen(host: host, port: 0)
         #expect(port != 0)
         try exchange(try StreamSocket.connect(host: host, port: port), listener)
@@ -44,7 +44,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test func nobodyThere() throws {
+    @Test func refusesAConnectionWithoutAListener() throws {
         let port: UInt16
         do { (_, port) = try StreamSocket.listen(host: "127.0.0.1", port: 0) }
         #expect(
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func busyUnixListenerIsWaitedFor() throws {
-        // The last client may be gone before it is served, which would end the whole process.
+        // The last client may have disconnected before it is served. Writing to it would end the test process.
         SignalDescriptor.ignoreBrokenPipes()
         let folder = try TemporaryFolder()
         let path = folder.place("a.sock")

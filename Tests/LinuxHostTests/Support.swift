@@ -30,7 +30,8 @@ final class LockingProcess {
     /// The process id.
     let number: Int32
 
-    /// - Parameter says: The second line of the file, after the process id; `nil` for none.
+    /// - Parameter says: The second line of the file, after the process id; `nil` to lock the file for reading and
+    ///   leave its contents.
     init(_ path: String, says: String?) throws {
         let mode = says == nil ? "<" : "+<"
         let kind = says == nil ? 0 : 1

@@ -10,7 +10,7 @@ import Testing
             ("xterm", ["en_US.utf8"], false), ("xterm", ["C", "de_DE.UTF-8"], true), ("xterm", [], false),
             ("dumb", ["C.UTF-8"], true), (nil, [], false),
         ] as [(String?, [String], Bool)])
-    func theLocaleAndTheTerminalDecide(_ term: String?, _ locale: [String], _ isPlain: Bool) {
+    func isPlainDependsOnTheLocaleAndTheTerminal(_ term: String?, _ locale: [String], _ isPlain: Bool) {
         #expect(Terminal.isPlain(term: term, locale: locale) == isPlain)
     }
 
@@ -22,7 +22,7 @@ import Testing
         #expect(Terminal.plain("▂▃▄▅▆▇").count == 6)
     }
 
-    @Test func aBlockIsDrawnOverItself() {
+    @Test func redrawsABlockInPlace() {
         var block = LiveBlock()
         let size = Terminal.Size(columns: 80, rows: 24)
         #expect(block.frame(["a", "b"], on: size) == "\r\u{1B}[Ka\n\r\u{1B}[Kb\n\u{1B}[J")
@@ -30,7 +30,7 @@ import Testing
         #expect(block.frame(["d"], on: size).hasPrefix("\u{1B}[1A"))
     }
 
-    @Test func aBlockOnATerminalOfAnotherSizeClearsIt() {
+    @Test func clearsTheScreenIfTheSizeHasChanged() {
         var block = LiveBlock()
         _ = block.frame(["a", "b"], on: Terminal.Size(columns: 80, rows: 24))
         let small = Terminal.Size(columns: 40, rows: 3)

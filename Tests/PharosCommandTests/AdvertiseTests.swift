@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func linesOfJSONTellWhatHappens() throws {
+    @Test func jsonReportsOnAirAndOffAir() throws {
         let begin = MonotonicClock.nanoseconds()
         let result = try Program.run(
             Self.url + ["--json", "--duration-s", "1.2", "--interval-ms", "100", "--radio-power-dbm", "4"])
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["raspberry-pi", "zephyr", "intel", "core-4"])
-    func everyModelSendsAndIsHeard(_ model: String) throws {
+    func everyModelSendsAndIsReceived(_ model: String) throws {
         let result = try Program.run(Self.url + ["--like", model, "--duration-s", "0.8"])
         #expect(result.code == 0 && result.errors.isEmpty)
         let lines = result.output.split(separator: "\n").map(String.init)
@@ -69,7 +69,7 @@ import Testing
         #expect(lines[9].contains(" times at ") && lines[9].hasSuffix(": Eddystone-URL http://a.info/x, 0 dBm at 0 m"))
     }
 
-    @Test func theReportsOfEachFrameAreCounted() throws {
+    @Test func countsReceivedReportsOfEachFrame() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file(
             "two.json",
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func signalsTakeItOffTheAir(_ signal: Int32) throws {
+    func signalsEndAdvertising(_ signal: Int32) throws {
         let program = try RunningProgram(Self.url + ["--json"])
         try #require(program.prints("\"on-air\""))
         usleep(300_000)
@@ -98,7 +98,7 @@ import Testing
         #expect(lines.count == 2 && lines[1].hasPrefix("{\"event\":\"off-air\",\"events\":"))
     }
 
-    @Test func secondSignalDoesNoHarm() throws {
+    @Test func furtherSignalsAreIgnored() throws {
         let program = try RunningProgram(Self.url + ["--json"])
         try #require(program.prints("\"on-air\""))
         for _ in 0..<5 { program.signal(SIGINT) }
@@ -106,7 +106,7 @@ import Testing
         #expect(result.code == 0 && result.output.contains("\"off-air\""))
     }
 
-    @Test func quietSaysNothing() throws {
+    @Test func quietPrintsNothing() throws {
         #expect(
             try Program.run(Self.url + ["--quiet", "--duration-s", "0.2"])
                 == Program.Result(output: "", errors: "", code: 0))
@@ -152,7 +152,7 @@ import Testing
         ("url --url https://a.org", "02010603 03aafe 0816aafe10ee 0361 08"),
         ("ibeacon --uuid \(uuid) --major 1 --minor 2", "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5"),
     ])
-    func aFrameWithoutAMeasuredPowerSendsATypicalOneAndSaysSo(_ words: String, _ octets: String) throws {
+    func sendsAndReportsATypicalMeasuredPower(_ words: String, _ octets: String) throws {
         let octets = octets.filter { $0 != " " }
         let encoded = try Program.shell("exec \"$0\" encode \(words)")
         #expect(encoded.code == 0 && encoded.output == octets + "\n", "\(encoded)")
@@ -172,7 +172,7 @@ import Testing
         ("plan collisions --beacons 5 --intervall-ms 100", "'--intervall-ms'. Did you mean '--interval-ms'?"),
         ("plan density --detect-within 10", "'--detect-within'. Did you mean '--detect-within-s'?"),
     ])
-    func aMisspelledOptionIsNamedBeforeWhatIsMissingBecauseOfIt(_ words: String, _ sentence: String) throws {
+    func reportsAMisspelledOptionBeforeAMissingOne(_ words: String, _ sentence: String) throws {
         let result = try Program.shell("exec \"$0\" \(words)")
         #expect(result.code == 64 && result.errors.hasPrefix("pharos: Unknown option \(sentence)\n"), "\(result)")
     }
@@ -182,7 +182,7 @@ import Testing
         ("--detect-within-s '0.5 min' --probability 95%", "--detect-within-s 30 --probability 0.95"),
         ("--detect-within-s 15000ms --probability '95 %'", "--detect-within-s 15 --probability .95"),
     ])
-    func timesAndProbabilitiesAreReadAsPeopleWriteThem(_ words: String, _ plain: String) throws {
+    func acceptsTimesWithUnitsAndProbabilitiesInPercent(_ words: String, _ plain: String) throws {
         let results = try [words, plain].map { try Program.shell("exec \"$0\" plan interval --beacons 5 \($0) --json") }
         #expect(results[0].code == 0 && results[0] == results[1], "\(results)")
         let unclear = try Program.shell("exec \"$0\" plan interval --beacons 5 --detect-within-s 9 --probability 1.5")
@@ -215,12 +215,12 @@ import Testing
         ("temprature=21", "BTHome has no object temprature; did you mean temperature?"),
         ("door=maybe", "door takes true or false, on or off"), ("button=hit", "button takes one of none, press, "),
     ])
-    func wrongValuesOfBTHomeAreAnsweredWithTheForms(_ value: String, _ sentence: String) throws {
+    func explainsWrongBTHomeValues(_ value: String, _ sentence: String) throws {
         let result = try Program.run("encode", "bthome", "--value", value)
         #expect(result.code == 64 && result.errors.contains(sentence), "\(result)")
     }
 
-    @Test func valuesOfBTHomeAreReadAsDecodePrintsThem() throws {
+    @Test func encodeAcceptsBTHomeValuesAsDecodePrintsThem() throws {
         let values = ["door=on", "window=false", "button=long_press", "dimmer=rotate_left 3", "command=step_up 05"]
         let encoded = try Program.run(["encode", "bthome", "--value"] + values)
         #expect(encoded.code == 0, "\(encoded)")

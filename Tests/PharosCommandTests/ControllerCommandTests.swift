@@ -32,7 +32,7 @@ import Testing
         #expect(!Files.exists(path))
     }
 
-    @Test func tcpPort0IsAFreeOne() throws {
+    @Test func listensOnAFreePortForTCPPort0() throws {
         let controller = try RunningProgram(["controller", "--listen", "tcp:127.0.0.1:0", "--like", "core-4"])
         try #require(controller.prints("\n"))
         let address = try #require(controller.output.split(separator: "\n").first?.dropFirst("listening ".count))
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// If a host does not read and its backlog is full, no more commands are accepted from it.
-    @Test func hostThatReadsNothingCostsLittle() throws {
+    @Test func boundsMemoryForAHostThatDoesNotRead() throws {
         SignalDescriptor.ignoreBrokenPipes()
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)"])
@@ -59,10 +59,10 @@ import Testing
         try host.writeAll(batch)
         usleep(200_000)
         let before = try #require(controller.residentKilobytes)
-        // Until no more is accepted. Each of these commands has an answer of seven octets.
+        // Write until the controller accepts no more. The answer to each of these commands has seven octets.
         while (try? host.writeAll(batch, timeoutMilliseconds: 4000)) != nil {}
         #expect(try #require(controller.residentKilobytes) < before + 4096)
-        // When the host reads again, it continues without a missing answer.
+        // When the host reads again, it receives the waiting answers.
         var framer = H4Framer()
         var answers = 0
         while try Poller.wait([.init(host, .read)], milliseconds: 1000) == [true] {
@@ -73,7 +73,7 @@ import Testing
         #expect(framer.pending == 0)
     }
 
-    @Test func adaptersAsksTheController() throws {
+    @Test func adaptersCommandQueriesTheController() throws {
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)", "--like", "zephyr"])
         try #require(controller.prints("listening"))
@@ -101,7 +101,7 @@ import Testing
                 + "\"receiveErrors\":null,\"usedBy\":[],\"note\":null}]}\n")
     }
 
-    @Test func controllerThatDiesUnderABeaconIsGone() throws {
+    @Test func advertiseReportsALostController() throws {
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)"])
         try #require(controller.prints("listening"))
@@ -124,7 +124,7 @@ import Testing
         "tcp:localhost", "tcp:localhost:", "tcp:localhost:+1", "tcp:localhost:-0", "tcp:localhost:65536",
         "tcp:localhost:1 ", "tcp:localhost:0x10", "tcp:localhost:\u{661}", "tcp:\u{301}a:1", "unix:", "unix", ":", "",
     ])
-    func malformedAddressIsAMistake(_ address: String) throws {
+    func refusesMalformedAddresses(_ address: String) throws {
         let result = try Program.run("controller", "--listen", address)
         #expect(result.code == 64 && result.output.isEmpty)
         #expect(result.errors.contains("use unix:PATH, tcp:HOST:PORT or vhci"))
@@ -157,7 +157,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test func controllerThatNeverAnswersIsGivenUpInTime() throws {
+    @Test func advertiseTimesOutOnASilentController() throws {
         let path = folder.place("silent.sock")
         let listener = try StreamSocket.listen(path: path)
         let begin = MonotonicClock.nanoseconds()
@@ -170,7 +170,7 @@ import Testing
         withExtendedLifetime(listener) {}
     }
 
-    @Test func controllerThatSpeaksSomethingElseIsRefused() throws {
+    @Test func refusesAPeerThatDoesNotSendHCI() throws {
         let path = folder.place("http.sock")
         let listener = try StreamSocket.listen(path: path)
         try BackgroundThread.start {
@@ -186,9 +186,9 @@ import Testing
         #expect(result.errors.hasPrefix("pharos: the received bytes are not an HCI packet: unix:\(path): "))
     }
 
-    /// A host that sends commands and never reads must not fill the controller's memory. The controller accepts no more
-    /// commands, and loses no answer.
-    @Test func hostThatNeverReadsDoesNotEatMemory() throws {
+    /// A host that sends commands and does not read must not fill the controller's memory. The controller stops
+    /// accepting its commands, and loses no answer.
+    @Test func servesOtherHostsWhileOneDoesNotRead() throws {
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)", "--like", "intel"])
         try #require(controller.prints("listening"))
@@ -198,7 +198,7 @@ import Testing
         let batch = (0..<1000).flatMap { _ in command }
         #expect(try answers(other))
         let before = try #require(controller.residentKilobytes)
-        // All answers would be 14 MB. What does not fit into the stream for a second is refused.
+        // The answers to all commands would have 14 MB. The host stops when the stream accepts nothing for a second.
         var asked = 0
         while asked < 200_000 * command.count {
             let rest = batch[(asked % command.count)...]
@@ -212,7 +212,7 @@ import Testing
         #expect(try answers(other))
         let after = try #require(controller.residentKilobytes)
         #expect(after - before < 8000)
-        // When the host reads, it gets the answer to each of its commands.
+        // When the host reads, it receives the answer to each of its commands.
         let expected = asked / command.count * 71
         var octets = 0
         while octets < expected, try Poller.wait([.init(deaf, .read)], milliseconds: 5000) == [true] {
@@ -225,7 +225,7 @@ import Testing
         #expect(try Poller.wait([.init(deaf, .read)], milliseconds: 5000) == [true])
     }
 
-    /// Returns true if a Reset is answered: then earlier commands on other streams are processed too.
+    /// Returns true if a Reset is answered. Then earlier commands on other streams have been processed too.
     private func answers(_ stream: Descriptor) throws -> Bool {
         try stream.writeAll(HCIReset().packet.h4)
         guard try Poller.wait([.init(stream, .read)], milliseconds: 30_000) == [true] else { return false }

@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: payloads)
-    func frameInWordsAndInJSON(_ payload: Payload) throws {
+    func decodesFramesAsTextAndJSON(_ payload: Payload) throws {
         let json = "{\"octets\":\"\(payload.hex)\",\(payload.json),\"problems\":[]}\n"
         #expect(try Program.run("decode", payload.hex) == Self.succeeds(payload.words + "\n"))
         #expect(try Program.run("decode", payload.hex, "--json") == Self.succeeds(json))
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: ["02 01 06", "02:01:06", "020106", "02-01-06", "0x020106", "0x02 0X01 0x06"])
-    func octetsAreWrittenAsPeopleHaveThem(_ text: String) throws {
+    func acceptsBytesWithSeparatorsAndPrefixes(_ text: String) throws {
         #expect(try Program.run("decode", text) == Self.succeeds("Flags: 06\n"))
         #expect(try Program.run(["decode", "-"], input: text + "\n") == Self.succeeds("Flags: 06\n"))
     }
@@ -105,7 +105,7 @@ import Testing
         #expect(json.map { $0.prefix(18) } == ["{\"octets\":\"020106\"", "{\"octets\":\"020104\""])
     }
 
-    @Test func emptyLinesHoldNothingAndCount() throws {
+    @Test func skipsEmptyLinesButCountsThem() throws {
         #expect(try Program.run(["decode", "-"], input: "\n020106\r\n \n") == Self.succeeds("Flags: 06\n"))
         let wrong = try Program.run(["decode", "-"], input: "020106\n\nzz\n")
         #expect(wrong.code == 65 && wrong.errors.hasPrefix("pharos: standard input:3: "))
@@ -125,7 +125,7 @@ import Testing
                 """)
     }
 
-    @Test func onlySomeOfManyBadLinesAreTold() throws {
+    @Test func reportsTheFirstBadLinesAndCountsTheRest() throws {
         let long = String(repeating: "0", count: 70_000)
         let input = "020106\n\(long)\n" + String(repeating: "zz\n", count: 200_000) + "020104\r\n"
         let result = try Program.run(["decode", "-", "--json"], input: input)
@@ -137,7 +137,7 @@ import Testing
         #expect(told.last == "pharos: standard input: 199981 more lines could not be decoded")
     }
 
-    /// Each line is decoded when it arrives, also from a named pipe, and is not kept.
+    /// Each line is decoded when it arrives, also from a named pipe, and is not kept in memory.
     @Test func inputIsStreamed() throws {
         SignalDescriptor.ignoreBrokenPipes()
         let folder = try TemporaryFolder()
@@ -162,7 +162,7 @@ import Testing
         #expect(program.end().code == 65)
     }
 
-    @Test func capturesOfEveryFormatAreDecoded() throws {
+    @Test func decodesPcapAndRefusesOtherLinkTypes() throws {
         let folder = try TemporaryFolder()
         let event: [UInt8] = [4, 0x3E, 15, 2, 1, 3, 1, 1, 2, 3, 4, 5, 0xC6, 3, 2, 1, 6, 0xC4]
         let header: [UInt8] = [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 8)
@@ -182,14 +182,14 @@ import Testing
                         + "256 and 272 (LE link layer) are\n", code: 65))
     }
 
-    @Test func receivedNamesDoNotCommandTheTerminal() throws {
+    @Test func escapesControlCharactersInReceivedNames() throws {
         let result = try Program.run("decode", "07091b5b324a0a41", "--explain")
         #expect(result.code == 0)
         #expect(result.output.contains(" of \"\\u{1B}[2J\\u{A}A\""))
         #expect(result.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
     }
 
-    @Test func shortenedRecordsAreTold() throws {
+    @Test func reportsShortenedRecords() throws {
         let folder = try TemporaryFolder()
         // Two records of H4 packets of 8 octets, of which 2 were kept.
         let record: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0xE0, 0, 0, 0, 0, 0, 0, 4, 0x3E]
@@ -202,7 +202,7 @@ import Testing
                     errors: "pharos: \(path): 2 records were shortened by the capturing program\n", code: 0))
     }
 
-    @Test func encryptedTelemetryIsOpenedWithItsKey() throws {
+    @Test func decryptsTelemetryWithItsKey() throws {
         let arguments = [
             "decode", "0201060303aafe1516aafe2001d4dfc281194a7a8daa84acdd1234e9be", "--identity-key", EncodeTests.key,
             "--rotation-exponent", "10", "--time-s",
@@ -221,7 +221,7 @@ import Testing
         #expect(try Program.run(arguments + ["1", "--json"]).output.contains("\"decrypted\":null"))
     }
 
-    @Test func lintListsWhatIsBrokenAndEndsWith1() throws {
+    @Test func lintListsBrokenRulesAndExitsWith1() throws {
         let line =
             "byte 3: the structure claims 5 bytes, but 1 are left (Core Specification 5.4, Vol 3 Part C 11)\n"
         #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
@@ -238,7 +238,7 @@ import Testing
                 + "\"frames\":[],\"problems\":[{\"offset\":3,\"rule\":\"truncated-structure\","
                 + "\"message\":\"the structure claims 5 bytes, but 1 are left\","
                 + "\"source\":\"Core Specification 5.4, Vol 3 Part C 11\"}]}\n")
-        // One bad line among good ones is enough.
+        // One bad line among good ones gives the exit code 1.
         #expect(try Program.run(["decode", "-", "--lint"], input: "020106\n02010605ff\n020106\n").code == 1)
     }
 }

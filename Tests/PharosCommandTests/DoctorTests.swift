@@ -39,7 +39,7 @@ import Testing
         "run/systemd/timesync/synchronized": "",
     ]
 
-    @Test func virtualBeaconOnAnInstalledBoxIsInOrder() throws {
+    @Test func reportsNoProblemOfAnInstalledVirtualBeacon() throws {
         try put(Self.raspberryPi)
         let result = try Program.run("doctor", "--root", folder.path, "--adapter", "virtual")
         #expect(
@@ -76,7 +76,7 @@ import Testing
         #expect(result.code == 0 && result.errors == "")
     }
 
-    @Test func controllerThatIsNotThereStopsTheBeacon() throws {
+    @Test func reportsAMissingControllerAsAFailure() throws {
         let path = folder.place("no-socket")
         let found = try lines("controller", "--adapter", "unix:\(path)")
         #expect(
@@ -89,7 +89,7 @@ import Testing
         #expect(result.output.contains("\n1 problem prevents a beacon on unix:\(path), "))
     }
 
-    @Test func adapterThatIsNotThereStopsTheBeacon() throws {
+    @Test func reportsAMissingAdapterAsAFailure() throws {
         let result = try Program.run("doctor", "--root", folder.path, "--adapter", "hci77")
         #expect(result.code == 1)
         #expect(result.output.contains("fail  kernel ") || result.output.contains(" hci77 is missing\n"))

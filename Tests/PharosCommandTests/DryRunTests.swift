@@ -3,9 +3,9 @@ import Testing
 /// The commands that are sent, in hexadecimal, with names and fields. The expectations were derived by hand from the
 /// Core Specification.
 @Suite struct DryRunTests {
-    /// For a controller that is not shared.
+    /// Arguments for a controller that is not shared. The name of a model follows.
     private static let url = shared + ["--adapter", "virtual", "--like"]
-    /// For a raw hciN, which the advertiser uses if no adapter is named.
+    /// Arguments without an adapter. The advertiser then uses a raw hciN.
     private static let shared = [
         "advertise", "url", "--url", "http://a.info/x", "--measured-power-dbm", "0", "--address", "C0:11:22:33:44:55",
         "--interval-ms", "200", "--radio-power-dbm", "0", "--dry-run",
@@ -126,12 +126,12 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix("{\"opcode\":\"0x") && $0.hasSuffix("}}") })
     }
 
-    @Test func nothingIsOpened() throws {
+    @Test func opensNoAdapter() throws {
         let result = try Program.run(Self.shared + ["--like", "intel", "--adapter", "unix:/missing.sock"])
         #expect(result.code == 0 && result.errors.isEmpty)
     }
 
-    @Test func anAdapterBesideTheKernelIsNeitherResetNorMasked() throws {
+    @Test func doesNotResetOrMaskASharedAdapter() throws {
         let result = try Program.run(Self.shared + ["--like", "intel", "--adapter", "hci7"])
         let commands = result.output.split(separator: "\n").filter { $0.hasPrefix("01 ") }.map(String.init)
         #expect(
@@ -179,7 +179,7 @@ import Testing
         #expect(!own.output.contains("shared"))
     }
 
-    @Test func aCaptureOfNothingIsRefused() throws {
+    @Test func refusesACaptureOfADryRun() throws {
         #expect(try Program.run(Self.shared + ["--capture", "/missing/file"]).code == 64)
     }
 }

@@ -79,7 +79,7 @@ import Testing
         let padded = Self.octets(frame.hex) + [String](repeating: "00", count: 31 - count)
         let length = String(count, radix: 16)
         let line = (["hcitool -i hci0 cmd 0x08 0x0008", length.count == 1 ? "0" + length : length] + padded)
-        // Parameters before data, data before enable: the whole sequence that starts the advertising.
+        // The sequence that starts advertising: parameters, data, enable.
         let sequence = [
             "hcitool -i hci0 cmd 0x08 0x0006 a0 00 a0 00 03 00 00 00 00 00 00 00 00 07 00",
             line.joined(separator: " "), "hcitool -i hci0 cmd 0x08 0x000a 01",
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: frames)
-    func jsonIsWhatDecodeSays(_ frame: Frame) throws {
+    func jsonEqualsTheOutputOfDecode(_ frame: Frame) throws {
         let encoded = try Program.run(["encode"] + frame.arguments + ["--format", "json"])
         #expect(encoded.code == 0 && encoded.output.hasPrefix("{\"octets\":\"\(frame.hex)\",\"structures\":[{"))
         #expect(try Program.run("decode", frame.hex, "--json") == encoded)
@@ -133,7 +133,7 @@ import Testing
 
         """
 
-    @Test func explainTellsEveryOctetOfAURL() throws {
+    @Test func explainDescribesEveryByteOfAURL() throws {
         let table = """
             0201060303aafe0916aafe100002610478
 
@@ -160,7 +160,7 @@ import Testing
         #expect(try Program.run(["encode"] + Self.url.arguments + ["--explain"]) == Self.succeeds(table))
     }
 
-    @Test func explainTellsEveryOctetOfAnIBeacon() throws {
+    @Test func explainDescribesEveryByteOfAnIBeacon() throws {
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let octets = Self.octets(uuid.filter { $0 != "-" }).enumerated().map { index, octet in
             "\(index < 1 ? "     " : "    ")\(9 + index)   \(octet)  UUID            \(uuid), byte \(index + 1) of 16\n"
@@ -226,12 +226,12 @@ import Testing
         ("url --url https://example.org --measured-power-dbm \u{2212}59", "after 0x); did you mean -59?"),
         ("bthome --value temperature=1 --encryption-key 0011", "the key has 32 hexadecimal digits, not 4"),
     ])
-    func theNumberThatWasMeantIsNamed(_ words: String, _ advice: String) throws {
+    func suggestsTheIntendedNumber(_ words: String, _ advice: String) throws {
         let result = try Program.run(["encode"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 64 && result.errors.contains(advice), "\(result)")
     }
 
-    @Test func aFrameHasTheNameOfItsTypeToo() throws {
+    @Test func acceptsTheTypeNameOfAFrame() throws {
         let short = try Program.run("encode", "url", "--url", "https://example.org")
         let long = try Program.run("encode", "eddystone-url", "--url", "https://example.org")
         #expect(long.code == 0 && long.output == short.output, "\(long)")

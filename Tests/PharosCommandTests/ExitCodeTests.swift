@@ -205,14 +205,14 @@ import Testing
     ]
 
     @Test(arguments: encoding + advertising + others)
-    func mistakeHasItsCodeAndItsSentence(_ mistake: Mistake) throws {
+    func mistakeHasItsExitCodeAndMessage(_ mistake: Mistake) throws {
         let result = try Program.run(mistake.arguments)
         #expect(result.code == mistake.code)
         #expect(result.output.isEmpty)
         #expect(result.errors.split(separator: "\n").first.map(String.init) == mistake.sentence)
     }
 
-    @Test func standardInputIsNamed() throws {
+    @Test func messagesNameStandardInput() throws {
         for (input, sentence) in [
             ("02010\n", "standard input:1: "), ("020106\nzz\n", "standard input:2: \"z\" at character 1 "),
             ("", "standard input: nothing to decode: it is empty"),

@@ -28,7 +28,7 @@ import Testing
         #expect(difference.output == "ansible.cfg\ninventory.json\nprofiles\nroles\nrollout.json\n")
     }
 
-    @Test func theRoleBringsTheUnitsThatThePackageHas() throws {
+    @Test func roleContainsTheUnitsOfThePackage() throws {
         let folder = try generated()
         #expect(try export(folder.place("files"), folder.place("out")).code == 0)
         let files = folder.place("out/roles/pharos/files")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aSecondRunTouchesNothing() throws {
+    @Test func aSecondRunChangesNothing() throws {
         let folder = try generated()
         let times = "find \"$1\" -printf '%p %i %T@\\n' | sort"
         #expect(try export(folder.place("files"), folder.place("out")).code == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(try Program.shell(times, folder.place("out")).output == before)
     }
 
-    @Test func whatPeopleAddedStays() throws {
+    @Test func keepsFilesAndLinesThatUsersAdded() throws {
         let folder = try generated()
         let out = folder.place("out")
         #expect(try export(folder.place("files"), out).code == 0)
@@ -61,7 +61,7 @@ import Testing
                 == "{}\n# ours\n")
     }
 
-    @Test func profilesThatAreNoMoreGo() throws {
+    @Test func removesProfilesWithoutABeacon() throws {
         let folder = try generated()
         let out = folder.place("out")
         #expect(try export(folder.place("files"), out).code == 0)
@@ -79,7 +79,7 @@ import Testing
         ("mkdir profiles", "`pharos fleet export ansible` did not make this"),
         ("echo '{\"pharos\": {\"vars\": {\"pharos_fleet\": \"other\"}}}' >inventory.json", "contains the fleet other"),
     ])
-    func whatOthersPutThereIsNotWrittenOver(_ made: String, _ message: String) throws {
+    func refusesToOverwriteForeignFiles(_ made: String, _ message: String) throws {
         let folder = try generated()
         _ = try Program.shell("mkdir \"$1\" && cd \"$1\" && \(made)", folder.place("out"))
         let before = try Program.shell("find \"$1\" | sort", folder.place("out")).output
@@ -88,7 +88,7 @@ import Testing
         #expect(try Program.shell("find \"$1\" | sort", folder.place("out")).output == before)
     }
 
-    @Test func boxesThatNobodyCanReachAreSaid() throws {
+    @Test func reportsBeaconsWithoutAHost() throws {
         let folder = try generated()
         let file = folder.place("fleet.json")
         _ = try Program.shell("sed -i 's/\"host\": \"pi-0[2-5]\", //' \"$1\"", file)
@@ -102,7 +102,7 @@ import Testing
         #expect(none.code == 78 && none.errors.contains("no beacon has a host"), "\(none.errors)")
     }
 
-    @Test func aProfileThatIsNotTheManifestsIsRefused() throws {
+    @Test func refusesAProfileThatDiffersFromTheManifest() throws {
         let folder = try generated()
         _ = try Program.shell("echo >>\"$1\"", folder.place("files/hall-desk.json"))
         let done = try export(folder.place("files"), folder.place("out"))
@@ -112,7 +112,7 @@ import Testing
         #expect(try export(folder.place("files"), folder.place("out")).code == 66)
     }
 
-    @Test func aPlaceThatIsNotThereIsSaid() throws {
+    @Test func reportsAnOutputBelowAFile() throws {
         let folder = try generated()
         let done = try export(folder.place("files"), folder.place("fleet.json/out"))
         #expect(

@@ -5,7 +5,7 @@ import Testing
 /// Fleets in the planner: `--from-fleet`.
 @Suite struct FleetPlanTests: FleetPlanning {
     @Test(arguments: ["museum", "shop", "car-park"])
-    func planAndCheckSayTheSame(_ name: String) throws {
+    func planAndFleetCheckAgree(_ name: String) throws {
         let file = Self.sample(name)
         let check = try Program.run("fleet", "check", file, "--json")
         let sites = elements(JSONDocument.parse(Array(check.output.utf8)).root?["sites"])
@@ -18,11 +18,11 @@ import Testing
         }
     }
 
-    @Test func theFleetFileItsFolderAndItsManifestSayTheSame() throws {
+    @Test func acceptsAFleetFileItsFolderOrItsManifest() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("museum.json", RepositoryFile("profiles/fleets/museum.json").octets)
         let before = try Program.run("plan", "collisions", "--from-fleet", file)
-        #expect(before.code == 0, "a fleet that has no lock yet can be planned for")
+        #expect(before.code == 0, "a fleet without a lock was refused")
         #expect(try Program.shell("ls \"$1\"", folder.place("")).output == "museum.json\n")
         #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
         for source in [file, folder.place("files"), folder.place("files/manifest.json")] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func theManifestSaysLengthsThatItsTypesDoNot() throws {
+    @Test func readsUnusualPayloadLengthsFromTheManifest() throws {
         let folder = try TemporaryFolder()
         let text = #"""
             {"version":1,"name":"odd","template":{"advertisements":[
@@ -65,7 +65,7 @@ import Testing
         let options = try answer(
             words + " --interval-ms 100 --payload-octets 30" + (isAboutMany ? " --beacons 12" : ""))
         guard case .object(let members) = options.value else {
-            Issue.record("no object")
+            Issue.record("the answer is not an object")
             return
         }
         for member in members where member.key != "advertisements" {
@@ -74,7 +74,7 @@ import Testing
         #expect(fleet["fleet"]?.string == "hall" && fleet["site"]?.string == "north")
     }
 
-    @Test func equalBeaconsGetTheEqualAdvice() throws {
+    @Test func advisesTheSameForAFleetOfEqualBeacons() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("hall.json", Self.hall(beacons: 60))
         for goal in ["--max-throughput", "--detect-within-s 2 --probability 0.9"] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func overridesAskWhatIfAllWereSo() throws {
+    @Test func optionsReplaceTheValuesOfAllAdvertisements() throws {
         let file = Self.sample("museum")
         let slow = try answer("collisions --interval-ms 500 --payload-octets 20 --from-fleet", file)
         let sent = elements(slow["advertisements"])
@@ -111,7 +111,7 @@ import Testing
         #expect(number(asked["intervalMs"]) == 500)
     }
 
-    @Test func whatElseABoxSendsCosts() throws {
+    @Test func countsOtherAdvertisementsOfAMachine() throws {
         let folder = try TemporaryFolder()
         let alone = try folder.file("alone.json", Self.hall(beacons: 100))
         let more = try folder.file("more.json", Self.hall(beacons: 100, urlInterval: 100))
@@ -162,7 +162,7 @@ import Testing
         #expect(line.hasPrefix("pharos: ") && line.contains(reason), "\(line)")
     }
 
-    @Test func numbersOrAFleetMustBeGiven() throws {
+    @Test func requiresNumbersOrAFleet() throws {
         for (words, reason) in [
             ("collisions --interval-ms 100", "Give the number of beacons: --beacons, or --from-fleet."),
             ("collisions --beacons 5", "Give --interval-ms, --profile or --from-fleet."),
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func fleetsThatAreNotGoodAreRefused() throws {
+    @Test func refusesInvalidFleets() throws {
         let folder = try TemporaryFolder()
         func run(_ path: String) throws -> Program.Result {
             try Program.run("plan", "collisions", "--from-fleet", path)
@@ -184,8 +184,7 @@ import Testing
         #expect(missing.code == 66 && missing.errors.contains("none.json: there is no such file"))
         let text = try run(try folder.file("text.json", Array("fleet".utf8)))
         #expect(text.code == 65)
-        // An interval that no controller accepts, one that is missing, and a URL that is too long: all are reported at
-        // once.
+        // An interval that no controller accepts and a URL that is too long are reported together.
         let bad = String(decoding: RepositoryFile("profiles/fleets/museum.json").octets, as: UTF8.self)
             .replacing("\"intervalMs\": 10000", with: "\"intervalMs\": 5")
             .replacing("https://example.org/", with: "https://example.org/much-too-long-for-this/")
@@ -205,6 +204,6 @@ import Testing
         #expect(silent.code == 65)
         #expect(silent.errors.contains("intervalMs: 0 is out of range 1...86400000 ms"), "\(silent.errors)")
         let noFolder = try run(folder.place(""))
-        #expect(noFolder.code == 65, "its manifest.json is the one above")
+        #expect(noFolder.code == 65, "this folder contains the manifest above")
     }
 }

@@ -19,7 +19,7 @@ extension FleetPlanning {
         return Double(number.text)
     }
 
-    /// Returns the value without positions in the text.
+    /// Returns the value as text, without its position in the file.
     func text(_ node: JSONNode?) -> String {
         switch node?.value {
         case .number(let number): number.text
@@ -37,8 +37,8 @@ extension FleetPlanning {
         return elements
     }
 
-    /// Returns a fleet of equal boxes with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and with a
-    /// URL if `urlInterval` is given.
+    /// Returns a fleet of equal machines with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and with
+    /// a URL if `urlInterval` is given.
     static func hall(beacons count: Int, urlInterval: Int? = nil) -> [UInt8] {
         let url = urlInterval.map {
             #",{"type":"eddystone-url","url":"https://example.org","intervalMs":\#($0),"measuredPower1mDbm":-59}"#

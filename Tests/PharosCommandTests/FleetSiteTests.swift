@@ -34,7 +34,7 @@ import Testing
         for key in ["beacons", "places", "holdingShare", "meanBeaconsHeard", "lowestCollisionFreeProbability"] {
             #expect(number(fromFleet[key]) == number(listed[key]), "\(key)")
         }
-        // Other advertisements of the boxes collide with packets, but do not count as more beacons.
+        // Other advertisements of the machines collide with packets, but do not count as more beacons.
         _ = try folder.file("hall.json", Self.hall(beacons: 12, urlInterval: 100))
         let more = try answer("site --places 40", site(folder, #"{"fleet":"hall.json"}"#))
         #expect(number(more["meanBeaconsHeard"]) == number(listed["meanBeaconsHeard"]))
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(number(more["lowestCollisionFreeProbability"])) < worst)
     }
 
-    @Test func beaconsWithoutAPlaceAreLeftOutLoudly() throws {
+    @Test func warnsOfBeaconsWithoutAUsablePosition() throws {
         let folder = try TemporaryFolder()
         let places = [
             #""position":[1,2],"#, "", #""position":{"latitude":52.5,"longitude":13.4},"#, #""position":[90,2],"#,
@@ -83,7 +83,7 @@ import Testing
         #expect(result.errors.contains(reason), "\(result.errors)")
     }
 
-    @Test func floorsThatAreNotToldApartAreSaid() throws {
+    @Test func warnsOfSeveralFloorsWithoutAChoice() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("museum.json", RepositoryFile("profiles/fleets/museum.json").octets)
         let result = try Program.run("plan", "site", site(folder, #"{"fleet":"museum.json"}"#), "--places", "20")

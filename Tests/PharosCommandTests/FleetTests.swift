@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: ["museum", "shop", "car-park"])
-    func theStartPassesItsCheck(_ kind: String) throws {
+    func sampleFleetPassesItsCheck(_ kind: String) throws {
         let (folder, file) = try fleet(kind)
         let check = try Program.run("fleet", "check", file)
         #expect(check.code == 0, "\(check.errors)")
@@ -29,7 +29,7 @@ import Testing
         #expect(diff.output.hasPrefix("0 added, 0 removed, 0 renamed, 0 changed, "), "\(diff.output)")
     }
 
-    @Test func aFleetFileStandsForItsManifest() throws {
+    @Test func acceptsAFleetFileInsteadOfItsManifest() throws {
         let (folder, file) = try fleet("museum")
         let early = try Program.run("fleet", "labels", file, "--output", folder.place("early.svg"))
         #expect(early.code == 78)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func boxesThatSayNothingAreMissed() throws {
+    @Test func statusReportsBeaconsWithoutAReport() throws {
         let (folder, file) = try fleet("museum")
         #expect(try Program.run("fleet", "generate", file, "--output", folder.place("files")).code == 0)
         let reports = folder.place("reports")
@@ -54,8 +54,8 @@ import Testing
         #expect(status.output.contains("0 of 5 beacons of museum are as they should be."), "\(status.output)")
     }
 
-    /// `pharos fleet status` compares the manifest's fingerprint with the one that the box reports.
-    @Test func theHashInTheManifestIsTheOneThatTheBoxReports() throws {
+    /// `pharos fleet status` compares the hash in the manifest with the hash that the machine reports.
+    @Test func manifestHasTheHashThatTheServiceReports() throws {
         let (folder, file) = try fleet("shop")
         let output = folder.place("files")
         #expect(try Program.run("fleet", "generate", file, "--output", output).code == 0)
@@ -87,11 +87,11 @@ import Testing
     @Test(arguments: [
         "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "raw",
     ])
-    func everyKindOfFrameHasASampleAndAMix(_ type: String) {
+    func everyFrameHasASampleAloneAndInAMix(_ type: String) {
         let holders = Self.samples.filter { $0.text.contains("\"type\": \"\(type)\"") }
         #expect(!holders.isEmpty)
         func frames(_ sample: RepositoryFile) -> Int { sample.text.split(separator: "\"intervalMs\"").count - 1 }
-        #expect(holders.contains { frames($0) > 1 }, "only alone")
-        #expect(holders.contains { frames($0) == 1 }, "only in mixes")
+        #expect(holders.contains { frames($0) > 1 }, "no sample sends this frame together with others")
+        #expect(holders.contains { frames($0) == 1 }, "no sample sends only this frame")
     }
 }

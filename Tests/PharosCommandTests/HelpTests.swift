@@ -35,7 +35,7 @@ import Testing
 
     /// In a narrow terminal, an example is still one line, which can be copied.
     @Test(arguments: ["\"$0\"", "\"${0%/*}/pharos-hub\""])
-    func everyCommandAndOptionHasASentenceAndExamplesAreWholeLines(_ program: String) throws {
+    func everyCommandHasHelpAndUnwrappedExamples(_ program: String) throws {
         let commands = try Self.commands(try Program.shell(program + " --experimental-dump-help").output)
         #expect(commands.count > 10 && commands.flatMap(\.examples).count > 20)
         for command in commands {
@@ -61,14 +61,14 @@ import Testing
     }
 
     /// pharos lists the commands of pharos-hub by name, with the same abstracts.
-    @Test func commandsOfTheHubAreNamedByBoth() throws {
+    @Test func bothProgramsListTheCommandsOfTheHub() throws {
         let here = Self.listed(in: try Program.run("--help").output)
         let hub = Self.listed(in: try Program.shell(#""${0%/*}/pharos-hub" --help"#).output)
         #expect(!hub.isEmpty && hub.allSatisfy { here[$0.key] == $0.value }, "\(hub)")
     }
 
     /// Without the package, the static program names the package that it needs.
-    @Test func aMachineWithoutTheHubIsToldWhichPackageItNeeds() throws {
+    @Test func namesTheMissingPackageWithoutTheHub() throws {
         let result = try Program.shell(
             #"d=$(mktemp -d) && cp "$0" "$d" && "$d/pharos" listen x.json; c=$?; rm -r "$d"; exit $c"#)
         #expect(result.code == 69 && result.output.isEmpty)

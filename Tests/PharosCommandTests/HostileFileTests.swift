@@ -4,13 +4,13 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// Files that other users put next to our files, or in their places.
+/// Files that other users put next to the program's files, or in their places.
 @Suite struct HostileFileTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Runs the program, and ends it after ten seconds if it hangs.
+    /// Runs the program, and ends it after 10 s if it hangs.
     private func bounded(_ arguments: String...) throws -> Program.Result {
         let words = arguments.map { "'\($0)'" }.joined(separator: " ")
         return try Program.shell("exec timeout 10 \"$0\" \(words)")
@@ -56,7 +56,7 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    @Test func aNamedPipeIsNoKey() throws {
+    @Test func refusesANamedPipeAsAKey() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)
         try #require(unsafe mkfifo(box.folder.place("eid.key"), 0o600) == 0)
         let result = try bounded("advertise", box.folder.place("profile"), "--adapter", "virtual", "--duration-s", "1")
@@ -88,7 +88,7 @@ import Testing
 
     /// A user who may not open the lock of an adapter still sees its holder, although /proc hides the process.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv"), "needs another user"))
-    func everybodySeesWhoHoldsAnAdapter() throws {
+    func otherUsersSeeTheHolderOfAnAdapter() throws {
         try #require(unsafe chmod(folder.path, 0o755) == 0)
         let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
         let lock = try AdapterLock(LockedAdapter(address), for: "lobby", in: folder.path)

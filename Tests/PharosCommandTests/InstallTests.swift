@@ -79,7 +79,7 @@ import Testing
         #expect(try pharos("remove lobby --profile-dir etc").code == 66)
     }
 
-    @Test func aBadProfileAndAMissingKeyAreNotInstalled() throws {
+    @Test func refusesABadProfileAndAMissingKey() throws {
         try folder.file("bad.json", text: "{}")
         let bad = try pharos("install bad.json --profile-dir etc")
         #expect(bad.code == 78 && bad.errors.contains("the key \"name\" is missing"), "\(bad)")
@@ -90,7 +90,7 @@ import Testing
         #expect(!Files.exists(folder.place("etc")) && !Files.exists(folder.place("calls")))
     }
 
-    @Test func withoutTheUnitNothingIsWrittenAndAProfileCanBeRemoved() throws {
+    @Test func writesNothingWithoutTheUnitButRemovesAProfile() throws {
         try folder.file("no-unit", text: "")
         #expect(try pharos("profile init lobby.json --type ibeacon").code == 0)
         let result = try pharos("install lobby.json --profile-dir etc")
@@ -114,7 +114,7 @@ import Testing
     }
 
     /// A beacon that a user has started by hand is reported as running.
-    @Test func aBeaconOutsideSystemdIsNotDenied() throws {
+    @Test func reportsABeaconOutsideSystemd() throws {
         try Files.makeDirectory(folder.place("etc"))
         #expect(try pharos("profile init etc/lobby.json --type ibeacon").code == 0)
         try folder.file(
@@ -148,7 +148,7 @@ import Testing
         ("reload lobby", "`sudo systemctl reload pharos@lobby`"),
         ("edit lobby", "`sudo pharos set lobby KEY=VALUE`"),
     ])
-    func verbsOfServicesAreAnsweredWithTheirCommand(_ words: String, _ command: String) throws {
+    func suggestsTheCommandForAServiceVerb(_ words: String, _ command: String) throws {
         let result = try pharos(words)
         #expect(result.code == 64 && result.errors.contains(command), "\(result)")
     }

@@ -37,7 +37,7 @@ import Testing
                 """)
     }
 
-    @Test func aDryRunSaysWhatALegacyControllerWillNotGet() throws {
+    @Test func dryRunWarnsOfIgnoredSettings() throws {
         let result = try Program.run(Self.url + ["--dry-run", "--like", "raspberry-pi"])
         let warnings = result.output.split(separator: "\n").filter { $0.hasPrefix("# warning: hci3:mgmt: ") }
         #expect(warnings.count == 3)
@@ -46,7 +46,7 @@ import Testing
         #expect(result.output.contains("the radio power of -4 dBm is ignored"))
     }
 
-    @Test func jsonHasALineForEachMessageAndWarningsBesideIt() throws {
+    @Test func jsonHasALineForEachMessageAndWarningsGoToStderr() throws {
         let result = try Program.run(Self.url + ["--dry-run", "--json"])
         let lines = result.output.split(separator: "\n").map(String.init)
         #expect(lines.count == 3)
@@ -57,13 +57,13 @@ import Testing
         #expect(result.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("pharos: warning: hci3:mgmt: ") })
     }
 
-    @Test func whatTheKernelSendsCannotBeCapturedHere() throws {
+    @Test func refusesACaptureAndSuggestsBtmon() throws {
         let result = try Program.run(Self.url + ["--capture", "/missing/file"])
         #expect(result.code == 64)
         #expect(result.errors.contains("btmon -w"))
     }
 
-    @Test func itIsNoWayToAskAControllerSomething() throws {
+    @Test func adaptersCommandRefusesTheKernelsManager() throws {
         let result = try Program.run("adapters", "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
         #expect(result.errors.contains("hci3:mgmt: the kernel's advertising manager does not take HCI commands"))

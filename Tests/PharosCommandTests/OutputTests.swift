@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// Outputs that accept no data, or no more.
+/// Outputs that accept no data, or stop accepting data.
 @Suite struct OutputTests {
     private static let url = "advertise url --url http://a.info/x --measured-power-dbm 0 --adapter virtual"
 
@@ -20,13 +20,13 @@ import Testing
         #expect(closed.code == 71 && closed.errors == "pharos: standard output: write: Bad file descriptor\n")
     }
 
-    @Test func checkedProfilesThatCannotBeToldAreAnError() throws {
+    @Test func profileCheckFailsIfItsOutputCannotBeWritten() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("bad.json", Array("{}".utf8))
         #expect(try Program.shell("\"$0\" profile check \"$1\" >/dev/full", path).code == 71)
     }
 
-    @Test func readerThatHasSeenEnoughIsNoError() throws {
+    @Test func aReaderThatStopsEarlyIsNoError() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("lines", Array(String(repeating: "020106\n", count: 20_000).utf8))
         let result = try Program.shell("{ \"$0\" decode \"$1\"; echo $? >&2; } | head -n 1", path)
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// The adapter's socket must not get the descriptor of standard output.
-    @Test func closedStreamsAreNotTheAdapter() throws {
+    @Test func doesNotPrintToTheAdapterIfStreamsAreClosed() throws {
         let result = try Program.shell("\"$0\" \(Self.url) --duration-s 0.3 <&- >&-")
         #expect(result.code == 71 && result.errors == "pharos: standard output: write: Bad file descriptor\n")
         let quiet = try Program.shell("\"$0\" \(Self.url) --duration-s 0.3 --quiet <&- >&- 2>&-")
@@ -51,7 +51,7 @@ import Testing
         #expect(result.errors == "pharos: --capture \(path): it cannot be written: no program reads this pipe\n")
     }
 
-    @Test func captureThatFailsEndsButNotTheBeacon() throws {
+    @Test func aFailedCaptureDoesNotEndTheBeacon() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("pipe")
         let made = unsafe mkfifo(path, 0o600)
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// A full pipe acts like a terminal that was stopped with Ctrl-S.
-    @Test func outputThatTakesNoMoreHoldsNothingUp() throws {
+    @Test func aFullOutputDoesNotDelayTheEnd() throws {
         let beacon = "timeout -s KILL 5 \"$0\" \(Self.url) --duration-s 0.3"
         let result = try Program.shell("{ head -c 65536 /dev/zero; \(beacon); echo $? >&2; } | sleep 6")
         #expect(result.errors == "0\n")

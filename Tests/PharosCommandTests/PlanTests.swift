@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The planner's commands: wrong input, written files, and long runs that are ended.
+/// The planner's commands: wrong input, written files, and long runs that are interrupted.
 @Suite struct PlanTests {
     struct Mistake: CustomTestStringConvertible, Sendable {
         let arguments: [String]
@@ -157,7 +157,7 @@ import Testing
         #expect(try Program.run(["plan", "site", site(#""scanner":"continuous""#)] + asked).output == inFile)
     }
 
-    @Test func beyondSaturationTheOrderOfMagnitudeIsSaid() throws {
+    @Test func reportsTheOrderOfMagnitudeBeyondSaturation() throws {
         let result = try Program.run("plan", "collisions", "--beacons", "100000", "--interval-ms", "20")
         #expect(result.code == 0)
         #expect(result.output.contains("drown each other"))
@@ -165,7 +165,7 @@ import Testing
         #expect(!result.output.contains("0.000"))
     }
 
-    @Test func anImpossibleTargetGetsTheBestAndWhatWouldHelp() throws {
+    @Test func reportsTheBestAndRemediesForAMissedTarget() throws {
         let words = "--beacons 1 --detect-within-s 1 --probability 0.99 --scanner android-low-power"
         let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 1)
@@ -177,7 +177,7 @@ import Testing
         "interval --beacons 250 --detect-within-s 2 --probability 0.99 --scanner continuous",
         "density --interval-ms 5000 --detect-within-s 1 --probability 0.99 --scanner linux",
     ])
-    func aScannerThatNeverPausesIsNotAdvisedToListenMore(_ words: String) throws {
+    func doesNotAdviseAContinuousScannerToListenMore(_ words: String) throws {
         let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 1)
         let answer = result.output.split(separator: "\n").first.map(String.init) ?? ""
@@ -314,17 +314,17 @@ import Testing
     }
 
     @Test("a comparison on a narrow terminal has several tables, and no column twice in CSV")
-    func comparisonsAreBroken() throws {
+    func comparisonRepeatsNoColumnInCSV() throws {
         let words = "plan energy --interval-ms 100,500 --chip nrf52832 --battery cr2477 --csv"
         let csv = try Program.run(words.split(separator: " ").map(String.init)).output.split(separator: "\r\n")
         #expect(csv.count == 3 && csv[0].hasPrefix("interval-ms,holds,lifeDays,"), "\(csv)")
-        // If controllers round an interval, the table has the given and the rounded one.
+        // If controllers round an interval, the table has the given and the rounded interval.
         let rounded = try Program.run(words.replacing("500", with: "333").split(separator: " ").map(String.init)).output
         #expect(
             rounded.hasPrefix("interval-ms,holds,intervalMs,") && rounded.contains("333,true,333.125,"), "\(rounded)")
     }
 
-    @Test func theAdviceKeepsOutOfStepWithTheScanner() throws {
+    @Test func adviceAvoidsResonanceWithTheScanner() throws {
         let words = "--beacons 1 --detect-within-s 15 --probability 0.95 --scanner android-low-power"
         let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 0)
@@ -332,7 +332,7 @@ import Testing
         #expect(result.output.contains("resonates with the scanner (4:1)"))
     }
 
-    @Test func theAdviceGoesIntoAProfile() throws {
+    @Test func writesTheIntervalIntoAProfile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("lobby.json", RepositoryFile("profiles/lobby-ibeacon.json").octets)
         let result = try Program.run(
@@ -343,7 +343,7 @@ import Testing
         #expect(try Program.run("profile", "check", path).code == 0)
     }
 
-    @Test func theRestOfTheProfileStaysAsItWas() throws {
+    @Test func changesNothingElseInTheProfile() throws {
         let folder = try TemporaryFolder()
         let before = RepositoryFile("profiles/lobby-north.json").octets
         let path = try folder.file("lobby.json", before)
@@ -381,13 +381,13 @@ import Testing
         #expect((10_000..<500_000).contains(Int(size.filter(\.isNumber)) ?? 0))
     }
 
-    @Test func aPageThatCannotBeWrittenIsSaid() throws {
+    @Test func reportsAPageThatCannotBeWritten() throws {
         let result = try Program.run("plan", "thesis", "--beacons", "250", "--html", "/nowhere/page.html")
         #expect(result.code == 71)
         #expect(result.errors.hasPrefix("pharos: /nowhere/page.html: the page cannot be written: "))
     }
 
-    @Test func chargeAndCapacityTakeThePlaceOfTheTables() throws {
+    @Test func chargeAndCapacityOverrideTheTables() throws {
         let asked = ["plan", "energy", "--interval-ms", "495", "--chip", "nrf52832", "--battery", "cr2477"]
         let given = try Program.run(asked + ["--charge-uc", "10", "--capacity-mah", "500", "--json"])
         #expect(given.code == 0)
@@ -401,7 +401,7 @@ import Testing
         }
     }
 
-    @Test func aSiteWithMistakesIsRefusedWithAllOfThem() throws {
+    @Test func reportsAllMistakesOfASite() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file(
             "site.json",
@@ -472,7 +472,7 @@ import Testing
                     #/(\d+) of the beacons were added .* The target is now reached at all (\d+) places on a finer grid\./#
             ),
             "\(result.output)")
-        // The rows are those of the check, so that they agree with the sentence.
+        // The rows of the table are from the check, so they agree with the sentence.
         #expect(result.output.contains("of \(found.2) places, with the proposal"))
         let json = try Program.run("plan", "site", path, "--places", "20", "--json").output
         #expect(json.contains(#""check":{"places":\#(found.2),"holdingShare":1,"#), "\(json)")
@@ -481,7 +481,7 @@ import Testing
     }
 
     @Test("what keeps a proposal from the target is named as it is")
-    func shortfallsHaveTrueReasons() throws {
+    func reportsWhyAProposalMissesTheTarget() throws {
         let folder = try TemporaryFolder()
         let weak = try hall(#""defaults":{"radioPowerDbm":-60}"#, in: folder)
         let none = try Program.run("plan", "site", weak, "--places", "50", "--propose")
@@ -516,7 +516,7 @@ import Testing
         "simulate collisions --beacons 250 --interval-ms 100 --precision 0.0001",
         "simulate latency --beacons 2 --interval-ms 100 --scanner continuous --precision 0.0001",
     ])
-    func anEndedSimulationGivesWhatItHas(_ words: String) throws {
+    func anInterruptedSimulationPrintsItsResults(_ words: String) throws {
         let program = try RunningProgram(["plan"] + words.split(separator: " ").map(String.init) + ["--json"])
         #expect(!eventually(milliseconds: 3000) { !program.output.isEmpty })
         program.signal(2)

@@ -20,7 +20,7 @@ import Testing
         try folder.file(name, Array(text.utf8))
     }
 
-    @Test func goodProfileIsGood() throws {
+    @Test func checkAcceptsAGoodProfile() throws {
         let folder = try TemporaryFolder()
         let path = try file(folder, Self.good)
         #expect(
@@ -55,7 +55,7 @@ import Testing
                 + "identity key there: 32 hexadecimal digits, in a file that only its owner can read\n")
     }
 
-    @Test func shownProfileIsGoodAndShowsItselfTheSame() throws {
+    @Test func showIsIdempotent() throws {
         let folder = try TemporaryFolder()
         let shown = try Program.run("profile", "show", try file(folder, Self.good))
         #expect(shown.code == 0 && shown.errors.isEmpty)
@@ -65,7 +65,7 @@ import Testing
         #expect(again == shown)
     }
 
-    @Test func everyProblemIsToldWithItsPlace() throws {
+    @Test func reportsEveryProblemWithItsPosition() throws {
         let folder = try TemporaryFolder()
         let text = Self.good
             .replacing("\"major\": 1", with: "\"major\": 70000").replacing("\"minor\"", with: "\"mynor\"")
@@ -155,7 +155,7 @@ import Testing
     }
 
     /// A profile that this controller cannot send is refused before any command is sent.
-    @Test func impossibleMixesAreRefusedWithTheirNumbers() throws {
+    @Test func refusesAMixThatTheControllerCannotSend() throws {
         let folder = try TemporaryFolder()
         let second = "    , { \"type\": \"eddystone-tlm\", \"intervalMs\": 137.5 }\n  ]"
         let path = try file(folder, Self.good.replacing("  ]", with: second))

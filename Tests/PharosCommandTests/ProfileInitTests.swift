@@ -20,12 +20,12 @@ import Testing
         ["--type", "altbeacon", "--local-name", "Desk 3"], ["--type", "eddystone-tlm"], ["--type", "EID"],
         ["--type", "bthome"], ["--type", "raw", "--local-name", "Desk 3"], ["--type", "url", "--url", "https://a.org"],
     ])
-    func whatItMakesIsGoodAndCanBeSent(_ arguments: [String]) throws {
+    func makesAValidProfileThatCanBeSent(_ arguments: [String]) throws {
         let folder = try TemporaryFolder()
         let (text, path) = try made(arguments, in: folder)
         let check = try Program.run("profile", "check", path)
         #expect(check.code == 0)
-        // A name that differs from the file's gives a warning.
+        // A name that differs from the file's name gives a warning.
         if !arguments.contains("hall") { #expect(check.output == "\(path): good\n") }
         let sent = try Program.run("advertise", path, "--adapter", "virtual", "--dry-run")
         #expect(sent.code == 0 && sent.output.contains("LE Set Advertising Data"), "\(sent)")
@@ -37,7 +37,7 @@ import Testing
         for _ in 0..<8 {
             let text = try made(["--type", "ibeacon"], in: try TemporaryFolder()).text
             let uuid = JSONDocument.parse(Array(text.utf8)).root?["advertisements"]?[0]?["uuid"]?.string ?? ""
-            // Version 4, variant 1.
+            // A random UUID has version 4 and variant 1.
             #expect(uuid.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
             uuids.insert(uuid)
         }
@@ -83,12 +83,12 @@ import Testing
         }
     }
 
-    @Test func withoutATerminalAndATypeItSaysWhatToGive() throws {
+    @Test func reportsAMissingTypeWithoutATerminal() throws {
         let result = try Program.run("profile", "init")
         #expect(result.code == 64 && result.errors.contains("give --type ibeacon, altbeacon, eddystone-uid"))
     }
 
-    @Test func aWrongNameOrAddressIsOneSentence() throws {
+    @Test func reportsAWrongValueInOneSentence() throws {
         let folder = try TemporaryFolder()
         for words in [
             ["--type", "ibeacon", "--name", "my beacon"], ["--type", "eddystone-url", "--url", "example.org"],
@@ -106,7 +106,7 @@ import Testing
         ("listeners/hall", "a listener file", "pharos listen --print"),
         ("inventories/museum-tools", "an inventory", "pharos inventory check"),
     ])
-    func anotherKindOfFileIsNamedWithItsCommand(_ file: String, _ kind: String, _ command: String) throws {
+    func namesTheCommandForAnotherKindOfFile(_ file: String, _ kind: String, _ command: String) throws {
         let path = Program.profile(file)
         let sentence = "this is \(kind), not a beacon profile: use `\(command)`\n"
         for arguments in [["advertise", path, "--adapter", "virtual"], ["profile", "check", path]] {
@@ -121,7 +121,7 @@ import Testing
         #expect(site.errors.contains("this is a beacon profile, not a site file"), "\(site)")
     }
 
-    @Test func aSampleIsSuggestedByItsName() throws {
+    @Test func suggestsTheSampleOfThatName() throws {
         let root = String(Program.profile("lobby-ibeacon").dropLast("/profiles/lobby-ibeacon.json".count))
         for words in ["advertise lobby-ibeacon --adapter virtual", "profile check lobby-ibeacon"] {
             let result = try Program.shell("cd '\(root)' && exec \"$0\" \(words)")

@@ -72,7 +72,7 @@ final class RunningProgram {
 
     func signal(_ number: Int32) { kill(process, number) }
 
-    /// Waits until standard output contains `text`, at most ten seconds.
+    /// Waits until standard output contains `text`, at most 60 s or until the program ends.
     func prints(_ text: String) -> Bool {
         eventually { output.contains(text) || hasEnded } && output.contains(text)
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// The files that the service writes, and its operation without them.
 @Suite struct RunFilesTests {
-    @Test func theMetricsAreWhatStatusTells() throws {
+    @Test func metricsFileHasTheStatus() throws {
         let box = try ServiceTestBox()
         try box.start(["--metrics-file", box.folder.place("other.prom")])
         #expect(eventually { box.text("other.prom").contains("pharos_on_air{profile=\"lobby\"} 1\n") })
@@ -22,7 +22,7 @@ import Testing
         #expect(box.text("other.prom").contains("pharos_on_air{profile=\"lobby\"} 0\n"))
     }
 
-    @Test func theStatusSaysOffInTheEnd() throws {
+    @Test func statusIsOffAfterTheEnd() throws {
         let box = try ServiceTestBox()
         try box.start()
         #expect(eventually { box.text("lobby.status.json").contains("\"state\":\"on-air\"") })
@@ -32,7 +32,7 @@ import Testing
         #expect(box.files == ["lobby.prom", "lobby.status.json", "profile"])
     }
 
-    @Test func filesThatCannotBeWrittenCostTheirContentsOnly() throws {
+    @Test func staysOnTheAirIfFilesCannotBeWritten() throws {
         let box = try ServiceTestBox()
         let nowhere = box.folder.place("profile/no")
         try box.start(state: nowhere, runtime: nowhere)
@@ -49,7 +49,7 @@ import Testing
         #expect(box.text("run/pharos/lobby.status.json").contains("\"state\":\"off\""))
     }
 
-    @Test func aDirectoryThatCannotBeMadeIsToldWithItsRemedy() throws {
+    @Test func reportsADirectoryThatCannotBeMade() throws {
         let box = try ServiceTestBox()
         try box.start(adapter: "unix:\(box.socket)", runtime: box.folder.place("profile/no"))
         #expect(box.says("create the directory, or choose another one with --runtime-dir"))
@@ -77,7 +77,7 @@ import Testing
 
     /// Root may write everywhere, so the service runs as another user.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv")))
-    func aReadOnlyStateFolderIsToldAndCostsNothingElse() throws {
+    func staysOnTheAirWithAReadOnlyStateFolder() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)
         let user: uid_t = 65_534
         try box.writeKey()
@@ -91,7 +91,7 @@ import Testing
         #expect(box.says("on the air:"))
         #expect(box.says("the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"))
         #expect(try box.status().contains("\"state\":\"on-air\""))
-        // The directory is writable again, and contains the state that must not be lost.
+        // When the directory is writable again, the service writes the state.
         _ = unsafe chmod(state, 0o777)
         #expect(box.stop()?.code == 0)
         #expect(box.count("state/lobby.state.json can be written again") == 1)
@@ -100,9 +100,9 @@ import Testing
 
     private static let canMount = (try? Program.shell("unshare -rm mount -t tmpfs none /mnt").code) == 0
 
-    /// A file system of 4 KiB that a file of 4 KiB fills.
+    /// A file of 4 KiB fills the file system of 4 KiB.
     @Test(.enabled(if: canMount))
-    func aFullDiskIsToldAndCostsNothingElse() throws {
+    func staysOnTheAirWithAFullDisk() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)
         try box.writeKey()
         let state = box.folder.place("state")

@@ -16,7 +16,7 @@ import Testing
             socket = try RunNotificationTests.socket(path)
         }
 
-        /// Returns all messages that were not read yet.
+        /// All received messages except those that ``hears(_:)`` has removed.
         var heard: [String] {
             while let octets = try? socket.read(upTo: 4096), !octets.isEmpty {
                 told.append(String(decoding: octets, as: UTF8.self))
@@ -24,7 +24,7 @@ import Testing
             return told
         }
 
-        /// Waits for a message that begins with `text`, and drops the messages before it.
+        /// Waits for a message that begins with `text`, and removes it and the messages before it.
         func hears(_ text: String) -> Bool {
             eventually {
                 guard let place = heard.firstIndex(where: { $0.hasPrefix(text) }) else { return false }
@@ -44,7 +44,7 @@ import Testing
         var script: String { "NOTIFY_SOCKET=\(path) WATCHDOG_USEC=600000 exec \"$0\" \"$@\"" }
     }
 
-    @Test func aWholeLifeIsTold() throws {
+    @Test func notifiesFromStartToStop() throws {
         let box = try ServiceTestBox()
         let manager = try Manager(box.folder.place("notify"))
         try box.start(shell: manager.script)
@@ -82,8 +82,8 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    /// READY comes late, and the watchdog is fed during the wait, which is not a hang.
-    @Test func waitingForAControllerIsTold() throws {
+    /// READY is sent only after the controller has arrived. Until then, the service keeps notifying the watchdog.
+    @Test func notifiesWhileWaitingForAController() throws {
         let box = try ServiceTestBox()
         let manager = try Manager(box.folder.place("notify"))
         try box.start(shell: manager.script, adapter: "unix:\(box.socket)")
@@ -100,8 +100,8 @@ import Testing
         #expect(manager.hears("STOPPING=1"))
     }
 
-    /// A service manager that does not read does not delay the service, and gets all messages when it reads again.
-    @Test func aBusyServiceManagerHoldsNothingUp() throws {
+    /// A service manager that does not read delays neither the start nor the end of the service.
+    @Test func aBusyServiceManagerDoesNotDelayTheService() throws {
         let box = try ServiceTestBox()
         let manager = try Manager(box.folder.place("notify"))
         try manager.fillQueue()
@@ -114,7 +114,7 @@ import Testing
 
     /// The text that `systemctl status` shows if a profile is refused at the start.
     @Test(arguments: [0, 4, 5, 7, 9])
-    func aRefusalAtTheStartIsTold(_ number: Int) throws {
+    func notifiesOfARefusalAtTheStart(_ number: Int) throws {
         let refusal = RunRefusalTests.refusals[number]
         let box = try ServiceTestBox(refusal.profile)
         try refusal.prepare(box)

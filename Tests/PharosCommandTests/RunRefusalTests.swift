@@ -60,7 +60,7 @@ import Testing
         #expect(!result.errors.contains("on the air:"))
     }
 
-    @Test func whatTheCommandLineLacksIsTold() throws {
+    @Test func reportsWrongArguments() throws {
         #expect(try Program.run("run").code == 64)
         let box = try ServiceTestBox()
         #expect(try box.start(adapter: "nonsense").end().code == 64)

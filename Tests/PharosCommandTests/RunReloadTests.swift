@@ -24,7 +24,7 @@ import Testing
         #expect(eventually { (try? box.status().contains("\"rejectedFile\":null")) == true })
     }
 
-    @Test func statusAndLogSayWhatIsOnTheAir() throws {
+    @Test func statusAndLogShowWhatIsOnTheAir() throws {
         let box = try ServiceTestBox()
         try box.start()
         let frame = "iBeacon fb0b57a2-8228-44cd-913a-94a122ba1206, major 1, minor 2, -59 dBm at 1 m"
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// Privileges that the service has dropped cannot be regained.
-    @Test func anAdapterThatNeedsMoreRightsIsNoReload() throws {
+    @Test func refusesAReloadThatNeedsMoreRights() throws {
         let box = try ServiceTestBox(ServiceTestBox.profile(adapter: "virtual"))
         try box.start(adapter: nil)
         #expect(box.says("on the air"))
@@ -57,7 +57,7 @@ import Testing
         #expect(try box.status().contains("\"state\":\"on-air\""))
     }
 
-    @Test func aProfileThatHasGoneIsNoReload() throws {
+    @Test func refusesAReloadOfAMissingProfile() throws {
         let box = try ServiceTestBox()
         try box.start()
         #expect(box.says("on the air"))

@@ -64,7 +64,7 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    @Test func aControllerThatGoesAndComesIsSurvived() throws {
+    @Test func recoversWhenTheControllerReturns() throws {
         let box = try ServiceTestBox()
         try box.plug()
         try box.start(adapter: "unix:\(box.socket)")
@@ -78,8 +78,8 @@ import Testing
         #expect(box.text("lobby.prom").contains("pharos_rearms_total{profile=\"lobby\",cause=\"peer-gone\"} 1\n"))
     }
 
-    /// The journal gets no messages during normal operation.
-    @Test func nothingIsLoggedWhileAllIsWell() throws {
+    /// The only message is that the beacon is on the air.
+    @Test func logsNothingInNormalOperation() throws {
         let box = try ServiceTestBox()
         let service = try box.start(shell: "WATCHDOG_USEC=300000 NOTIFY_SOCKET=/nowhere exec \"$0\" \"$@\"")
         #expect(box.says("on the air"))

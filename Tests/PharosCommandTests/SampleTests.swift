@@ -36,7 +36,7 @@ import Testing
         #expect(again.code == 64 && again.errors == "pharos: \(path): this file exists; choose another name\n")
     }
 
-    @Test func samplesThatNameOthersFindThem() throws {
+    @Test func samplesWorkWithTheFilesThatTheyName() throws {
         let folder = try TemporaryFolder()
         #expect(try Program.run("sample", "--all", folder.path).code == 0)
         #expect(try Program.run("fleet", "check", folder.path + "/fleets/car-park.json").code == 0)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ScanTests {
     private static let identity = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
 
-    @Test func theVirtualAdapterHasSomethingToHear() throws {
+    @Test func virtualAdapterReceivesABeacon() throws {
         let result = try Program.run("scan", "--adapter", "virtual", "--duration-s", "1", "--json")
         #expect(result.code == 0)
         let lines = result.output.split(separator: "\n")
@@ -67,20 +67,20 @@ import Testing
         ["--scan-window-ms", "70"], ["--monitor", "lobby"], ["--only", "lobby"], ["--distance-model", "none"],
         ["--path-loss-exponent", "9"], ["--sort", "size"], ["--monitor", Self.identity, "--every-s", "1"],
     ])
-    func whatCannotBeIsRefusedBeforeAnyAdapterIsOpened(options: [String]) throws {
+    func refusesInvalidOptionsBeforeOpeningAnAdapter(options: [String]) throws {
         let result = try Program.run(["scan", "--adapter", "hci77"] + options)
         #expect(result.code == 64, "\(result.errors)")
         #expect(result.output.isEmpty)
     }
 
-    @Test func anAdapterThatIsNotThereEndsAtOnce() throws {
+    @Test func endsAtOnceIfTheAdapterIsMissing() throws {
         let result = try Program.run("scan", "--adapter", "unix:/nowhere/at/all", "--json")
         #expect(result.code == 69)
         #expect(result.errors.hasPrefix("pharos: unix:/nowhere/at/all: "))
         #expect(result.output.isEmpty)
     }
 
-    @Test func presenceIsNotEnoughForAnAudit() throws {
+    @Test func auditRefusesAnAdapterThatDropsRepeats() throws {
         let folder = try TemporaryFolder()
         let profile = try folder.file("lobby.json", Array(Self.profile.utf8))
         let result = try Program.run("audit", profile, "--adapter", "hci3:mgmt")
@@ -89,14 +89,14 @@ import Testing
     }
 
     @Test(arguments: [["calibrate", "--strongest"], ["find", Self.identity]])
-    func presenceIsNotEnoughWhereLevelsAreCompared(command: [String]) throws {
+    func calibrateAndFindRefuseAnAdapterThatDropsRepeats(command: [String]) throws {
         let result = try Program.run(command + ["--adapter", "hci3:mgmt"])
         #expect(result.code == 64)
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so levels cannot be averaged there"))
     }
 
     /// The kernel reports a beacon once, so it would seem to leave at the end of the first silence.
-    @Test func presenceIsNotEnoughToSeeSomebodyLeave() throws {
+    @Test func monitorRefusesAnAdapterThatDropsRepeats() throws {
         let result = try Program.run("scan", "--monitor", Self.identity, "--adapter", "hci3:mgmt")
         #expect(result.code == 64)
         #expect(result.errors.contains("The kernel drops repeats on hci3:mgmt, so an exit cannot be detected there"))
@@ -109,7 +109,7 @@ import Testing
         """
 
     @Test(arguments: [["--replay", "/dev/null"], ["--adapter", "unix:/nowhere/at/all"]])
-    func whereNobodyListenedNothingIsSaidOfWhatWasHeard(source: [String]) throws {
+    func printsNothingIfTheSourceCannotBeRead(source: [String]) throws {
         let result = try Program.run(["scan"] + source)
         #expect(result.code == (source[0] == "--replay" ? 65 : 69))
         #expect(result.output.isEmpty)

@@ -102,7 +102,7 @@ import Testing
         #expect(!Files.exists(folder.place("x.json")) && result.output.isEmpty)
     }
 
-    @Test func aPictureInASiteFileIsCheckedAtItsPlace() throws {
+    @Test func reportsABadPictureAtItsPositionInTheFile() throws {
         try folder.file("text.png", text: "hello")
         func site(_ file: String) -> String {
             """
@@ -167,7 +167,7 @@ import Testing
         ("--from plan.geojson --width-m 3", 64, "Leave out --width-m and --height-m"),
         ("--width-m 3 --height-m 3 --unit mm", 64, "--unit is for a drawing: add --from."),
     ])
-    func badDrawingsLeaveNothing(_ words: String, code: Int32, message: String) throws {
+    func refusesBadDrawingsAndWritesNothing(_ words: String, code: Int32, message: String) throws {
         try folder.file("plan.geojson", text: Self.drawing)
         try folder.file("text.geojson", text: "hello")
         try folder.file(
@@ -178,7 +178,7 @@ import Testing
         if code != 65 { #expect(result.errors.split(separator: "\n").count { $0.hasPrefix("pharos: ") } == 1) }
     }
 
-    @Test func theSchemaIsThatOfThePlanner() throws {
+    @Test func siteSchemaEqualsThatOfPlanSite() throws {
         #expect(try Program.run("site", "schema").output == Program.run("plan", "site", "--schema").output)
     }
 }

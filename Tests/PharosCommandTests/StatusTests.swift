@@ -61,7 +61,7 @@ import Testing
         #expect(!result.output.contains("last error"))
     }
 
-    @Test func beaconOnTheAirIsTold() throws {
+    @Test func printsABeaconOnTheAir() throws {
         try put("lobby-north", Self.lobby(process: Self.alive))
         let result = try status()
         let since = try Self.age(of: "2001-02-03T04:05:06Z")
@@ -90,7 +90,7 @@ import Testing
         #expect(result.code == 0)
     }
 
-    @Test func metricsAreOneFamilyAfterTheOther() throws {
+    @Test func groupsMetricsByFamily() throws {
         try put("lobby-north", Self.lobby(process: Self.alive))
         try put("b", "{\"name\":\"b\",\"adapter\":\"serial:/dev/\\\"x\\\\y\\n\",\"state\":\"off\"}")
         let result = try status("--metrics")
@@ -138,16 +138,16 @@ import Testing
     }
 
     @Test(arguments: [("starting", "starting"), ("recovering", "recovering"), ("off", "off")])
-    func everythingButOnTheAirIsAFailure(_ state: String, _ word: String) throws {
+    func failsIfABeaconIsNotOnTheAir(_ state: String, _ word: String) throws {
         try put("a", Self.lobby("on-air", process: Self.alive))
         try put("b", "{\"name\":\"b\",\"adapter\":\"hci1\",\"state\":\"\(state)\",\"lastError\":\"why\"\(Self.alive)}")
         let result = try status()
         #expect(result.code == 1 && result.output.hasSuffix("\n\nb: \(word), hci1\n  last error: why\n"))
     }
 
-    /// The pid is the test's own, but with another start time: a later process with the same number.
+    /// A process that does not exist, a later process with the same id, and a status without a process id.
     @Test(arguments: [",\"pid\":999999999,\"startTicks\":5", ",\"pid\":\(getpid()),\"startTicks\":1", ""])
-    func lastWordsOfADeadProcessAreNotTrue(_ process: String) throws {
+    func reportsADeadProcessAsOff(_ process: String) throws {
         try put("lobby-north", Self.lobby(process: process))
         let result = try status()
         #expect(result.output.hasPrefix("lobby-north: off, hci0 DC:A6:32:01:02:03, "))
@@ -161,7 +161,7 @@ import Testing
     }
 
     /// /proc may hide the process, for example if it runs in another container; its lock still shows that it runs.
-    @Test func lockSaysThatTheInstanceRuns() throws {
+    @Test func detectsARunningInstanceByItsLock() throws {
         try put("lobby-north", Self.lobby(process: ""))
         let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
         let lock = try AdapterLock(LockedAdapter(address), for: "lobby-north", in: folder.path)
@@ -169,7 +169,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func nothingRunning() throws {
+    @Test func reportsThatNothingRuns() throws {
         let result = try status()
         #expect(
             result.output == """
@@ -186,7 +186,7 @@ import Testing
         #expect(try status("--metrics") == Program.Result(output: "", errors: "", code: 1))
     }
 
-    @Test func otherFilesAreNotLookedAt() throws {
+    @Test func ignoresOtherFiles() throws {
         try folder.file(".lobby.status.json.new", text: "{")
         try folder.file("lobby.prom", text: "x")
         try folder.file("adapter-DC:A6:32:01:02:03.lock", text: "1\nlobby\n")
@@ -202,7 +202,7 @@ import Testing
         ("{\"name\":\"x\",\"state\":\"up\"}", "the instance's state is not one of on-air, starting, recovering, off"),
     ]
 
-    @Test(arguments: garbage) func garbageIsNamedAndHidesNoOther(_ text: String, _ reason: String) throws {
+    @Test(arguments: garbage) func reportsInvalidFilesAndPrintsTheOthers(_ text: String, _ reason: String) throws {
         try put("a", Self.lobby(process: Self.alive))
         try put("b", text)
         let result = try status("--json")
@@ -211,7 +211,7 @@ import Testing
         #expect(result.output.contains("lobby-north"))
     }
 
-    @Test func strangeMembersAreUnknown() throws {
+    @Test func readsInvalidMembersAsUnknown() throws {
         try put(
             "x",
             "{\"name\":\"x\",\"adapter\":7,\"address\":\"no\",\"state\":\"on-air\",\"since\":\"yesterday\",\"pid\":1e99,"
@@ -230,7 +230,7 @@ import Testing
         )
     }
 
-    @Test func directoriesThatCannotBeReadAreNamed() throws {
+    @Test func reportsDirectoriesThatCannotBeRead() throws {
         let missing = folder.place("none")
         let result = try Program.run("status", "--runtime-dir", missing)
         #expect(

@@ -32,7 +32,7 @@ import Testing
         ("serial:/dev/my board@115200", .serial(path: "/dev/my board", rate: 115_200)),
         ("virtual", .virtual), ("virtual?path=tour", .virtualTour),
     ])
-    func bothTake(_ text: String, _ name: AdapterName) throws {
+    func profileAndOptionAcceptTheSameAdapters(_ text: String, _ name: AdapterName) throws {
         #expect(try AdapterName(text) == name)
         let (profile, problems) = decode(text)
         #expect(profile?.adapter == text && problems == [])
@@ -45,7 +45,7 @@ import Testing
         "serial:", "serial:@9600", "serial:/dev/ttyS0@", "serial:/dev/ttyS0@12345", "serial:/dev/ttyS0@09600",
         "serial:/dev/ttyS0@fast", "serial:/dev/a@b@c", "serial:/dev/ttyS0@100000000",
     ])
-    func bothRefuseWithTheSameSentence(_ text: String) throws {
+    func profileAndOptionRefuseWithTheSameMessage(_ text: String) throws {
         let error = try #require(throws: AdapterNameError.self) { _ = try AdapterName(text) }
         #expect("\(error)" == "\"\(text)\" \(error.fault)")
         let (profile, problems) = decode(text)

@@ -136,7 +136,7 @@ struct BeaconProfileTests {
     }
 
     @Test("an EID and its telemetry begin at the box's own address, even beside a public one")
-    func addressOfEID() throws {
+    func sendsAnEIDFromTheMachinesOwnAddress() throws {
         let key = "\"identityKeyFile\": \"k\", \"rotationExponent\": 10, \"intervalMs\": 1000"
         let profile = try profile(
             """
@@ -151,7 +151,7 @@ struct BeaconProfileTests {
     }
 
     @Test("the sample lobby-ibeacon gives its thirty octets")
-    func lobbyBeacon() throws {
+    func encodesTheLobbySample() throws {
         let sample = try profile(RepositoryFile("profiles/lobby-ibeacon.json").text)
         let wanted = try advertisements(sample)
         #expect(wanted.count == 1)
@@ -162,9 +162,9 @@ struct BeaconProfileTests {
             Hexadecimal.text(octets) == "02" + "0106" + "1aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
     }
 
-    /// Flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms, not connectable.
+    /// The sample sends flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms, and is not connectable.
     @Test("the sample thesis-node gives the thesis' thirty-one octets")
-    func thesisNode() throws {
+    func encodesTheThesisSample() throws {
         let sample = try profile(RepositoryFile("profiles/thesis-node.json").text)
         let wanted = try advertisements(sample)
         let octets = try wanted.first?.payload().octets ?? []
@@ -190,7 +190,7 @@ struct BeaconProfileTests {
             (#""type": "raw", "intervalMs": 100, "structures": [{ "type": "flag", "flags": 256 }]"#, 2),
             (#""type": "raw", "intervalMs": 100, "structures": [{ "type": "coffee", "data": "00", "dta": 1 }]"#, 2),
         ])
-    func wrongType(_ members: String, _ count: Int) {
+    func wrongTypeHidesNoOtherProblem(_ members: String, _ count: Int) {
         let file = #"{ "version": 1, "name": "a", "advertisements": [{ \#(members) }] }"#
         let problems = BeaconProfile.decode(Array(file.utf8)).problems.filter(\.isError)
         #expect(problems.count == count, "\(problems.map(\.message))")
@@ -212,7 +212,7 @@ struct BeaconProfileTests {
             ("", "no radio power is set; add \"radioPowerDbm\": 3, or remove this structure"),
             (#""radioPowerDbm": -4,"#, "the radio power is -4 dBm; give both the same value"),
         ])
-    func transmitPowerField(_ setting: String, _ difference: String?) throws {
+    func warnsOfATXPowerFieldThatDiffers(_ setting: String, _ difference: String?) throws {
         let structure = #"{ "type": "tx-power-level", "powerDbm": 3 }"#
         let raw = #"{ "type": "raw", "intervalMs": 100, "structures": [\#(structure)] }"#
         let ibeacon =
@@ -255,7 +255,7 @@ struct BeaconProfileTests {
         }
     }
 
-    /// The number of problems that are reported, and the number of further ones, if very many values are wrong.
+    /// If very many values are wrong, only some problems are reported, and their texts are short.
     @Test func problemsAreBounded() {
         let keys = (0..<20_000).map { "\"k\($0)\": -59" }.joined(separator: ", ")
         let one = #"{"type": "eddystone-url", "url": "https://a.org", "intervalMs": 100}"#
@@ -307,7 +307,7 @@ struct BeaconProfileTests {
         #expect(both.temperature == "auto" && both.objects.count == 1)
     }
 
-    /// The problems of a profile with these advertisements.
+    /// Returns the problems of a profile with these advertisements.
     private func problems(_ advertisements: String) -> [String] {
         let text = "{\"version\": 1, \"name\": \"pi\", \"advertisements\": [\(advertisements)]}"
         return BeaconProfile.decode(Array(text.utf8)).problems.map(\.message)
@@ -318,7 +318,7 @@ struct BeaconProfileTests {
         arguments: [
             ([20_000], 1), ([250, 20_000], 0), ([20_000, 20_000], 0), ([40_000, 40_000], 1), ([10_240], 0),
         ] as [([Int], Int)])
-    func longIntervals(_ intervals: [Int], _ warnings: Int) {
+    func warnsOfIntervalsTooLongForAControllerWithoutSets(_ intervals: [Int], _ warnings: Int) {
         let frames = intervals.map { "{\"type\": \"eddystone-tlm\", \"intervalMs\": \($0)}" }
         let found = problems(frames.joined(separator: ", "))
         #expect(found.count == warnings, "\(found)")
@@ -334,7 +334,7 @@ struct BeaconProfileTests {
             ("bthome", "\"localName\": \"Pi\"", "\"scanResponse\": { \"localName\": … }"),
             ("bthome", "\"values\": {\"temp\": 4}", "did you mean \"temperature\"?"),
         ])
-    func valueInTheWrongPlace(_ type: String, _ key: String, _ advice: String) {
+    func suggestsTheRightPlaceForAValue(_ type: String, _ key: String, _ advice: String) {
         let found = problems("{\"type\": \"\(type)\", \"intervalMs\": 1000, \(key)}")
         #expect(found.count == 1 && found.first?.contains(advice) == true, "\(found)")
     }

@@ -50,6 +50,6 @@ struct CorpusTests {
     @Test("the schema file is what the program prints")
     func schemaIsCurrent() {
         let file = RepositoryFile("profiles/schema/beacon.schema.json").text
-        #expect(file == BeaconSchema.text, "write it anew with `pharos profile schema`")
+        #expect(file == BeaconSchema.text, "write the file again with `pharos profile schema`")
     }
 }

@@ -28,7 +28,7 @@ struct ProfileEditTests {
         let before = try #require(BeaconProfile.decode(Array(Self.profile.utf8)).profile)
         let after = try #require(BeaconProfile.decode(result).profile)
         #expect(after != before && after.name == before.name && after.advertisements.count == 2)
-        // Applied twice, it changes nothing any more.
+        // A second application changes nothing.
         #expect(try edit.applied(to: result) == result)
     }
 
@@ -52,7 +52,7 @@ struct ProfileEditTests {
         ("minor=70000", "70000 is out of range 0...65535"), ("minor=two", "a whole number is expected"),
         ("type=raw", "known here: "), ("name=hall", "a beacon keeps its name"), ("advertisements=[]", "known here: "),
     ])
-    func refusesOthers(_ text: String, _ message: String) throws {
+    func refusesUnknownKeysAndInvalidValues(_ text: String, _ message: String) throws {
         let edit = try #require(ProfileEdit(text))
         let error = try #require(throws: ProfileEditError.self) { try edit.applied(to: Array(Self.profile.utf8)) }
         #expect(error.messages.joined().contains(message), "\(error.messages)")

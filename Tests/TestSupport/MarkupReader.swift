@@ -1,4 +1,4 @@
-/// Reads a page strictly: every tag is closed in order, attributes are quoted, and no `id` appears twice.
+/// Reads an HTML page. Reports tags that are not closed in order, and each `id` that appears twice.
 public struct MarkupReader {
     public struct Unfinished: Error {}
 
@@ -41,7 +41,7 @@ public struct MarkupReader {
         return String(tag[start.upperBound...].prefix { $0 != "\"" })
     }
 
-    /// The `>` that ends a tag: one outside quotes.
+    /// Returns the index of the `>` that ends a tag: the first one outside quotes.
     private static func end(of octets: [UInt8], from start: Int) -> Int? {
         var isQuoted = false
         for index in start..<octets.count {

@@ -4,8 +4,8 @@ internal import BluetoothTypes
 public import HCI
 public import VirtualController
 
-/// A machine with one adapter, on which many things fail, and a beacon that must stay on the air. The clock is moved by
-/// the test.
+/// A machine with one adapter, on which many things fail, and a beacon that must stay on the air. The test advances the
+/// clock.
 ///
 /// The world drives a runner in the same way as the service, and jumps from one event to the next.
 public final class EnduranceWorld {
@@ -27,7 +27,7 @@ public final class EnduranceWorld {
     var isPowered = false
     var isBlocked = false
     var isBusy = false
-    /// The instant at which the beacon was told to stop for good.
+    /// The instant of the request to stop for good; `nil` if there is none.
     var stopWantedAt: HCIInstant?
     var isAsleep = false { didSet { if isAsleep != oldValue { sleptOrWoke() } } }
     private var asleepSince: HCIInstant?
@@ -83,7 +83,7 @@ public final class EnduranceWorld {
         runner.wake()
     }
 
-    /// Lets time pass until `end`.
+    /// Advances the time to `end`.
     public func run(until end: HCIInstant) {
         guard let runner else { return }
         while now < end, runner.ended == nil {

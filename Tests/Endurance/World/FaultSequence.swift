@@ -3,7 +3,8 @@ internal import BluetoothTypes
 internal import HCI
 internal import VirtualController
 
-/// A beacon's life with up to six incidents, all from one seed, and the errors that were found.
+/// A run of a beacon with one to six incidents and sometimes one more at its stop, all from one seed, and the errors
+/// that were found.
 public struct FaultSequence: Sendable {
     public let seed: UInt64
     /// The incidents in order.
@@ -89,20 +90,20 @@ public struct FaultSequence: Sendable {
     }
 
     /// Incidents that the service detects as soon as they happen.
-    private static let heardAtOnce: Set<Incident> = [
+    private static let detectedAtOnce: Set<Incident> = [
         .unplugged, .unpluggedUnheard, .poweredDown, .rfkill, .hardwareError, .resetByOthers, .disabledByOthers,
         .changedByOthers, .busyAfterPowerDown, .goodReload, .badReload,
     ]
-    /// Incidents in which the service does not believe that a controller on the air is off.
-    private static let countable = heardAtOnce.union([.resetUnseen, .disabledUnseen])
+    /// Incidents in which the service never regards the beacon as off while it is on the air.
+    private static let countable = detectedAtOnce.union([.resetUnseen, .disabledUnseen])
 
     /// Checks the counter with one event per second. It may exceed the number of events on the air only by those of
-    /// outages that the next verification detects. It may be lower only if the service believed that the beacon was off
-    /// while it was on.
+    /// outages that the next verification detects. It may be lower only after incidents in which the service can regard
+    /// the beacon as off while it is on the air.
     private mutating func checkEvents(_ world: EnduranceWorld, _ supervisor: Supervisor) {
         guard let counted = world.countedEvents else { return }
         let each = 3 * (1 + supervisor.rearms.values.reduce(0, +) + world.reloads)
-        let unseen = incidents.count { !Self.heardAtOnce.contains($0) }
+        let unseen = incidents.count { !Self.detectedAtOnce.contains($0) }
         let most =
             world.events + each + unseen * (world.pacing.verification / 1_000_000 + 3)
             + world.microsecondsAsleep / 1_000_000

@@ -11,7 +11,7 @@ final class WorldChannel: HCIChannel {
     private var isInterrupted = false
     /// The time in microseconds for which the channel still waits for packets after a stop request, as in a real
     /// channel.
-    private static let farewell = 800_000
+    private static let shutdownTimeout = 800_000
 
     init(_ virtual: VirtualChannel, _ world: EnduranceWorld) {
         self.virtual = virtual
@@ -57,6 +57,6 @@ final class WorldChannel: HCIChannel {
             isInterrupted = true
             throw .interrupted
         }
-        return min(deadline, wanted.advanced(byMicroseconds: Self.farewell))
+        return min(deadline, wanted.advanced(byMicroseconds: Self.shutdownTimeout))
     }
 }

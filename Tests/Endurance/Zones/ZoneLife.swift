@@ -2,7 +2,8 @@ internal import BluetoothTypes
 internal import Sightings
 internal import Zones
 
-/// A beacon that stays in a zone for days, comes and goes, and loses many events, often several in a row.
+/// A beacon that stays in a zone for days and leaves it now and then. Many of its advertising events are lost, often
+/// several in a row.
 public struct ZoneLife: Sendable {
     public struct Settings: Hashable, Sendable, CustomStringConvertible {
         public let intervalMilliseconds: Int
@@ -52,7 +53,7 @@ public struct ZoneLife: Sendable {
     private static let data: [UInt8] =
         [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 16) + [0, 1, 0, 1, 0xC5]
 
-    /// Makes a world in which nothing has happened yet.
+    /// Creates the state before the first event.
     public init(_ settings: Settings, seed: UInt64) {
         self.settings = settings
         let known = KnownBeacon(

@@ -25,7 +25,7 @@ struct CheckTests {
             #"[ { "name": "a", "variables": { "instance": "0000000000ff" } }, { "name": "b", "variables": { "instance": "0000000000FF" } } ]"#,
             #"[ { "name": "a", "variables": { "instance": "00:00:00:00:00:ff" } }, { "name": "b", "variables": { "instance": "0000000000ff" } } ]"#,
         ])
-    func findsTwins(beacons: String) {
+    func findsEqualIdentities(beacons: String) {
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, beacons: beacons))
         #expect(
             problems.contains { $0.contains("\"a\" (") && $0.contains("0000000000ff too") }, "\(problems)")
@@ -112,7 +112,7 @@ struct CheckTests {
             ),
             (#""identities": { "instance": { "from": "serial" } },"#, "this beacon has none: add its \"serial\""),
         ])
-    func findsVariables(more: String, problem: String) {
+    func findsVariableProblems(more: String, problem: String) {
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.uid, more: more))
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
@@ -128,7 +128,7 @@ struct CheckTests {
             ("raspberry-pi", "99", true), ("raspberry-pi", "100", false), ("bluetooth-5", "20", false),
             ("bluetooth-5", "10241", true), ("extended", "20000", false), ("bluetooth-4", "50", true),
         ])
-    func knowsControllers(kind: String, ms: String, isRefused: Bool) {
+    func refusesIntervalsThatTheControllerDoesNotAccept(kind: String, ms: String, isRefused: Bool) {
         let more = #"\#(Self.counted) "defaults": { "controller": "\#(kind)" },"#
         let problems = MadeFleet.problems(Self.fleet(advertisement: Self.beacon(ms), more: more))
         #expect(problems.contains { $0.contains("is not among the intervals of") } == isRefused, "\(problems)")
@@ -136,7 +136,7 @@ struct CheckTests {
     }
 
     @Test("an EID and something else need two sets")
-    func knowsSets() {
+    func refusesAnEIDWithOtherFramesInOneSet() {
         let eid = #"""
             { "type": "eddystone-eid", "identityKeyFile": "${name}.key", "rotationExponent": 4, "intervalMs": 500,
               "measuredPowerDbm": -18 }, \#(Self.beacon("500"))
@@ -150,7 +150,7 @@ struct CheckTests {
     }
 
     @Test("more than fifty pairs of a UUID are too many for Home Assistant", arguments: [(50, false), (51, true)])
-    func warnsOfHomeAssistant(count: Int, isTooMuch: Bool) {
+    func warnsOfTooManyPairsForHomeAssistant(count: Int, isTooMuch: Bool) {
         let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
         func problems(_ listeners: String) -> [String] {
             MadeFleet.problems(
@@ -181,7 +181,7 @@ struct CheckTests {
                 "t.csv:3:1: warning: name: the groups \"Haupt\" and \"haupt\" differ only in capital"
             ),
         ] as [(String, String?)])
-    func warnsOfTables(rows: String, warning: String?) {
+    func warnsOfSuspiciousTableRows(rows: String, warning: String?) {
         let text = Self.fleet(
             advertisement: Self.beacon("5000"), more: Self.counted, beacons: #"{ "csv": "t.csv" }"#)
         let problems = MadeFleet.problems(text, tables: ["t.csv": "name,site\n" + rows])
@@ -190,7 +190,7 @@ struct CheckTests {
     }
 
     @Test("keys that are missing or open to others")
-    func findsKeys() {
+    func findsMissingAndExposedKeys() {
         let eid = #"""
             { "type": "eddystone-eid", "identityKeyFile": "/etc/pharos/keys/${name}.key", "rotationExponent": 4,
               "intervalMs": 500, "measuredPowerDbm": -18 }
@@ -217,7 +217,7 @@ struct CheckTests {
             (#"[ { "name": "a/b" } ]"#, "would lead into another directory"),
             (#"[ { "nam": "a" } ]"#, "did you mean \"name\"?"),
         ])
-    func findsGroups(groups: String, problem: String) {
+    func findsContradictoryGroups(groups: String, problem: String) {
         let text = Self.fleet(advertisement: Self.beacon("500"), more: #"\#(Self.counted) "groups": \#(groups),"#)
         let problems = MadeFleet.problems(text)
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
@@ -279,7 +279,7 @@ struct CheckTests {
     }
 
     @Test("over a thousand problems are said to be more")
-    func saysThatThereAreMore() {
+    func reportsThatMoreProblemsExist() {
         let rows = (0..<3000).map { "b\($0),\(100_000_000_000 + $0 / 2)" }
         let text = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-uid",
@@ -314,7 +314,7 @@ struct CheckTests {
         arguments: [
             #""address": "C1:02:03:04:05:06", "advertisements": [ { "type": "eddystone-tlm", "intervalMs": 500 } ]"#
         ])
-    func findsSharedAddresses(template: String) {
+    func findsASharedAddressOfTelemetry(template: String) {
         let text = """
             { "version": 1, "name": "f", "template": { \(template) },
               "beacons": [ { "name": "a" }, { "name": "b" } ] }

@@ -20,7 +20,7 @@ struct DiffTests {
     private static let two = "{ \"name\": \"a\" }, { \"name\": \"b\", \"host\": \"pi-1\" }"
 
     @Test("the same manifest has no difference")
-    func findsNothing() throws {
+    func reportsNoDifferenceOfEqualManifests() throws {
         let old = try Self.manifest(Self.two)
         let diff = FleetDiff(from: old, to: try Self.manifest(Self.two))
         #expect(diff.isEmpty && diff.unchanged == 2)

@@ -7,7 +7,7 @@ import Testing
         try #require(JSONDocument.parse(Array(inventory.text.utf8)).root?["pharos"])
     }
 
-    @Test func aBoxIsReachedAtItsHostAndHasAllItsBeacons() throws {
+    @Test func groupsBeaconsByTheirHost() throws {
         let fleet = FleetManifest(
             fleet: "museum",
             beacons: [
@@ -26,7 +26,7 @@ import Testing
         #expect(AnsibleInventory.fleet(of: Array(inventory.text.utf8)) == "museum")
     }
 
-    @Test func groupsNestAndGoByNamesThatAnsibleTakes() throws {
+    @Test func nestsGroupsWithValidAnsibleNames() throws {
         let fleet = FleetManifest(
             fleet: "museum",
             beacons: [
@@ -40,7 +40,7 @@ import Testing
         #expect(groups["site_m_1_2"]?["hosts"]?["b"] != nil)
     }
 
-    @Test func boxesThatCannotBeReachedAreLeftOutAndNamed() throws {
+    @Test func listsBeaconsWithoutAHostSeparately() throws {
         let fleet = FleetManifest(
             fleet: "f", beacons: [SampleFleet.beacon("a", host: nil), SampleFleet.beacon("b", host: "pi-1")])
         let inventory = try AnsibleInventory(fleet)
@@ -52,7 +52,7 @@ import Testing
         ("unix:/run/air:user", "unix"), ("hci0", "hci"), ("hci12:user", "hci:user"), ("hci0:mgmt", "hci:mgmt"),
         ("virtual", "virtual"), (nil, "hci"),
     ])
-    func theFormOfAnAdapterSaysWhichRightsItNeeds(_ adapter: String?, _ form: String) throws {
+    func exportsTheFormOfTheAdapter(_ adapter: String?, _ form: String) throws {
         var beacon = SampleFleet.beacon("a")
         beacon.adapter = adapter
         let record = try root(try AnsibleInventory(FleetManifest(fleet: "f", beacons: [beacon])))
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: ["/etc/pharos/keys/own.key", "keys/own.key", "./keys/own.key"])
-    func keysAreNamedAsTheyLieInTheirFolder(_ file: String) throws {
+    func namesKeysByTheirFileName(_ file: String) throws {
         let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a", advertisements: [rotating(file)])])
         let inventory = try AnsibleInventory(fleet)
         #expect(inventory.keys == ["own.key"])
@@ -71,13 +71,13 @@ import Testing
         "/root/own.key", "own.key", "keys/../../shadow", "keys/a/b", "keys/", "keys/{{ lookup('env', 'HOME') }}",
         "keys/own key", "keys/.hidden",
     ])
-    func keysElsewhereAreRefused(_ file: String) {
+    func refusesKeysOutsideTheKeyDirectory(_ file: String) {
         let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a", advertisements: [rotating(file)])])
         #expect(throws: AnsibleInventoryError.self) { try AnsibleInventory(fleet) }
     }
 
     @Test(arguments: SampleFleet.hostile.filter { !["yes", "null"].contains($0) })
-    func noTextOfAManifestBecomesAnExpression(_ text: String) {
+    func refusesTextsThatCouldBeExpressions(_ text: String) {
         var other = SampleFleet.beacon("a")
         other.profileHash = text
         let fleets = [
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: ["pharos", "all", "ungrouped", "localhost", "site_museum", "manifest"])
-    func noBoxGoesByTheNameOfAGroup(_ name: String) {
+    func refusesBeaconsNamedLikeAGroup(_ name: String) {
         let fleet = FleetManifest(fleet: "pharos", beacons: [SampleFleet.beacon(name, group: ["all"])])
         #expect(throws: AnsibleInventoryError.self) { try AnsibleInventory(fleet) }
     }

@@ -3,32 +3,32 @@ import Fleet
 import Testing
 
 @Suite struct FleetMapTests {
-    @Test func aPlaceOnTheGlobeIsLongitudeThenLatitude() throws {
+    @Test func writesLongitudeBeforeLatitude() throws {
         let place = FleetManifest.Position.geographic(
             latitude: SampleFleet.number("52.50"), longitude: SampleFleet.number("-13.4"))
         #expect(try coordinates(of: place, FleetMap.Anchor?.none) == ["-13.4", "52.50"])
     }
 
-    /// 111.3195 km and 110.5743 km a degree on the equator.
+    /// On the equator, a degree of longitude is 111.3195 km and a degree of latitude is 110.5743 km.
     @Test(arguments: [
         (0.0, "100", "0", ["13.0008983", "0.0000000"]), (0.0, "0", "-1000", ["13.0000000", "-0.0090437"]),
         (90.0, "0", "100", ["13.0008983", "0.0000000"]), (180.0, "100", "0", ["12.9991017", "0.0000000"]),
     ])
-    func aPlanIsLaidOnTheGlobeByItsAnchor(_ bearing: Double, _ x: String, _ y: String, _ expected: [String]) throws {
+    func convertsPlanPositionsWithTheAnchor(_ bearing: Double, _ x: String, _ y: String, _ expected: [String]) throws {
         let anchor = FleetMap.Anchor(latitude: 0, longitude: 13, bearing: bearing)
         let place = FleetManifest.Position.plan(x: SampleFleet.number(x), y: SampleFleet.number(y), z: nil)
         let found = try coordinates(of: place, anchor)
         #expect(found?.map { $0.hasPrefix("-0.0000000") ? String($0.dropFirst()) : $0 } == expected)
     }
 
-    /// 55.8 km a degree.
-    @Test func farFromTheEquatorADegreeOfLongitudeIsShorter() throws {
+    /// At a latitude of 60°, a degree of longitude is 55.8 km.
+    @Test func convertsLongitudesFarFromTheEquator() throws {
         let anchor = FleetMap.Anchor(latitude: 60, longitude: 0)
         let place = FleetManifest.Position.plan(x: .init(1000), y: .init(0), z: SampleFleet.number("2.5"))
         #expect(try coordinates(of: place, anchor) == ["0.0179211", "60.0000000", "2.5"])
     }
 
-    @Test func aSitesOwnAnchorComesFirst() throws {
+    @Test func prefersTheAnchorOfTheSite() throws {
         let fleet = FleetManifest(
             fleet: "f",
             beacons: [
@@ -45,7 +45,7 @@ import Testing
         #expect(first == ["2.0000000", "4.0000000"])
     }
 
-    @Test func whatHasNoPlaceIsListedWithoutAPoint() throws {
+    @Test func exportsBeaconsWithoutAPositionWithoutAPoint() throws {
         let fleet = FleetManifest(
             fleet: "f",
             beacons: [
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [(91.0, 0.0, 0.0), (0, 181, 0), (.nan, 0, 0), (0, .infinity, 0), (0, 0, .nan)])
-    func anchorsThatAreNowhereAreRefused(_ latitude: Double, _ longitude: Double, _ bearing: Double) {
+    func refusesInvalidAnchors(_ latitude: Double, _ longitude: Double, _ bearing: Double) {
         #expect(FleetMap.Anchor(latitude: latitude, longitude: longitude, bearing: bearing) == nil)
     }
 

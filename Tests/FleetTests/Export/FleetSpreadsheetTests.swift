@@ -4,7 +4,7 @@ import Profiles
 import Testing
 
 @Suite struct FleetSpreadsheetTests {
-    @Test func everyAdvertisementIsALineWithAsManyCellsAsTheHeader() throws {
+    @Test func writesOneFullRowForEachAdvertisement() throws {
         let fleet = FleetManifest(
             fleet: "f",
             beacons: [
@@ -22,7 +22,7 @@ import Testing
         #expect(lines[3].contains(",-3.50,12,,"))
     }
 
-    @Test func titlesAreAColumnIfThereAreAny() throws {
+    @Test func addsATitleColumnIfABeaconHasATitle() throws {
         var beacon = SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2)])
         beacon.title = "Löwe"
         let fleet = FleetManifest(fleet: "f", beacons: [beacon, SampleFleet.beacon("b")])
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: SampleFleet.hostile)
-    func noCellBeginsAFormulaWhereverASpreadsheetSplitsTheLine(_ text: String) throws {
+    func writesNoCellThatStartsAFormula(_ text: String) throws {
         var beacon = SampleFleet.beacon(text, group: [text, text], host: text)
         beacon.profileHash = text
         let csv = FleetSpreadsheet.text(FleetManifest(fleet: "f", beacons: [beacon]))

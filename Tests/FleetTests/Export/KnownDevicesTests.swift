@@ -2,7 +2,7 @@ import Fleet
 import Testing
 
 @Suite struct KnownDevicesTests {
-    @Test func aBeaconIsKnownByItsAddress() {
+    @Test func identifiesABeaconByItsAddress() {
         let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("Lobby-North.1")])
         #expect(
             KnownDevices.text(fleet).text == """
@@ -16,7 +16,7 @@ import Testing
                 """)
     }
 
-    @Test func namesThatBecomeTheSameAreToldApart() {
+    @Test func distinguishesEqualKeysByTheAddress() {
         let fleet = FleetManifest(
             fleet: "f",
             beacons: [
@@ -28,7 +28,7 @@ import Testing
         #expect(keys == ["\"beacon_a_b_d00000000001\":", "\"beacon_a_b_d00000000002\":", "\"beacon_a_c\":"])
     }
 
-    @Test func whatHasNoAddressThatStaysIsNamedAndLeftOut() {
+    @Test func leavesOutBeaconsWithoutAFixedAddress() {
         let fleet = FleetManifest(
             fleet: "f",
             beacons: [

@@ -3,7 +3,7 @@ import Fleet
 import Testing
 
 @Suite struct PrometheusFleetTests {
-    @Test func everyHostIsAskedOnceAndSaysWhatItsBeaconsShare() throws {
+    @Test func listsEachHostOnceWithTheLabelsItsBeaconsShare() throws {
         let fleet = FleetManifest(
             fleet: "museum",
             beacons: [
@@ -23,7 +23,7 @@ import Testing
         #expect(prometheus.withoutHost == ["d"])
     }
 
-    @Test func everyBeaconIsExpectedUnderItsNameAndHash() {
+    @Test func expectsEachBeaconByNameAndHash() {
         let rules = PrometheusFleet(FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a-1")])).rules
         #expect(
             rules.contains(
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: SampleFleet.hostile)
-    func noTextOfTheFleetLeavesItsQuotes(_ text: String) {
+    func quotesAllTextsOfTheFleet(_ text: String) {
         let fleet = FleetManifest(fleet: text, beacons: [SampleFleet.beacon(text)])
         let plain = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("n")])
         let lines = PrometheusFleet(fleet).rules.split(separator: "\n")

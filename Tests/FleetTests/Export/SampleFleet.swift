@@ -2,7 +2,7 @@ import BluetoothTypes
 import Configuration
 import Fleet
 
-/// A small fleet for the tests of exports and labels, some of it hostile.
+/// Beacons for the tests of exports and labels, and hostile texts.
 enum SampleFleet {
     static func beacon(
         _ name: String, group: [String] = ["museum", "ground", "hall"], host: String? = "pi-1.example",
@@ -26,7 +26,7 @@ enum SampleFleet {
 
     static func number(_ text: String) -> JSONNumber { JSONNumber(text) ?? JSONNumber(0) }
 
-    /// Texts that some program would interpret as more than text.
+    /// Texts that other programs could interpret as formulas, markup or code.
     static let hostile = [
         "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "a;=cmd|' /C calc'!A1", "a,\"=1", "\r\n=1", " =1", "\u{FF1D}1", "%0A",
         "- a: b", "!include /etc/passwd", "&a *a", "yes", "null", "{{ $labels }}", "${x}", "\u{85}\u{2028}", "a\0b",

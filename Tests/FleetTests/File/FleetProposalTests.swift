@@ -3,7 +3,7 @@ import Testing
 
 @testable import Fleet
 
-/// A fleet file for a table that exists.
+/// Fleet files that are proposed for an existing table.
 @Suite struct FleetProposalTests {
     private static let uuid = "7d5f2b18-60c3-4f0e-8b6a-51e0a4d93c27"
 
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test("a column with names that are there twice is named, with each row; columns without a meaning are listed")
-    func namesDoubleRows() throws {
+    func reportsRepeatedNamesWithTheirRows() throws {
         let names = (1...30).map { "b\($0)" } + ["b4", "b9"]
         let table = try proposal("Nummer;Farbe;MAC\n" + names.map { "\($0);rot;x\n" }.joined())
         #expect(
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test("a column of groups is not blamed for names that are there twice")
-    func doesNotBlameGroups() throws {
+    func doesNotReportRepeatsInAGroupColumn() throws {
         let fault = try #require(try proposal("Nr;Etage\nA1;EG\nA1;OG\n").fault)
         #expect(fault.contains("\"Nr\": row 3: \"A1\" is also in row 2") && !fault.contains("Etage"))
     }

@@ -44,7 +44,8 @@ struct TableTests {
         var written: [[String]] = []
         var text = "a\(separator)b\n"
         for _ in 0..<20 {
-            // Mostly letters, so that there are long runs of them; a row without contents would be skipped.
+            // More than half of the characters are "a", which gives long runs of letters. The "." keeps a row from
+            // being empty, because empty rows are skipped.
             let cells = (0..<2).map { column in
                 String(
                     (0..<Int.random(in: 0...20, using: &random)).map { _ in
@@ -91,7 +92,7 @@ struct TableTests {
     }
 
     @Test("bytes that are not UTF-8 are reported with their position")
-    func findsEncodings() {
+    func reportsOtherEncodings() {
         let latin = CSVTable.open(Array("name\nM".utf8) + [0xFC] + Array("ller\n".utf8), file: "t.csv").problems
         #expect(latin.map(\.description) == ["2:2: the byte 0xFC is not UTF-8; save the file as UTF-8"])
         let more = CSVTable.open(Array("name\n".utf8) + [0xFC, 0x0A, 0xE4, 0x0A, 0xF6], file: "t.csv").problems
@@ -108,7 +109,7 @@ struct TableTests {
     }
 
     @Test("ill-formed UTF-8 is what the standard library says it is", arguments: 1...200)
-    func agreesOnEncoding(seed: Int) {
+    func agreesWithTheStandardLibraryOnUTF8(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let starts: [UInt8] = [
             0x41, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0,
@@ -181,7 +182,7 @@ struct TableTests {
                 "; the same is true of 2 more rows, rows 3 to 4"
             ),
         ])
-    func joinsCells(table: String, start: String, end: String) {
+    func combinesEqualFaultsOfAColumn(table: String, start: String, end: String) {
         let problems = MadeFleet.problems(Self.fleet, tables: ["t.csv": table]).filter { $0.contains(start.suffix(5)) }
         #expect(problems.count == 1 && problems[0].hasPrefix(start) && problems[0].hasSuffix(end), "\(problems)")
     }
@@ -272,7 +273,7 @@ struct TableTests {
     }
 
     @Test("a table that is not there is said so, where it is named")
-    func missesTables() {
+    func reportsAMissingTable() {
         let (_, problems) = MadeFleet.decode(Self.fleet)
         #expect(problems.count == 1)
         #expect(problems.first?.kind == .missing)
@@ -289,7 +290,7 @@ struct TableTests {
     }
 
     @Test("every problem of every file is found in one run")
-    func findsAll() {
+    func reportsAllProblemsInOneRun() {
         let fleet = Self.fleet.replacing("\"intervalMs\": \"${interval}\"", with: "\"intervalMs\": \"${intervall}\"")
         let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,page,page\n%,x,\nb\nc,x,\n"])
         for part in ["the variable \"intervall\" is not set", "appears twice", "unit files replace", "has 1 cells"] {

@@ -97,7 +97,7 @@ struct GenerationTests {
                 "101 characters are more than the maximum of 100"
             ),
         ])
-    func wrongNotes(_ members: String, _ sentence: String) {
+    func reportsWrongTagsAndAttachments(_ members: String, _ sentence: String) {
         let problems = MadeFleet.problems(Self.noted(members))
         #expect(problems.contains { $0.contains(sentence) }, "\(problems)")
     }
@@ -140,7 +140,7 @@ struct GenerationTests {
     }
 
     @Test("the manifest says how long its payloads are, by their types or by their own numbers")
-    func saysLengths() throws {
+    func manifestHasTheLengthsOfPayloads() throws {
         let (decoded, _) = MadeFleet.decode(Self.everything, tables: ["t.csv": Self.table])
         let fleet = try #require(decoded)
         let (allocation, _) = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now)
@@ -187,7 +187,7 @@ struct GenerationTests {
             (15, "now", "\"now\" is not a time (RFC 3339)"),
             (12, "52.5", "a position has either metres or degrees, not both"),
         ])
-    func readsTables(_ column: Int, _ bad: String, _ message: String) throws {
+    func reportsFaultsOfAManifestTableAtTheirCells(_ column: Int, _ bad: String, _ message: String) throws {
         let uuid = try #require(FixedOctets<16>([UInt8](repeating: 0xAB, count: 16)))
         let beacon = FleetManifest.Beacon(
             name: "a", group: ["g"], controller: "ä",

@@ -27,8 +27,7 @@ struct AllocationTests {
               "beacons": { "csv": "boxes.csv" }
             }
             """
-        // If no beacon is renamed, the table has no column for former names, and the search for a beacon's entry begins
-        // next to the last one.
+        // The table has a column for former names only if a beacon is renamed.
         let hasFormerNames = boxes.contains { !$0.was.isEmpty }
         let rows = boxes.map { "\($0.name),site\($0.site),\($0.serial)" + (hasFormerNames ? ",\($0.was)" : "") }
         let header = "name,site,serial" + (hasFormerNames ? ",was" : "")
@@ -46,7 +45,7 @@ struct AllocationTests {
         return (made, allocation, faults)
     }
 
-    /// Writes and reads the lock, which is how the next run gets it.
+    /// Returns the lock after writing and reading it, as the next run reads it.
     private static func written(_ lock: FleetLock) throws -> FleetLock {
         let (read, problems) = FleetLock.decode(lock.text, file: "made.lock.json")
         #expect(problems == [])
@@ -101,7 +100,7 @@ struct AllocationTests {
                 if let before = known[renamed[name] ?? name] { #expect(identity == before, "\(name)") }
             }
             #expect(Set(now.values).count == now.count)
-            // All identities of a beacon, also those of its former places, follow its new name.
+            // All identities of a renamed beacon, including those of its former places, belong to its new name.
             for (new, old) in renamed { owners = owners.mapValues { $0 == old ? new : $0 } }
             for (name, identity) in now {
                 let owner = owners[identity]
@@ -156,7 +155,7 @@ struct AllocationTests {
     }
 
     @Test("another box keeps the identity, and the lock says which ones there were")
-    func recordsBoxes() throws {
+    func recordsReplacedMachines() throws {
         let first = try Self.allocate([Box(name: "a", site: 0, serial: "s1")], nil)
         let second = try Self.allocate([Box(name: "a", site: 0, serial: "s2")], first.allocation.lock)
         let third = try Self.allocate([Box(name: "a", site: 0, serial: "s3")], Self.written(second.allocation.lock))
@@ -279,7 +278,7 @@ struct AllocationTests {
         #expect(third.allocation.identities["y"] == first.allocation.identities["x"])
         let fourth = try Self.allocate(Self.boxes("y<x"), try Self.written(third.allocation.lock))
         #expect(fourth.problems == [] && fourth.allocation.changes.retired == ["x"])
-        // A name from before the last one is found.
+        // A name before the last former name is also found.
         let fifth = try Self.allocate(Self.boxes("z<x"), second.allocation.lock)
         #expect(fifth.problems == [])
         #expect(fifth.allocation.identities["z"] == first.allocation.identities["x"])
@@ -297,7 +296,7 @@ struct AllocationTests {
     }
 
     @Test("the last instance number is given out once")
-    func endsTheCounter() throws {
+    func givesOutTheLastInstanceNumberOnce() throws {
         let first = try Self.allocate(Self.boxes("a"), nil)
         var lock = first.allocation.lock
         lock.entries[0].instance = AllocationRules.instanceLimit - 1
@@ -309,7 +308,7 @@ struct AllocationTests {
     }
 
     @Test("a box whose serial number is its instance keeps it when it moves, and back")
-    func movesWithItsSerial() throws {
+    func keepsAnInstanceFromTheSerialNumberWhenMoved() throws {
         func allocate(_ site: String, _ lock: FleetLock?) throws -> (Fleet, FleetAllocation, [FileProblem]) {
             let text = """
                 { "version": 1, "name": "f", "template": { "advertisements": [

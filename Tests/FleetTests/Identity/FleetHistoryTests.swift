@@ -3,8 +3,8 @@ import Testing
 
 @testable import Fleet
 
-/// Random histories of a fleet. Every edit is one that an engineer makes: adding, removing, moving and renaming beacons,
-/// and adding, removing and renaming groups, with names that were used before, and with each `was` left in the file.
+/// Random histories of a fleet. Edits add, remove, move and rename beacons, and add, remove and rename groups. Names
+/// are used again, and each `was` stays in the file.
 @Suite("Histories of fleets")
 struct FleetHistoryTests {
     private struct Group {
@@ -86,7 +86,7 @@ struct FleetHistoryTests {
                 else { return }
                 freed.insert(beacons[index].name)
                 beacons[index].name = name
-                // The name that the lock knows; an earlier "was" stays in the file.
+                // The former name is the name in the lock. This "was" stays in the file after the next generation.
                 if let generated = beacons[index].generated { beacons[index].was = generated }
             case 6:
                 guard let key = groups.keys.sorted().randomElement(using: &random),
@@ -139,7 +139,7 @@ struct FleetHistoryTests {
 
     private static let generations = 8
 
-    /// 5 × 40 histories.
+    /// Each of the five parts tests 40 histories.
     @Test("no edit is refused, and no identity is forgotten or given to another beacon", arguments: 0..<5)
     func keepsIdentities(part: Int) throws {
         for seed in (part * 40)..<(part * 40 + 40) { try follow(UInt64(seed)) }
@@ -150,7 +150,7 @@ struct FleetHistoryTests {
         var lock: FleetLock?
         /// The identity of each beacon by its number.
         var identities: [Int: String] = [:]
-        /// Every entry that the lock ever had.
+        /// All entries that the lock has had.
         var known: [UInt64: FleetLock.Entry] = [:]
         var majors: Set<Int> = []
         for step in 0..<Self.generations {

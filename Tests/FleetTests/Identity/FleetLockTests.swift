@@ -102,7 +102,7 @@ struct LockTests {
     }
 
     @Test("a conflict is all that is said of a lock that has one, whatever else is wrong before it")
-    func saysConflictsAlone() throws {
+    func reportsOnlyTheMergeConflict() throws {
         let text = Self.good
         let first = try #require(text.firstRange(of: "\"minor\":2"))
         let changed = text.replacingCharacters(in: first, with: "\"minor\":65536")
@@ -134,7 +134,7 @@ struct LockTests {
         let lock = try #require(Self.decode(Self.good).lock)
         let text = lock.text
         for place in text.indices {
-            // Two of the eight bits, other ones at each place.
+            // Two of the eight bits of each octet; which two depends on its position.
             for bit in [place % 8, (place + 3) % 8] {
                 var damaged = text
                 damaged[place] ^= 1 << UInt8(bit)
@@ -143,15 +143,15 @@ struct LockTests {
                     #expect(problems.contains { $0.isError })
                     continue
                 }
-                // The remaining changes are other spellings of the same values, and another name of the fleet, which
-                // has no lock then.
+                // The remaining changes are other spellings of the same values, and another name of the fleet. The lock
+                // of another fleet is refused.
                 #expect(read.text == text || read.fleet != lock.fleet, "octet \(place), bit \(bit)")
             }
         }
     }
 
     @Test("a mark that does not fit is refused with its line, however the file is laid out")
-    func saysWhichLineIsDamaged() throws {
+    func reportsTheLineOfAWrongCheckMark() throws {
         let text = String(decoding: try #require(Self.decode(Self.good).lock).text, as: UTF8.self)
         for changed in [text, text.replacing("{\"name\":\"b\"", with: "{ \"name\": \"b\"")] {
             let (lock, problems) = Self.decode(changed.replacing("\"minor\":2", with: "\"minor\":3"))

@@ -35,7 +35,7 @@ struct RenamedBeaconsTests {
             (["a,A,pi-1", "b,B,pi-2", "c,C,pi-3"], ["d,D,pi-4", "e,E,pi-5", "f,F,pi-6"], []),
             // A title or a machine that several beacons have does not identify a renamed beacon.
             (["a,Vase,pi-1", "b,Vase,pi-1"], ["c,Vase,pi-1", "b,Vase,pi-1"], []),
-            // The former name is still there.
+            // The former name is still in use.
             (["0001,,"], ["0001,,", "1,,"], []),
         ])
     func recognizes(before: [String], after: [String], renamed: [String]) throws {
@@ -75,7 +75,7 @@ struct RenamedBeaconsTests {
     @Test(
         "leading zeros and capital letters do not make another name",
         arguments: [("0001", "1"), ("A-007", "a-7"), ("b0", "b0"), ("000", "0"), ("x10y01", "x10y1")])
-    func simplifies(name: String, plain: String) {
+    func ignoresLeadingZerosAndCapitalLetters(name: String, plain: String) {
         #expect(RenamedBeacons.plain(name) == plain)
     }
 }

@@ -9,10 +9,10 @@ import Testing
     static let key = IdentityKey(.init(repeating: 0x5A))
 
     @Test(arguments: [0, 1, 4, 10, 15])
-    func anIDBelongsToItsBeaconForOneWindowMoreOnEachSide(_ exponent: Int) throws {
+    func acceptsAnIDOneWindowEarlyOrLate(_ exponent: Int) throws {
         let rotation = try #require(try Self.rotation(exponent))
         let period = 1 << exponent
-        // The start of a window some days on, across a turn-over of the temporary key.
+        // The start of a window two days after the epoch, at which the temporary key changes.
         let start = 4 * 65_536
         let id = try Self.key.ephemeralID(at: UInt32(start), exponent: RotationExponent(exponent))
         for (offset, isFound) in [
@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: [
         (0, 1023, true), (0, 1024, false), (100, 1123, true), (100, 1124, false), (100, -100, true), (100, -101, false),
     ])
-    func driftIsCountedInSeconds(_ drift: Int, _ offset: Int, _ isFound: Bool) throws {
+    func allowsForDriftInSeconds(_ drift: Int, _ offset: Int, _ isFound: Bool) throws {
         let rotation = try #require(try Self.rotation(10))
         let id = try Self.key.ephemeralID(at: 1 << 20, exponent: RotationExponent(10))
         let time = RFC3339Time(secondsSince1970: Self.epoch.secondsSince1970 - 65_280 + 1 << 20 + offset)
@@ -38,14 +38,14 @@ import Testing
         #expect((answer != nil) == isFound)
     }
 
-    @Test func atItsEpochABeaconCounts65280() throws {
+    @Test func counterIs65280AtTheEpoch() throws {
         let rotation = try #require(try Self.rotation(4))
         let id = try Self.key.ephemeralID(at: 65_280, exponent: RotationExponent(4))
         let answer = try EphemeralIDQuestion(id, at: Self.epoch, driftSeconds: 0).answer(rotation, key: Self.key)
         #expect(answer?.from == Self.epoch)
     }
 
-    @Test func aWrongKeyAndAnUnknownEpochFindNothing() throws {
+    @Test func findsNothingWithAWrongKeyOrAnUnknownEpoch() throws {
         let id = try Self.key.ephemeralID(at: 65_280, exponent: RotationExponent(4))
         let question = EphemeralIDQuestion(id, at: Self.epoch)
         let rotation = try #require(try Self.rotation(4))
@@ -57,15 +57,15 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -62_167_219_200, 0, 253_402_300_799, Int.max], [nil, 0, 100, Int.max, Int.min])
-    func noTimeAndNoDriftIsTooMuch(_ time: Int, _ drift: Int?) throws {
-        // K = 15, so that all of the counter's 136 years are searched in no time.
+    func survivesExtremeTimesAndDrifts(_ time: Int, _ drift: Int?) throws {
+        // With the exponent 15, the search through the 136 years of the counter is short.
         let rotation = try #require(try Self.rotation(15))
         let question = EphemeralIDQuestion(
             .init(repeating: 1), at: RFC3339Time(secondsSince1970: time), driftSeconds: drift)
         #expect(try question.answer(rotation, key: Self.key) == nil)
     }
 
-    @Test func beaconsWithoutKeysAndWithTwoAreToldApart() throws {
+    @Test func refusesSeveralKeysAndSharedKeys() throws {
         #expect(try BeaconRotation(SampleFleet.beacon("plain")) == nil)
         var other = SampleFleet.ephemeral
         other.identityKeyFile = "keys/other"
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/", "keys/..", "keys/.hidden", "a\0b"])
-    func whatIsNoFileIsNoKey(_ file: String) throws {
+    func refusesInvalidKeyFileNames(_ file: String) throws {
         var advertisement = SampleFleet.ephemeral
         advertisement.identityKeyFile = file
         let beacon = SampleFleet.beacon("a", advertisements: [advertisement])

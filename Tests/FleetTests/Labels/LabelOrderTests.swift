@@ -6,7 +6,7 @@ import Testing
         order.sorted(beacons.map { SampleFleet.beacon($0.0, group: $0.1) }).map(\.name)
     }
 
-    @Test func groupsComeInTheOrderInWhichTheFleetNamesThem() {
+    @Test func sortsGroupsInTheOrderOfTheFleet() {
         let beacons = [
             ("a", ["z", "2"]), ("b", ["m"]), ("c", ["z"]), ("d", ["z", "1"]), ("e", []), ("f", ["z", "2", "r"]),
             ("g", ["z", "2"]), ("h", ["m", "2"]),
@@ -16,7 +16,7 @@ import Testing
         #expect(names(.file, beacons) == ["a", "b", "c", "d", "e", "f", "g", "h"])
     }
 
-    @Test func numbersInNamesCountAsNumbers() {
+    @Test func sortsNumbersInNamesByValue() {
         let sorted = [
             "1", "2", "10", "hall", "hall-1", "hall-2", "hall-10", "hall-10-2", "hall-10-10", "hall-x", "hold",
         ]

@@ -21,19 +21,19 @@ import Testing
         for corner in corners {
             #expect(corner[0] >= 0 && corner[1] >= 0 && corner[0] + width <= 21_000 && corner[1] + height <= 29_700)
         }
-        // The paper lies evenly on the sheet.
+        // The labels are centered on the sheet.
         #expect(corners[0][0] == 21_000 - corners[corners.count - 1][0] - width)
         #expect(corners[0][1] == 29_700 - corners[corners.count - 1][1] - height)
     }
 
-    @Test func aLabelNamesTheBoxItsPlaceItsIdentityAndItsAddress() throws {
+    @Test func labelHasNamePlaceIdentityAndAddress() throws {
         let page = LabelSheet(Self.beacons(1)).page(0)
         for text in [">hall-0<", ">museum / ground<", ">major 1 minor 0<", ">000000000001<", ">D0:11:22:33:44:00<"] {
             #expect(page.contains(text), "\(text)")
         }
     }
 
-    @Test func usedLabelsStayFree() throws {
+    @Test func skipsUsedLabels() throws {
         let sheet = LabelSheet(Self.beacons(2), skipping: 23)
         let (first, second) = (sheet.page(0), sheet.page(1))
         #expect(first.contains(">hall-0<") && !first.contains(">hall-1<"))
@@ -41,7 +41,7 @@ import Testing
         #expect(first.contains("translate(14000 25950)") && second.contains("translate(0 50)"))
     }
 
-    @Test func whatAFleetFileSaysCannotLeaveItsText() throws {
+    @Test func escapesTextsOfTheFleet() throws {
         var beacon = try #require(Self.beacons(1).first)
         beacon.name = "</text><script>&"
         beacon.group = ["a\u{0}\u{1B}b", "\u{202E}evil", "]]>"]
@@ -89,11 +89,11 @@ import Testing
     }
 
     @Test(arguments: [-1, 1, Int.max, Int.min])
-    func otherPagesAreEmpty(_ index: Int) throws {
+    func pagesOutOfRangeAreEmpty(_ index: Int) throws {
         #expect(!(LabelSheet(Self.beacons(3)).page(index).contains("<text")))
     }
 
-    @Test func paperIsNamedByItsLabels() {
+    @Test func findsPaperByTheSizeOfItsLabels() {
         #expect(LabelPaper(named: "99.1x38.1")?.labelsPerPage == 14)
         #expect(LabelPaper(named: "70x36") == nil)
     }
