@@ -4,14 +4,14 @@ internal import EddystoneSecurity
 public import HCI
 
 /// The schedule of one ephemeral id. An ephemeral id is computed from a window, a period of 2^K seconds. The schedule
-/// contains the window whose id is on the air, the address, and the time at which both change.
+/// contains the window of the id on the air, the address, and the time at which both change.
 ///
 /// The id of a window appears at a random moment of the window, not at its start. Otherwise an observer could recognise
 /// a beacon by the second at which its id changes. A receiver that resolves ids tries the current window and the
 /// previous one.
 struct EphemeralIDSchedule: Hashable, Sendable {
     let key: Advertisement.RotatingKey
-    /// The first second of the window whose id is on the air, on the beacon's seconds counter.
+    /// The start of the window of the id on the air, as a value of the beacon's seconds counter.
     private(set) var window: UInt32
     private(set) var address: DeviceAddress
     /// The value of the beacon's seconds counter at which the id changes next, in microseconds.
@@ -108,7 +108,7 @@ public struct BeaconMemory: Hashable, Sendable {
     /// The window and the address of an ephemeral id on the air.
     public struct EphemeralID: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
-        /// The first second of the window whose id is on the air, on the beacon's seconds counter.
+        /// The start of the window of the id on the air, as a value of the beacon's seconds counter.
         public var window: UInt32
         public var address: DeviceAddress
 

@@ -141,7 +141,8 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// An error about a text that is not an identity key.
 public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// An error that states the format of a key. It contains no part of the refused text.
+    /// Creates the error. Its description says what an identity key looks like, and contains no part of the refused
+    /// text.
     public init() {}
 
     public var description: String { "an identity key has 16 bytes: 32 hexadecimal digits" }

@@ -83,7 +83,8 @@ public struct RegionMonitor: Sendable {
         }
     }
 
-    /// Takes a report of a device of a known group, for the regions with the name of the group.
+    /// Takes a report of a device that belongs to a known group. The device enters the regions that are defined by the
+    /// name of the group, or stays in them.
     mutating func receive(
         named group: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
     ) {

@@ -194,7 +194,7 @@ extension UnknownCommand {
 package protocol ForwardingCommand: ParsableCommand {}
 
 /// Finds options that a command does not have. The argument parser first checks whether required options are present.
-/// So its own message for a misspelled option may be that a required option is missing.
+/// So for a misspelled option, the parser may only report that a required option is missing.
 enum UnknownOption {
     /// Returns a sentence about the first unknown option in `arguments`; `nil` if all are known.
     static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {

@@ -101,7 +101,7 @@ public struct SurveyReader: Sendable {
             }
             return
         }
-        // A recording that follows a loss of power begins with a header, so the broken line before it was cut off.
+        // A header directly after a broken line starts a new recording: the earlier recording was cut off.
         if root["survey"] != nil, let brokenLine, brokenLine < problems.count {
             problems[brokenLine] = FileProblem(
                 Self.cut, at: problems[brokenLine].position, severity: .warning, in: file)

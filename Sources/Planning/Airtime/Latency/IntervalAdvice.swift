@@ -39,8 +39,9 @@ public struct IntervalAdvice: Sendable {
     ///   - logOtherClearProbability: ln of the probability that the other advertisements of one beacon do not hit
     ///     an event (``TargetCollisions/logOtherClearProbability``); 0 for beacons with one advertisement.
     ///
-    /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
-    /// long enough for all), and a logarithm above 0. Also throws the errors of `LatencyModel`.
+    /// Throws if the fleet is empty, if the time of the goal is not above 0 or is longer than an hour, if the
+    /// probability of the goal is not above 0 and below 1 (no time is long enough for all detections), or if the
+    /// logarithm is above 0. Also throws the errors of `LatencyModel`.
     public init(
         goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
         scanners: ScannerMix,
