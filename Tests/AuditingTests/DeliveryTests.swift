@@ -44,7 +44,7 @@ import Testing
         HeardInstant(nanoseconds: UInt64(microseconds * 1000))
     }
 
-    @Test func whatLosesNothingIsGood() throws {
+    @Test func gradesADeliveryWithoutLossAsGood() throws {
         let delivery = Self.delivery()
         #expect(delivery.listenedMicroseconds == 60_000_000)
         #expect(abs(delivery.dueEvents - 571) <= 3 && abs(delivery.heard - delivery.dueEvents) <= 1)
@@ -56,15 +56,15 @@ import Testing
         #expect((1.5...3.2).contains(deviation))
     }
 
-    /// A controller without the random delay sends more often, and its losses count.
-    @Test func theRhythmTellsWhatWasOwed() throws {
+    /// A controller without the random delay sends more events than expected from the interval and the mean delay.
+    @Test func computesDueEventsFromTheMeasuredPeriod() throws {
         let delivery = Self.delivery(loss: 0.1, delay: 0)
         #expect(abs(delivery.dueEvents - 600) <= 1)
         #expect(abs(try #require(delivery.share) - 0.9) < 0.04)
     }
 
     @Test(arguments: UInt64(1)...20)
-    func lossesAreCountedAsTheyAre(_ seed: UInt64) throws {
+    func computesShareAndGapsWith40PercentLoss(_ seed: UInt64) throws {
         let delivery = Self.delivery(loss: 0.4, seed: seed)
         #expect(abs(try #require(delivery.share) - 0.6) < 0.08)
         #expect(abs(delivery.dueEvents - 571) <= 4)
@@ -80,11 +80,11 @@ import Testing
             ([57.5...60], 0, .usable), ([10...19.7], 0, .usable), ([10...20.2], 0, .unfit), ([], 0.45, .usable),
             ([], 0.6, .unfit), ([0...60], 0, .unfit), ([0...9, 20...29, 40...49, 51...55], 0, .unfit),
         ] as [([ClosedRange<Double>], Double, RadioGrade)])
-    func gradesHaveTheirLimits(_ holes: [ClosedRange<Double>], _ loss: Double, _ grade: RadioGrade) {
+    func gradesByLossAndSilence(_ holes: [ClosedRange<Double>], _ loss: Double, _ grade: RadioGrade) {
         #expect(Self.delivery(loss: loss, holes: holes).grade == grade)
     }
 
-    @Test func whatCannotBeSaidIsNotSaid() {
+    @Test func hasNoGradeWithoutEvidence() {
         var delivery = Delivery(.legacy, from: "A", to: "B", intervalMicroseconds: 100_000)
         // The receiver does not listen yet.
         delivery.receive(at: Self.instant(5), rssi: -60)
@@ -97,10 +97,10 @@ import Testing
         #expect(silent.grade == nil && silent.reason.contains("another program turned it off"))
         var heard = Self.delivery()
         heard.isSenderOff = true
-        #expect(heard.grade == .good, "what was heard was sent")
+        #expect(heard.grade == .good, "received events prove that the beacon was sent")
     }
 
-    @Test func filtersOfDuplicatesAreTold() {
+    @Test func detectsDuplicateFilters() {
         #expect(Self.delivery(.legacy).filter == nil)
         #expect(Self.delivery(.duplicatesFiltered, changeAt: 30).filter == DuplicateFilterKind.none)
         #expect(Self.delivery(.duplicatesFiltered, changeAt: 30, isFiltered: true).filter == .addressAndData)
@@ -136,7 +136,7 @@ import Testing
         report.verdicts(of: radios[radio]).map(\.grade)
     }
 
-    @Test func eachRoleCountsItsOwnPhases() {
+    @Test func gradesEachRoleByItsOwnPhases() {
         let report = Self.report([
             Self.path(.legacy, "A", "B", loss: 0.3), Self.path(.legacy, "B", "A"),
             Self.path(.whileSending, "A", "B"), Self.path(.whileSending, "B", "A", loss: 0.7),
@@ -148,7 +148,7 @@ import Testing
         #expect(report.verdicts(of: Self.radios[0])[2].reasons.count == 2)
     }
 
-    @Test func extendedAdvertisingCostsTheBestGradeAlone() {
+    @Test func lossInExtendedAdvertisingLowersGoodToUsable() {
         let report = Self.report([
             Self.path(.legacy, "A", "B"), Self.path(.legacy, "B", "A"), Self.path(.extended, "A", "B", loss: 1),
             Self.path(.extended, "B", "A"),
@@ -159,7 +159,7 @@ import Testing
         #expect(report.isFit)
     }
 
-    @Test func aReportOfNothingIsOne() {
+    @Test func reportsARunWithoutDeliveries() {
         let report = Self.report([], isComplete: false)
         #expect(Self.grades(report, 0) == [nil, nil, nil] && report.isFit)
         #expect(report.extendedShare(to: Self.radios[0]) == nil && report.filter(of: Self.radios[0]) == nil)

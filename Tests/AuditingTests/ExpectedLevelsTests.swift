@@ -38,7 +38,7 @@ struct ExpectedLevelsTests {
         #expect(finding("hall", [-60, -82, nil, -65]) == nil)
     }
 
-    /// By chance in 1 of 1000 audits with 10 advertisements, so in hardly any of 2000 beacons.
+    /// The limit is exceeded by chance in one of 1000 audits of 10 advertisements, so hardly ever in 2000 beacons.
     @Test("shadowing alone is no obstruction", arguments: 1...5)
     func clean(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -31,7 +31,7 @@ import Testing
             (nil, nil), (.le1M, .le1M), (.le2M, .le2M), (.coded, .coded), (.coded, .codedS2), (.codedS8, .coded),
             (.codedS2, .codedS2), (.codedS2, .coded),
         ] as [(ExtendedPHY?, ExtendedPHY?)])
-    func theExpectedPHY(_ expected: ExtendedPHY?, _ heard: ExtendedPHY?) throws {
+    func acceptsTheExpectedPHY(_ expected: ExtendedPHY?, _ heard: ExtendedPHY?) throws {
         #expect(try Self.audit(expected, heard: [heard]).verdicts == [.ok])
     }
 
@@ -39,12 +39,12 @@ import Testing
         arguments: [
             (nil, .le1M), (.le1M, nil), (.coded, nil), (.le2M, .le1M), (.le1M, .coded), (.codedS8, .codedS2),
         ] as [(ExtendedPHY?, ExtendedPHY?)])
-    func anotherPHY(_ expected: ExtendedPHY?, _ heard: ExtendedPHY?) throws {
+    func reportsAnotherPHY(_ expected: ExtendedPHY?, _ heard: ExtendedPHY?) throws {
         let audit = try Self.audit(expected, heard: [heard])
         #expect(audit.verdicts == [.wrongPHY], "\(audit.reasons)")
     }
 
-    @Test func theReasonNamesBoth() throws {
+    @Test func theReasonNamesBothPHYs() throws {
         let audit = try Self.audit(.coded, heard: [nil])
         #expect(audit.reasons == ["it comes in legacy PDUs, not in extended PDUs on LE Coded"])
     }

@@ -29,13 +29,14 @@ struct FaultTests {
     func threeAtATime(_ fault: Fault) {
         var model = Self.model
         let seed = Self.seed(fault)
-        // The other parity of the seed: machines that have one advertising set alone have several here, and vice versa.
+        // The parity of the seed decides whether machines have one advertising set or several. `alone` uses the other
+        // parity for this fault.
         let trial = AuditTrial.threeAtATime(fault, step: Int(seed) % 8, seed: 2001 + seed, &model)
         #expect(trial.complaints + trial.excess == [], "\(trial.faults), seed \(trial.seed)")
     }
 
     @Test(arguments: UInt64(5000)..<5002)
-    func cleanFleets(_ seed: UInt64) {
+    func findsNoFaultInCleanFleets(_ seed: UInt64) {
         var model = Self.model
         let trial = AuditTrial.clean(seed: seed, &model)
         #expect(trial.complaints + trial.excess == [], "seed \(seed)")

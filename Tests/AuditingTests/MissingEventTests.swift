@@ -74,7 +74,7 @@ import Testing
 
     /// Many beacons send a UID, and telemetry shortly after every tenth one.
     @Test(arguments: [9, 30, 61, 75, 120, 300], [0.0, 0.25])
-    func telemetryAfterEveryTenthFrameIsJudgedByItself(_ seconds: Int, _ loss: Double) {
+    func acceptsTelemetryAfterEveryTenthFrame(_ seconds: Int, _ loss: Double) {
         var model = SilenceModel()
         for seed in UInt64(1)...6 {
             var air = Air(Self.beacon(interval: 300, telemetry: 3000), seed: seed)
@@ -91,24 +91,24 @@ import Testing
             }
             let report = air.report(seconds: seconds, &model)
             for audit in report.advertisements {
-                // Three of three frames may be lost.
+                // All three frames of such a short audit may be lost.
                 if seconds < 15, audit.heard == 0 { continue }
                 #expect(audit.verdicts == [.ok], "seed \(seed): \(audit.expected.type): \(audit.reasons)")
             }
         }
     }
 
-    /// A busy receiver timestamps reports late. Gaps that vary as much fit no interval, and must not be taken for those of
-    /// frames that are sent in turn every 30 ms.
+    /// A busy receiver timestamps reports late. Gaps that vary so much fit no interval. They must not be mistaken for
+    /// gaps between frames that are sent in turn every 30 ms.
     @Test(arguments: UInt64(1)...20)
-    func lateTimestampsAreNoWrongInterval(_ seed: UInt64) {
+    func lateTimestampsAreNotAWrongInterval(_ seed: UInt64) {
         var air = Air(Self.beacon(interval: 300, telemetry: 1000), seed: seed)
         var events: [(at: Double, octets: [UInt8])] = []
         for (interval, isTelemetry) in [(300_000.0, false), (1_000_000, true)] {
             var at = air.share() * interval
             while at < 19_500_000 {
                 let octets = isTelemetry ? Self.tlm(at / 1_000_000, perSecond: 4.2) : Self.uid
-                // A tenth is late by up to 150 ms.
+                // One report in ten is late by up to 150 ms.
                 events.append((at + (air.share() < 0.1 ? air.share() * 150_000 : 0), octets))
                 at += interval + air.share() * 10_000
             }
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// - Parameter pattern: True for the n-th event if it is received.
+    /// - Parameter pattern: Returns true if an event is received, given its number and a random number in 0..<1.
     private static func single(
         seconds: Int = 75, seed: UInt64, lost: Int = 0, isWalk: Bool = false, pattern: (Int, Double) -> Bool
     ) -> AdvertisementAudit? {
@@ -136,41 +136,41 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...4)
-    func halfOfTheEventsIsNotEnough(_ seed: UInt64) throws {
+    func reportsALossOfHalfTheEventsAsWeak(_ seed: UInt64) throws {
         let half = try #require(Self.single(seed: seed) { _, chance in chance >= 0.48 })
         #expect(half.verdicts == [.weak])
         #expect(half.reasons.first?.contains("collisions explain a loss of 0 %") == true)
-        // The share of packets that other radios and walls take from a good beacon.
+        // A good beacon may lose this share of its packets to other radios and walls.
         let usual = try #require(Self.single(seed: seed) { _, chance in chance >= 0.25 })
         #expect(usual.verdicts == [.ok])
-        // A short audit does not show it.
+        // A short audit has too few events to show a loss.
         let short = try #require(Self.single(seconds: 4, seed: seed) { _, chance in chance >= 0.3 })
         #expect(short.verdicts == [.ok])
     }
 
-    @Test func whatTheReceiverLostIsNotTheBeaconsFault() throws {
+    @Test func receiverLossesAreNotReportedAsBeaconFaults() throws {
         let lost = try #require(Self.single(seed: 3, lost: 330) { _, chance in chance >= 0.48 })
         #expect(lost.verdicts == [.ok])
         let silent = try #require(Self.single(seed: 3, lost: 300) { event, _ in !(200..<400).contains(event) })
         #expect(silent.verdicts == [.ok])
-        // Too few were lost to explain this.
+        // 10 lost reports do not explain 200 missing events.
         let few = try #require(Self.single(seed: 3, lost: 10) { event, _ in !(200..<400).contains(event) })
         #expect(few.verdicts == [.longSilence])
     }
 
-    @Test func aWalkJudgesWhatItCanShow() throws {
+    @Test func aWalkReportsSilentBeaconsAndWrongIntervals() throws {
         let passed = try #require(Self.single(seed: 4, isWalk: true) { event, _ in (300..<360).contains(event) })
         #expect(passed.verdicts == [.ok] && passed.heard == 60 && passed.share == nil)
         let once = try #require(Self.single(seed: 4, isWalk: true) { event, _ in event == 300 })
         #expect(once.verdicts == [.ok] && once.intervalMicroseconds == nil)
         let never = try #require(Self.single(seed: 4, isWalk: true) { _, _ in false })
         #expect(never.verdicts == [.silent])
-        // Every second event only: the interval is wrong.
+        // Only every second event is received: the interval is wrong.
         let slow = try #require(Self.single(seed: 4, isWalk: true) { event, _ in event % 2 == 0 && event < 200 })
         #expect(slow.verdicts == [.wrongInterval])
     }
 
-    @Test func aWalkNamesTheWorstFirstAndTheSilentOnesInOneLine() throws {
+    @Test func aWalkListsTheWorstFirstAndSilentBeaconsInOneLine() throws {
         let beacons = (UInt8(0)..<4).map { number in
             let identity = BeaconIdentity.eddystoneUID(
                 namespace: Self.namespace, instance: FixedOctets(repeating: number))
@@ -204,9 +204,10 @@ import Testing
         #expect(lines.contains("not received (2): hall-2, hall-3"))
     }
 
-    /// The only receiver near the beacon stops after a minute; another one listens for ten minutes, and hardly receives it.
+    /// The only receiver near the beacon stops after a minute. A far receiver listens for ten minutes, and receives at
+    /// most two events.
     @Test(arguments: [0, 2])
-    func aReceiverThatStoppedIsNoSilence(_ far: Int) throws {
+    func aStoppedReceiverCausesNoSilenceVerdict(_ far: Int) throws {
         var auditor = Auditor([Self.beacon(interval: 300, telemetry: nil)], receivers: ["desk", "far"])
         func instant(_ milliseconds: UInt64) -> HeardInstant { HeardInstant(nanoseconds: milliseconds * 1_000_000) }
         for receiver in 0...1 { auditor.begin(receiver, at: instant(0)) }
@@ -223,7 +224,7 @@ import Testing
         #expect(audit.dueEvents == 197)
     }
 
-    @Test func aLowBatteryIsAVerdict() throws {
+    @Test func reportsALowBattery() throws {
         func verdicts(_ millivolts: UInt16, limit: Int = 2400) -> [AuditVerdict] {
             var air = Air(Self.beacon(interval: 1000, telemetry: 1000), seed: 1)
             for second in 0..<60 {
@@ -238,11 +239,11 @@ import Testing
         #expect(verdicts(2399) == [.lowBattery])
         #expect(verdicts(2400) == [.ok])
         #expect(verdicts(2400, limit: 2600) == [.lowBattery])
-        // 0 means that the beacon does not measure it.
+        // 0 mV means that the beacon does not measure its battery.
         #expect(verdicts(0) == [.ok])
     }
 
-    @Test func advertisementsWithoutTheirEndAreReported() throws {
+    @Test func reportsTruncatedAdvertisements() throws {
         var air = Air(Self.beacon(interval: 100, telemetry: nil), seed: 1)
         air.hear(Array(Self.uid.dropLast(4)), at: 1000)
         air.auditor.note(truncated: 2, by: 0)
@@ -252,7 +253,7 @@ import Testing
         #expect(report.text.contains("warning: truncated: desk received 6 advertisements without the end"))
     }
 
-    @Test func beaconsThatWereNotSelectedAreNoStrangers() {
+    @Test func doesNotWarnOfBeaconsThatWereNotSelected() {
         func warnings(_ others: Set<BeaconIdentity>) -> Int {
             var auditor = Auditor([Self.beacon(interval: 100, telemetry: nil)], receivers: ["desk"], others: others)
             let octets = Self.octets(
@@ -267,7 +268,7 @@ import Testing
             return auditor.report(&model).warnings.count { $0.name == "stranger" }
         }
         let other = BeaconIdentity.eddystoneUID(namespace: Self.namespace, instance: FixedOctets(repeating: 9))
-        // Its address is that of the audited beacon, so without a list it would be one of its frames.
+        // The frame comes from the address of the audited beacon, so it counts as an unexpected frame of that beacon.
         #expect(warnings([other]) == 0)
     }
 }

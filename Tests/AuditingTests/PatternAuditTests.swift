@@ -4,7 +4,7 @@ import BluetoothTypes
 import Sightings
 import Testing
 
-/// Verdicts on a beacon whose intervals take turns.
+/// Verdicts on a beacon that sends with several intervals in turn.
 @Suite struct PatternAuditTests {
     private static let sender = Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true)
     private static let namespace = FixedOctets<10>(repeating: 0x8B)
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - sent: The parts that are really sent, beginning somewhere in the cycle.
+    ///   - sent: The parts that the beacon sends. The audit begins at a random time of the cycle.
     ///   - loss: The share of events that the receiver loses.
     private static func audit(
         _ pattern: AdvertisingPattern, sent: [(milliseconds: Int, seconds: Int)], seconds: Int, loss: Double,
@@ -64,13 +64,13 @@ import Testing
     ]
 
     @Test(arguments: patterns.indices, [0.0, 0.2, 0.33])
-    func aPatternIsNoWrongInterval(_ number: Int, _ loss: Double) throws {
+    func acceptsABeaconThatFollowsItsPattern(_ number: Int, _ loss: Double) throws {
         let sent = Self.patterns[number]
         let pattern = try Self.pattern(sent)
         for seconds in [20, 60, 120, 600] {
             for seed in UInt64(1)...4 {
                 let audit = try Self.audit(pattern, sent: sent, seconds: seconds, loss: loss, seed: seed)
-                // Too few events, in one part of the cycle, may be none.
+                // Without received events there is no interval to judge.
                 if audit.heard == 0 { continue }
                 #expect(audit.verdicts == [.ok], "\(pattern), \(seconds) s, seed \(seed): \(audit.reasons)")
                 #expect(audit.intervalMicroseconds == nil)
@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    /// A beacon that stays in one of its parts, or that sends with another interval.
-    @Test(arguments: [100, 300, 500], [0.0, 0.2]) func anotherRhythmIsFound(
+    /// A beacon that stays in the part of 100 ms, or that sends with another interval.
+    @Test(arguments: [100, 300, 500], [0.0, 0.2]) func reportsAnotherIntervalThanThePattern(
         _ milliseconds: Int, _ loss: Double
     ) throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    /// Half of the events are missing if the beacon stays in its slow part.
-    @Test func aBeaconThatStaysSlowIsNotOK() throws {
+    /// Almost two thirds of the events are missing if the beacon stays in its slow part.
+    @Test func reportsABeaconThatStaysInItsSlowPart() throws {
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         let audit = try Self.audit(pattern, sent: [(1000, 10)], seconds: 300, loss: 0, seed: 1)
         #expect(audit.verdicts != [.ok])

@@ -27,7 +27,7 @@ import Testing
         octets(try EddystoneURL(url: CompressedURL("https://example.org/"), measuredPower: power).adStructures)
     }
 
-    /// - Parameter sent: The numbers of the beacons that are on the air. Number 9 is none of them.
+    /// - Parameter sent: The numbers of the devices that send. Number 9 is not an audited beacon.
     private static func report(hasUID: Bool, sent: [UInt8]) throws -> AuditReport {
         let url = try url()
         let identity = try #require(BeaconFrame(decoding: AdvertisingData(octets: url)).flatMap(BeaconIdentity.init))
@@ -62,19 +62,19 @@ import Testing
         report.advertisements.map { Set($0.verdicts) }
     }
 
-    @Test(arguments: [true, false]) func eachIsReceivedAsItself(_ hasUID: Bool) throws {
+    @Test(arguments: [true, false]) func acceptsAllBeaconsThatSendTheSameURL(_ hasUID: Bool) throws {
         let report = try Self.report(hasUID: hasUID, sent: [0, 1, 2])
         #expect(Self.verdicts(report) == Array(repeating: [.ok], count: hasUID ? 6 : 3))
     }
 
-    @Test(arguments: [true, false]) func theOneThatIsSilentIsNamed(_ hasUID: Bool) throws {
+    @Test(arguments: [true, false]) func reportsTheSilentBeacon(_ hasUID: Bool) throws {
         let report = try Self.report(hasUID: hasUID, sent: [0, 1])
         let silent: [Set<AuditVerdict>] = hasUID ? [[.silent], [.silent]] : [[.silent]]
         #expect(Self.verdicts(report).suffix(silent.count) == silent[...])
         #expect(Self.verdicts(report).dropLast(silent.count).allSatisfy { $0 == [.ok] })
     }
 
-    @Test func aFurtherDeviceIsFound() throws {
+    @Test func reportsAFurtherDeviceAsAClone() throws {
         let report = try Self.report(hasUID: true, sent: [0, 1, 2, 9])
         #expect(Self.verdicts(report).filter { $0 != [.ok] } == [[.cloned]])
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Collector
 
-/// The time comes from agreement: no single line, batch or clock change moves it.
+/// The collector's time needs agreement: no single line, batch or clock change moves it.
 @Suite struct AgreedTimeTests {
     private static let begin = PresenceTests.begin
     private static let day = 86_400
@@ -30,7 +30,7 @@ import Testing
         #expect(collector.counts.wrongClocks == 1 && collector.counts.late == 0)
     }
 
-    @Test func linesOfTwoWrongClocksBetweenTheOthersChangeNothing() throws {
+    @Test func ignoresLinesOfTwoWrongClocks() throws {
         var collector = try PresenceTests.collector(["hall"])
         var events: [SightingCollector.Event] = []
         for second in 0..<30 {
@@ -43,7 +43,7 @@ import Testing
         #expect(collector.counts.wrongClocks + collector.counts.late == 60)
     }
 
-    @Test func aWeekendWithoutALineIsFollowed() throws {
+    @Test func followsTheTimeAfterAWeekendWithoutLines() throws {
         var collector = try PresenceTests.collector()
         _ = PresenceTests.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         let monday = 2 * Self.day
@@ -64,21 +64,21 @@ import Testing
         }
         let events = PresenceTests.run(&collector, 60..<120, levels)
         #expect(kinds(events).isEmpty && collector.counts.wrongClocks == 2 && collector.counts.late == 0)
-        // These may be the last lines.
+        // At the end, lines of a day ahead are not used either.
         for number in 0..<2 { _ = collector.process(line(79_300 + number), from: nil, arrival: 0) }
         let last = collector.finish()
         #expect(kinds(last).isEmpty && collector.counts.wrongClocks == 4)
         #expect(collector.stays.first?.isKnown == true)
     }
 
-    @Test func linesThatAreFarApartAreAllTaken() throws {
+    @Test func acceptsLinesThatAreFarApart() throws {
         var collector = try PresenceTests.collector(["hall"])
         for number in 0..<40 { _ = collector.process(line(number * 300), from: nil, arrival: 0) }
         _ = collector.finish()
         #expect(collector.counts.wrongClocks == 0 && collector.counts.late == 0 && collector.counts.reports == 40)
     }
 
-    @Test func aLiveLineOfTheNearFutureHasAFastClock() throws {
+    @Test func acceptsLiveLinesOfAFastClock() throws {
         var collector = try PresenceTests.collector()
         for second in 0..<60 {
             let now = Self.begin + second * 1000 + 500
@@ -86,7 +86,7 @@ import Testing
             _ = collector.process(line(second), from: nil, arrival: now, isLive: true)
         }
         #expect(collector.counts.late == 0 && collector.counts.wrongClocks == 0 && collector.counts.reports == 120)
-        // After a weekend without a line, this machine's clock agrees at once.
+        // After a weekend without a line, this machine's clock confirms the time of the first line at once.
         _ = collector.process(
             line(2 * Self.day), from: nil, arrival: Self.begin + 2 * Self.day * 1000 + 700, isLive: true)
         #expect(collector.newestLineUnixMilliseconds == Self.begin + 2 * Self.day * 1000 + 500)
@@ -96,7 +96,7 @@ import Testing
         LateSightingTests.batch(boot, sequence, uptime)
     }
 
-    /// One batch each second for a minute, with another batch before the n-th.
+    /// Sends one batch per second, after the batch in `forged` for that second, and returns the events.
     private func run(
         _ collector: inout SightingCollector, _ seconds: Range<Int>, step: Int = 0, forged: [Int: ReceiverLine] = [:]
     ) -> [SightingCollector.Event] {
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [60_000, -60_000, 3_600_000_000, -500_300])
-    func aClockThatIsSetChangesNothing(step: Int) throws {
+    func aWallClockChangeCausesNoEvents(step: Int) throws {
         let folder = try TemporaryFolder()
         let file = try PresenceTests.collector(["hall"]).file
         func reading(_ second: Int, _ step: Int) -> WallClockSteps.Reading {

@@ -17,7 +17,7 @@ import Testing
          "strangers": "list", "cellM": 0.25, "fastestMPerS": 1.2}
         """
 
-    @Test func aFileIsReadWhole() throws {
+    @Test func readsAllKeys() throws {
         let (decoded, problems) = CollectorFile.decode(Array(Self.whole.utf8))
         #expect(problems.isEmpty)
         let file = try #require(decoded)
@@ -79,7 +79,7 @@ import Testing
         #expect(problems.filter(\.isError).count == 1, "\(problems)")
     }
 
-    @Test func whatOnlyListenersPublishIsTold() {
+    @Test func warnsOfSettingsThatOnlyListenersUse() {
         let text = #"{"version":1,"name":"m","receivers":[{"name":"a"}],"mqtt":{"url":"mqtt://h","raddec":true}}"#
         let (file, problems) = CollectorFile.decode(Array(text.utf8))
         #expect(file?.broker != nil && problems.count == 1 && problems.allSatisfy { !$0.isError })
@@ -111,7 +111,7 @@ import Testing
             ),
             (#"{"version":1,"name":"m","items":[],"receivers":[]}"#, "this is an inventory, not a collector file"),
         ])
-    func whatIsWrongIsTold(text: String, message: String) {
+    func refusesInvalidFiles(text: String, message: String) {
         let (file, problems) = CollectorFile.decode(Array(text.utf8))
         #expect(file == nil)
         #expect(problems.contains { $0.message.contains(message) }, "\(problems.map(\.message))")
@@ -122,7 +122,7 @@ import Testing
 @Suite struct ReceiverLineTests {
     static func line(_ text: String) -> ReceiverLine? { ReceiverLine(Array(text.utf8)) }
 
-    @Test func aReportOfAScan() throws {
+    @Test func readsAReportOfAScan() throws {
         let line = try #require(
             Self.line(
                 #"{"event":"report","at":"2026-11-22T20:58:59.479767Z","rssiDbm":-38,"frames":[{"type":"ibeacon","measuredPowerDbm":-59}],"identity":"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2","beacon":"lobby"}"#
@@ -136,7 +136,7 @@ import Testing
             ])
     }
 
-    @Test func eddystonesPowerIsAtZeroMetres() throws {
+    @Test func convertsThePowerOfEddystoneToOneMetre() throws {
         let line = try #require(
             Self.line(
                 #"{"event":"report","at":"2026-11-22T20:58:59Z","rssiDbm":127,"frames":[{"type":"eddystone-uid","measuredPowerDbm":-20}],"identity":"uid:00112233445566778899-000000000001","beacon":null}"#
@@ -144,7 +144,7 @@ import Testing
         #expect(line.beacons[0].powerAtOneMeter == -61 && line.beacons[0].level == nil)
     }
 
-    @Test func aRoundOfAListener() throws {
+    @Test func readsARoundOfAListener() throws {
         let line = try #require(
             Self.line(
                 #"{"event":"beacons","at":"2026-11-22T20:59:03.809010Z","listener":"hall","state":"deaf","beacons":[{"identity":"uid:00112233445566778899-000000000001","beacon":"lobby","heard":9,"rssiDbm":{"mean":-61.25}},{"beacon":"gone","identity":null,"heard":0,"rssiDbm":null}]}"#
@@ -154,7 +154,7 @@ import Testing
         #expect(line.beacons[0].level == -61.25 && line.beacons[0].reports == 9)
     }
 
-    @Test func aBatchOfABroker() throws {
+    @Test func readsABatchFromABroker() throws {
         let line = try #require(
             Self.line(
                 #"{"tst":"2026-11-22T20:59:03.809010Z","topic":"pharos/museum/sightings/3/hall","payload":{"v":1,"boot":"8f","seq":12,"bootMs":918273645,"windowMs":1000,"b":[{"id":"key","n":9,"rssi":-61.4},{"id":"address:C0:01:02:03:04:05","n":1,"rssi":null}]}}"#
@@ -166,7 +166,7 @@ import Testing
         #expect(status.receiver == "hall" && status.isListening == false)
     }
 
-    @Test func telemetryIsPassedOnAndNonsenseIsNot() throws {
+    @Test func passesOnOnlyPlausibleTelemetry() throws {
         let batch = try #require(
             Self.line(
                 #"{"topic":"pharos/m/sightings/3/hall","payload":{"v":1,"boot":"8f","seq":1,"bootMs":1,"b":[{"id":"key","n":1,"rssi":-60,"batteryV":2.95,"temperatureC":-3.5},{"id":"b","n":1,"rssi":-60,"batteryV":0,"temperatureC":900}]}}"#
@@ -189,11 +189,11 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "x", #"{"event":"#, "\u{0}"])
-    func whatIsNoLineIsNone(text: String) { #expect(Self.line(text) == nil) }
+    func refusesTextThatIsNotALine(text: String) { #expect(Self.line(text) == nil) }
 
     @Test(arguments: [
         #"{"event":"report","identity":"","beacon":"\u001b[31m","rssiDbm":5}"#,
         #"{"topic":"pharos/x","payload":{"v":1}}"#, #"{"b":[{"id":1}]}"#, #"{"event":"beacons","beacons":{"a":1}}"#,
     ])
-    func garbageHasNoBeacons(text: String) throws { #expect(try #require(Self.line(text)).beacons.isEmpty) }
+    func invalidLinesHaveNoBeacons(text: String) throws { #expect(try #require(Self.line(text)).beacons.isEmpty) }
 }

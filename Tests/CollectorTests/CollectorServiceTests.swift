@@ -20,8 +20,8 @@ import Testing
             file, RoomPlan(file, sites: []), state: folder.place(state), ledger: ledger)
     }
 
-    /// Sends one line per second from the receiver in the hall, which receives the beacon, and from the one at the
-    /// desk.
+    /// Sends one line per second from each of two receivers. The receiver in the hall receives the beacon, and the
+    /// receiver at the desk does not.
     private func run(_ service: CollectorService, _ seconds: Range<Int>) -> [SightingCollector.Event] {
         seconds.flatMap { second in
             ["hall", "desk"].flatMap { receiver in
@@ -39,7 +39,7 @@ import Testing
         return try store.events(store.numbers(of: "key")).map(\.id)
     }
 
-    @Test func eventsAreKeptBeforeTheyAreReturned() throws {
+    @Test func storesEventsBeforeReturningThem() throws {
         let service = try service()
         let events = run(service, 0..<30).filter { $0.beacon != nil }
         #expect(PresenceTests.kinds(events) == [.enter, .room, .known])
@@ -50,7 +50,7 @@ import Testing
         #expect(state?["beacons"]?.elements?.first?["room"]?.string == "hall")
     }
 
-    @Test func whatWasNotPrintedIsReturnedByTheNextRun() throws {
+    @Test func unprintedEventsAreReturnedByTheNextRun() throws {
         // The process is killed after it has stored the events and before it prints them.
         let events = run(try service(), 0..<30).filter { $0.beacon != nil }
         let next = try service()
@@ -61,7 +61,7 @@ import Testing
         #expect(try service().takeUnprinted().isEmpty)
     }
 
-    @Test func aRestartContinuesWithThePresenceThatWasKept() throws {
+    @Test func aRestartContinuesWithTheStoredPresence() throws {
         let first = try service()
         _ = run(first, 0..<30)
         first.close(isHurried: false)
@@ -70,7 +70,7 @@ import Testing
         #expect(second.collector.stays.map(\.room) == ["hall"])
     }
 
-    @Test func aCollectorThatStandsByForgetsAndContinuesLater() throws {
+    @Test func standbyClearsThePresenceUntilLinesArriveAgain() throws {
         let service = try service()
         _ = run(service, 0..<30)
         service.standBy()

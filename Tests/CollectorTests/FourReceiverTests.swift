@@ -158,6 +158,6 @@ private struct Seen {
         #expect(!events.contains { $0.kind == .exit })
         #expect(events.filter { $0.kind == .receiverDead }.map(\.receiver) == ["r\(dead)"])
         #expect(wrong == 0)
-        #expect(known > 300, "\(known) of 1173 looks knew the room")
+        #expect(known > 300, "the room is known in \(known) of 1173 samples")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Collector
 
-/// Batches that a receiver kept while a broker was away, and the state after a restart.
+/// Batches that a receiver kept while its broker was unreachable, and the state after a restart.
 @Suite struct LateSightingTests {
     static let begin = PresenceTests.begin
 
@@ -27,9 +27,9 @@ import Testing
         return collector
     }
 
-    @Test func whatWasKeptIsHistoryAndNoPresence() throws {
+    @Test func keptBatchesChangeHistoryButNotPresence() throws {
         var collector = try Self.returned()
-        // The newest batch comes first, then those of the hour, faster than they were received.
+        // The newest batch arrives first. The batches of the hour follow, faster than they were recorded.
         var now = Self.begin + 3_661_000
         _ = collector.process(Self.batch("8f", 3661, 3_661_000), from: nil, arrival: now + 20)
         for second in stride(from: 61, through: 3600, by: 40) {
@@ -47,7 +47,7 @@ import Testing
         #expect(collector.counts.reports == count)
     }
 
-    @Test func whatWasKeptFirstTellsNothingOfTheClock() throws {
+    @Test func keptBatchesThatArriveFirstDoNotSetTheClock() throws {
         var collector = try Self.returned()
         // The kept batches arrive an hour late, before any new one.
         let now = Self.begin + 3_661_000
@@ -58,7 +58,7 @@ import Testing
         #expect(collector.takeSightings().allSatisfy { $0.isLate && $0.milliseconds < Self.begin + 401_000 })
     }
 
-    @Test func anEarlierRunOfTheMachineIsLateWhateverItsClock() throws {
+    @Test func batchesOfEarlierBootsAreLate() throws {
         var collector = try PresenceTests.collector(["hall"])
         collector.keepsSightings = true
         for second in 100...110 {
@@ -77,7 +77,7 @@ import Testing
         #expect(!sightings.contains { $0.batch.boot == "07" } && collector.counts.late == 22)
     }
 
-    @Test func aRunThatBeginsAnewIsBelievedAtOnce() throws {
+    @Test func acceptsANewBootAtOnce() throws {
         var collector = try PresenceTests.collector(["hall"])
         _ = collector.process(Self.batch("8f", 9, 9000), from: nil, arrival: Self.begin)
         _ = collector.process(Self.batch("90", 1, 10_500), from: nil, arrival: Self.begin + 1500)
@@ -89,12 +89,12 @@ import Testing
         #"{"v":1,"boot":"8\u0007f","seq":1,"bootMs":5000,"b":[{"id":"key","n":1}]}"#,
         #"{"v":1,"boot":"8f","seq":1,"bootMs":999999999999999999,"b":[{"id":"key","n":1}]}"#,
     ])
-    func numbersThatNoReceiverHasAreNone(text: String) {
+    func refusesImpossibleBatchNumbers(text: String) {
         let line = ReceiverLine(topic: "pharos/m/sightings/3/hall", payload: Array(text.utf8))
         #expect(line?.receiver == "hall" && line?.number == nil && line?.beacons.isEmpty == true)
     }
 
-    @Test func aClockThatWasSetIsBelievedAfterMinutes() {
+    @Test func acceptsAClockJumpAfterSomeMinutes() {
         var clock = BootClock()
         for minute in 0..<3 { _ = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + minute * 60_000) }
         // This machine's clock jumps an hour forward.
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whoWasThereBeforeARestartHasNotComeAnew() throws {
+    @Test func aBeaconThatWasPresentBeforeARestartDoesNotEnter() throws {
         var collector = try PresenceTests.collector()
         let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 5000, isKnown: true)
         collector.resume([stay], at: Self.begin)
@@ -116,7 +116,7 @@ import Testing
         #expect(PresenceTests.kinds(moved) == [.room])
     }
 
-    @Test func whoLeftDuringARestartLeavesAndWhoIsDeafKnowsNothing() throws {
+    @Test func afterARestartAnExitNeedsAWorkingReceiver() throws {
         let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 5000, isKnown: true)
         var collector = try PresenceTests.collector()
         collector.resume([stay], at: Self.begin)
@@ -128,13 +128,13 @@ import Testing
         deaf.resume([stay], at: Self.begin)
         let none = PresenceTests.run(&deaf, 0..<100, ["desk": nil])
         #expect(PresenceTests.kinds(none) == [.unknown])
-        // A stay that begins in the future shows that these lines are older than the kept state.
+        // If a stay begins in the future, the lines are older than the stored state, and the stay is ignored.
         var early = try PresenceTests.collector()
         early.resume([stay], at: Self.begin - 6000)
         #expect(early.stays.isEmpty)
     }
 
-    @Test func aClockThatIsSetBackIsFollowedAndNobodyLeaves() throws {
+    @Test func followsAClockThatIsSetBackWithoutExits() throws {
         var collector = try PresenceTests.collector()
         _ = PresenceTests.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         collector.shift(by: -3_660_000)
@@ -145,7 +145,7 @@ import Testing
         #expect(PresenceTests.kinds(gone) == [.exit])
     }
 
-    @Test func idsAreTheSameWhereverLinesArePutTogether() throws {
+    @Test func theSameLinesGiveTheSameEventIds() throws {
         var (one, other) = (try PresenceTests.collector(), try PresenceTests.collector())
         let first = PresenceTests.run(&one, 0..<60, ["hall": -60, "desk": nil])
         let second = PresenceTests.run(&other, 0..<60, ["hall": -60, "desk": nil])

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [["hall", "stairs", "desk"], ["desk", "hall", "stairs"]])
-    func equalLevelsAreNoRoom(order: [String]) throws {
+    func equalLevelsGiveNoRoom(order: [String]) throws {
         var collector = try PresenceTests.collector(["hall", "stairs", "desk"])
         let events = hear(&collector, 0..<30, order) { _ in -60 }
         #expect(room(collector) == nil)
@@ -48,10 +48,10 @@ import Testing
         #expect(room(collector) == "hall")
         let events = hear(&collector, 14..<24, ["hall", "stairs"]) { $0 == 0 ? -75 : -58 }
         #expect(room(collector) == "stairs")
-        #expect(events.map(\.kind) == [.room], "no second without a room: \(events)")
+        #expect(events.map(\.kind) == [.room], "the room must not become unknown: \(events)")
     }
 
-    @Test func whereEveryReceiverIsDeadPresenceIsUnknown() throws {
+    @Test func presenceIsUnknownIfEveryReceiverIsDead() throws {
         var collector = try PresenceTests.collector(["hall", "stairs"])
         _ = hear(&collector, 0..<10, ["hall", "stairs"]) { $0 == 0 ? -60 : -70 }
         #expect(Array(collector.states).first?.state.isPresent == true)

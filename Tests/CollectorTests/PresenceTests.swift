@@ -19,7 +19,11 @@ import Testing
         return SightingCollector(whole, RoomPlan(whole, sites: []))
     }
 
-    /// Sends one line per second from each receiver with its levels, and with other devices if asked.
+    /// Sends one line per second from each receiver, and returns the events.
+    ///
+    /// - Parameters:
+    ///   - levels: The level of the beacon at each receiver; `nil` if the receiver does not receive the beacon.
+    ///   - hasOthers: True if each line shows that other devices are received.
     static func run(
         _ collector: inout SightingCollector, _ seconds: Range<Int>, _ levels: [String: Double?],
         hasOthers: Bool = true
@@ -41,7 +45,7 @@ import Testing
         events.filter { $0.beacon != nil }.map(\.kind)
     }
 
-    @Test func whoIsSilentLongEnoughHasLeft() throws {
+    @Test func aSilentBeaconLeaves() throws {
         var collector = try Self.collector()
         let there = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         #expect(Self.kinds(there) == [.enter, .room, .known])
@@ -52,8 +56,8 @@ import Testing
         #expect(Self.kinds(again).first == .enter && again.last { $0.beacon != nil }?.room == "desk")
     }
 
-    /// A receiver that receives nothing any more looks like an air without senders.
-    @Test func nobodyLeavesWhileTheReceiverReceivesNothing() throws {
+    /// If nothing is received any more, either the receiver has failed or no device sends.
+    @Test func noBeaconLeavesWhileTheReceiverReceivesNothing() throws {
         var collector = try Self.collector(["hall"])
         let there = Self.run(&collector, 0..<60, ["hall": -60], hasOthers: false)
         #expect(Self.kinds(there) == [.enter, .room, .known])
@@ -66,7 +70,8 @@ import Testing
         #expect(gone.first { $0.kind == .exit }?.json.line.contains(#""provenBy":"report""#) == true)
     }
 
-    /// After a restart the receiver next to the beacon works but receives nothing. The other one receives other devices.
+    /// After a restart, the receiver next to the beacon sends lines but receives nothing. The other receiver receives
+    /// other devices.
     @Test func aReceiverThatHasReceivedNothingProvesNoExit() throws {
         var collector = try Self.collector()
         collector.resume(
@@ -83,8 +88,8 @@ import Testing
         #expect(kinds.contains(.exit))
     }
 
-    /// All receivers fail. Home Assistant must not learn that the beacon is away.
-    @Test func nobodyIsAwayWhileNoReceiverWorks() throws {
+    /// If all receivers fail, Home Assistant must not show the beacon as away.
+    @Test func noBeaconIsAwayWhileNoReceiverWorks() throws {
         var collector = try Self.collector()
         _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         func state() -> String { collector.states.first { $0.name == "key" }?.state.attributes.line ?? "" }
@@ -95,8 +100,8 @@ import Testing
         #expect(beacon.line.contains("\"known\":false"))
     }
 
-    /// Rooms on two floors have one name, so the name does not tell the room.
-    @Test func aRoomOfTwoFloorsIsNotKnownAfterARestart() throws {
+    /// Rooms on two floors have the same name, so the stored name does not identify the room.
+    @Test func aRoomNameOfTwoFloorsIsUnknownAfterARestart() throws {
         let text = """
             {"version":1,"name":"m","floors":[{"name":"ground","site":"a.json"},{"name":"first","site":"b.json"}],
              "receivers":[{"name":"hall","floor":"ground","room":"kitchen"},{"name":"desk","floor":"first","room":"kitchen"}]}
@@ -108,8 +113,8 @@ import Testing
         #expect(collector.stays.map(\.room) == [nil] && collector.stays.map(\.isKnown) == [false])
     }
 
-    /// Two receivers received the beacon. One of them receives nothing any more, so the beacon may be near it.
-    @Test func bothReceiversMustHaveProvedThatTheyWork() throws {
+    /// Two receivers received the beacon. One of them receives nothing any more, so the beacon may still be near it.
+    @Test func anExitNeedsProofFromBothReceivers() throws {
         var collector = try Self.collector()
         _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": -70], hasOthers: false)
         var events: [SightingCollector.Event] = []
@@ -126,7 +131,7 @@ import Testing
         #expect(Self.kinds(events) == [.unknown, .known, .exit])
     }
 
-    @Test func whatALineSaysOfOtherDevices() throws {
+    @Test func readsWhetherALineHasOtherDevices() throws {
         let heard = ReceiverLine(Array(#"{"event":"beacons","state":"listening","strangers":{"reports":3}}"#.utf8))
         #expect(heard?.hasOthers == true && heard?.isListening == true)
         let deaf = ReceiverLine(
@@ -138,7 +143,7 @@ import Testing
         #expect(state?.hasOthers == true && state?.isListening == true)
     }
 
-    @Test func nobodyLeavesWhileTheReceiverIsDead() throws {
+    @Test func noBeaconLeavesWhileTheReceiverIsDead() throws {
         var collector = try Self.collector()
         _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
         let deaf = Self.run(&collector, 60..<3660, ["desk": nil])
@@ -148,7 +153,7 @@ import Testing
         #expect(Self.kinds(back) == [.known])
     }
 
-    @Test func aReceiverThatSaysThatItIsDeafIsDeadAtOnce() throws {
+    @Test func aReceiverThatReportsDeafnessIsDeadAtOnce() throws {
         var collector = try Self.collector(["hall"])
         _ = Self.run(&collector, 0..<60, ["hall": -60])
         var line = ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + 60_500)
@@ -159,7 +164,7 @@ import Testing
         #expect(!events.contains { $0.kind == .exit })
     }
 
-    @Test func aRoomChangesForSixDecibelsDuringThreeSeconds() throws {
+    @Test func aRoomChangesAfterThreeSecondsWithSixDecibelsMore() throws {
         var collector = try Self.collector()
         _ = Self.run(&collector, 0..<20, ["hall": -60, "desk": -70])
         #expect(Self.kinds(Self.run(&collector, 20..<40, ["hall": -62, "desk": -60])).isEmpty)
@@ -169,7 +174,7 @@ import Testing
         #expect(moved.first { $0.kind == .room }?.from == "hall")
     }
 
-    @Test func whatComesTwiceCountsOnce() throws {
+    @Test func countsRepeatedBatchesOnce() throws {
         var collector = try Self.collector(["hall"])
         var line = ReceiverLine(
             receiver: "hall", unixMilliseconds: nil, beacons: [.init(name: "key", reports: 5, level: -60)])
@@ -181,7 +186,7 @@ import Testing
         #expect(collector.counts.reports == 10)
     }
 
-    @Test func linesThatWereKeptBackChangeNothing() throws {
+    @Test func lateLinesChangeNothing() throws {
         var collector = try Self.collector(["hall"])
         _ = Self.run(&collector, 0..<60, ["hall": Double?.none])
         let late = ReceiverLine(
@@ -190,7 +195,7 @@ import Testing
         #expect(collector.counts.late == 1 && collector.beaconsJSON.isEmpty)
     }
 
-    @Test func strangersAreCountedAndClocksDoNotRunAway() throws {
+    @Test func countsStrangersWrongClocksAndUnknownReceivers() throws {
         var collector = try Self.collector(["hall"])
         for (number, jump) in [0, 1, 2, 100_000_000].enumerated() {
             let heard = ReceiverLine.Beacon(name: nil, identity: "address:C0:01:02:03:04:0\(number)", level: -60)
@@ -211,7 +216,7 @@ import Testing
         #expect(!events.contains { $0.kind == .exit })
     }
 
-    @Test func wallsAndAbsenceTellTheRoom() throws {
+    @Test func locatesTheRoomByWallsAndMissingReports() throws {
         // Two rooms with a thick wall between them; a beacon near one receiver is not received by the other.
         let text = """
             {"version":1,"name":"two","floors":[{"name":"g","site":"g.json"}],"receivers":[
@@ -233,7 +238,7 @@ import Testing
         #expect(line.contains(#""present":"ON","known":true,"room":"east","floor":"g""#), "\(line)")
     }
 
-    @Test func whatLiesOutsideTheFloorTakesNothingFromItsRooms() throws {
+    @Test func cellsOutsideTheFloorHaveNoProbability() throws {
         let text = """
             {"version":1,"name":"one","floors":[{"name":"g","site":"g.json","rooms":[
               {"name":"all","outline":[[0,0],[2,0],[2,2],[0,2]]}]}],"receivers":[{"name":"a","position":[0,0]}]}
@@ -252,7 +257,7 @@ import Testing
     }
 
     /// A device on the radio or a client of the broker can invent names.
-    @Test func describedBeaconsHaveRoomBeforeStrangers() throws {
+    @Test func describedBeaconsTakePrecedenceOverStrangers() throws {
         var collector = try Self.collector(
             ["hall"], more: ",\"beacons\":[{\"name\":\"key\",\"identity\":\"address:C0:01:02:03:04:05\"}]")
         let strangers = (0...SightingCollector.limit).map { ReceiverLine.Beacon(name: "n\($0)", level: -60) }
@@ -266,7 +271,11 @@ import Testing
         #expect(collector.counts.crowded == 1)
     }
 
-    /// Returns the batches of a receiver. If its file does not contain a beacon, the batches name only others.
+    /// Sends one batch per second from each receiver, and returns the events.
+    ///
+    /// - Parameters:
+    ///   - names: The names of the beacons that each receiver receives.
+    ///   - known: A text that stands for the set of beacons in the file of each receiver.
     private static func batches(
         _ collector: inout SightingCollector, _ seconds: Range<Int>, _ names: [String: [String]],
         known: [String: String] = [:]
@@ -289,7 +298,7 @@ import Testing
         return events
     }
 
-    @Test func aReceiverThatDoesNotKnowABeaconIsNoEvidence() throws {
+    @Test func aReceiverWithoutTheBeaconInItsFileProvesNoExit() throws {
         var collector = try Self.collector()
         _ = Self.batches(
             &collector, 0..<60, ["hall": ["key", "cup"], "desk": ["cup"]], known: ["hall": "a", "desk": "b"])
@@ -305,8 +314,8 @@ import Testing
         #expect(own.contains { $0.kind == .exit && $0.beacon == "key" })
     }
 
-    /// After a restart the collector does not know which receivers know the beacon.
-    @Test func afterARestartAllReceiversMustWork() throws {
+    /// After a restart, it is not known which receivers have the beacon in their files.
+    @Test func afterARestartAnExitNeedsAllReceivers() throws {
         var collector = try Self.collector()
         let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 1000, isKnown: true)
         collector.resume([stay], at: Self.begin)

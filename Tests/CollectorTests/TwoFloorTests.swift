@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [1.0, 0.5])
-    func placesAreThoseOfAllCellsAndReceivers(cell: Double) throws {
+    func matchesTheReferenceOverAllCellsAndReceivers(cell: Double) throws {
         var random = SeededRandom(5)
         var collector = try Self.collector(cell: cell)
         var reference = Reference(cell: cell)
@@ -172,7 +172,7 @@ import Testing
         #expect(seconds > 60)
     }
 
-    @Test func aReceiverThatDiesLeavesBlindCells() throws {
+    @Test func aBeaconThatMayBeNearADeadReceiverIsUnknown() throws {
         var collector = try Self.collector(cell: 1)
         var events: [SightingCollector.Event] = []
         for second in 0..<120 {

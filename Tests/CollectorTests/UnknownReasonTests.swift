@@ -11,7 +11,7 @@ struct UnknownReasonTests {
     func rooms() throws {
         var collector = try FourReceivers.collector()
         var last: JSONValue?
-        // The beacon is at the border of the two rooms: all receivers have the same level.
+        // The levels of a beacon at the border of the two rooms.
         for second in 0..<3 {
             for receiver in 0..<4 {
                 let line = ReceiverLine(
@@ -46,7 +46,7 @@ struct UnknownReasonTests {
         hear(0..<20) { $0 == 0 ? -50 : -80 }
         let before = try #require(Array(collector.states).first).state
         #expect(before.isKnown && before.json.line.contains(#""room":"living""#), "\(before.json.line)")
-        // The receivers near the beacon and far from it have about equal levels now.
+        // The beacon is at the border of the two rooms now.
         hear(20..<60) { $0 < 2 ? -78 : -71 }
         let state = try #require(Array(collector.states).first).state
         #expect(!state.isKnown && state.isPresent == true, "\(state)")

@@ -18,7 +18,7 @@ import Testing
         return found
     }
 
-    @Test func framesAreCutWhereverTheyComeApart() throws {
+    @Test func readsFramesFromPiecesOfAnyLength() throws {
         let sent = [
             APIMessage(type: 1, payload: [1, 2, 3]), APIMessage(type: 300, payload: []),
             APIMessage(type: 66, payload: [UInt8](repeating: 7, count: 200)),
@@ -32,11 +32,11 @@ import Testing
         }
     }
 
-    @Test func whatIsNoFrameEndsTheConnection() {
+    @Test func refusesInvalidFrames() {
         #expect(throws: ChannelFault.encrypted) { try Self.messages([[1, 0, 0]]) }
         #expect(throws: ChannelFault.noFrame) { try Self.messages([Array("GET / HTTP/1.1".utf8)]) }
         #expect(throws: ChannelFault.tooLong) { try Self.messages([[0, 0x81, 0x20, 1]]) }
-        // A number without an end.
+        // A variable-length number that does not end.
         let endless = [0] + [UInt8](repeating: 0xFF, count: 30)
         #expect(throws: ChannelFault.noFrame) { try Self.messages([endless]) }
         #expect(throws: ChannelFault.noFrame) { try Self.messages(endless.map { [$0] }) }
@@ -60,12 +60,12 @@ import Testing
         (key, true), (" \(key)\r\n", true), (String(key.dropLast()), false), (key + "=", false), ("", false),
         ("QRTIErOb/fcE9Ukd/5qA3RGYMn0Y+p06U58SCtOXvPd=", false), (key.replacing("/", with: "_"), false),
     ])
-    func keysAreThirtyTwoOctetsInBase64(_ text: String, _ isKey: Bool) {
+    func acceptsOnlyKeysOf32BytesInBase64(_ text: String, _ isKey: Bool) {
         #expect((ProxyKey(base64: Array(text.utf8)) != nil) == isKey)
     }
 
-    /// Tests/Oracles checks clients with the key by means of aioesphomeapi; these clients have no key.
-    @Test func aKeyIsAskedOfEverybody() throws {
+    /// These clients do not have the key. Tests/Oracles tests clients with the key, with aioesphomeapi.
+    @Test func requiresTheKeyOfEveryClient() throws {
         let key = try #require(ProxyKey(base64: Array(Self.key.utf8)))
         func fault(_ octets: [UInt8]) throws -> ChannelFault? {
             var channel = try Self.channel(key)

@@ -104,7 +104,7 @@ import Zones
         }
     }
 
-    /// Returns the decoded file of a listener that knows `tools.json` and has a zone around a tag.
+    /// Returns the decoded file of a listener that has the inventory `tools.json` and a zone around a tag.
     private func hub(of inventory: String?, tag: String = "tools") throws -> HubFile {
         if let inventory { _ = try folder.file("tools.json", Array(inventory.utf8)) }
         let text = #"{"version": 1, "name": "hall", "known": [{"inventory": "tools.json"}], "zones": [{"name": "#

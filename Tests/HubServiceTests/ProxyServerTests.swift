@@ -21,7 +21,7 @@ import Testing
     }
 
     init() throws {
-        // As the program does: a client that the server disconnects writes once more.
+        // The program ignores these signals, too: the client writes after the server has disconnected it.
         SignalDescriptor.ignoreBrokenPipes()
         folder = try TemporaryFolder()
         path = folder.place("proxy")
@@ -44,12 +44,12 @@ import Testing
 
     private let ping = APIMessage(.pingRequest).plainFrame
 
-    @Test func connectionsWithoutAMessageKeepNoClientOut() throws {
+    @Test func silentConnectionsDoNotBlockNewClients() throws {
         defer { end() }
         let silent = try (0..<60).map { _ in try StreamSocket.connect(path: path) }
         let client = try StreamSocket.connect(path: path)
         #expect(try answers(client, to: ping) == APIMessage(.pingResponse).plainFrame)
-        // The oldest of the others had to leave.
+        // The server has disconnected the oldest silent client.
         #expect(try silent[0].read(upTo: 9).isEmpty)
     }
 
@@ -65,11 +65,11 @@ import Testing
                 guard try Poller.wait([.init(client, .write)], milliseconds: 1000) == [true] else { continue }
                 written += try client.write(many)
             }
-            Issue.record("it was never disconnected")
+            Issue.record("the client was not disconnected within 60 s")
         } catch {
             #expect(log.lines.withLock { $0 }.contains { $0.contains("does not read the answers") })
         }
-        // The limit of the answers, and the buffers of the sockets.
+        // The limit of waiting answers, and the buffers of the sockets.
         #expect(written < 2_000_000)
     }
 

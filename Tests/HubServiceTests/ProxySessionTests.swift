@@ -14,7 +14,7 @@ import Testing
         types.flatMap { session.answer(APIMessage(type: $0, payload: [])) }.map(\.type)
     }
 
-    @Test func eachRequestHasItsAnswer() throws {
+    @Test func answersEachSupportedRequest() throws {
         var session = try Self.session()
         #expect(Self.answers(&session, [1, 3, 7, 9, 11, 20, 80, 127, 149]) == [2, 4, 8, 10, 19, 81, 126, 150])
         // Requests of ESPHome that a Bluetooth proxy does not support: lights, logs, cameras.
@@ -23,7 +23,7 @@ import Testing
         #expect(Self.answers(&session, [5]) == [6] && session.isOver)
     }
 
-    @Test func advertisementsAreWantedFromWhenToWhen() throws {
+    @Test func wantsAdvertisementsOnlyWhileSubscribed() throws {
         var session = try Self.session()
         #expect(!session.wantsAdvertisements && session.change(.failed, isActive: false) == nil)
         #expect(Self.answers(&session, [66]) == [126] && session.wantsAdvertisements)
@@ -35,13 +35,13 @@ import Testing
         #expect(session.change(.failed, isActive: false) == nil)
     }
 
-    @Test func anActiveScanIsTold() throws {
+    @Test func reportsAnActiveScan() throws {
         var session = try Self.session(active: true)
         let answer = session.answer(APIMessage(type: 66, payload: []))
         #expect(answer.map(\.payload) == [[0x08, 2, 0x10, 1, 0x18, 1]])
     }
 
-    @Test func theClientChoosesTheMode() throws {
+    @Test func theClientChoosesTheScanMode() throws {
         var session = try Self.session()
         _ = session.answer(APIMessage(type: 66, payload: []))
         #expect(session.wantsActive == nil)
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Field 1 of 93: address 0x001A7DDA7113 as a varint, -59 as zigzag 117, random, three bytes of data.
-    @Test func anAdvertisementHasItsFourFields() throws {
+    @Test func encodesTheFourFieldsOfAnAdvertisement() throws {
         var batch = RawAdvertisementBatch()
         batch.add(try #require(Self.address), isRandom: true, level: -59, data: [2, 1, 6])
         let address: [UInt8] = [0x08, 0x93, 0xE2, 0xE9, 0xEE, 0xA7, 0x03]
@@ -75,7 +75,7 @@ import Testing
         ("Hall Pi", "hall-pi"), ("", "pharos"), ("küche", "k--che"), ("a\u{1B}[2J\n", "a--2j-"),
         (String(repeating: "x", count: 40), String(repeating: "x", count: 31)),
     ])
-    func namesHaveTheCharactersOfHosts(_ text: String, _ name: String) throws {
+    func convertsNamesToHostNames(_ text: String, _ name: String) throws {
         let identity = ProxyIdentity(name: text, address: try #require(Self.address), version: "1")
         #expect(identity.name == name)
     }

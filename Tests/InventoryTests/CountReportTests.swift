@@ -10,7 +10,7 @@ import Testing
 @Suite struct CountReportTests {
     private static let start = RFC3339Time(secondsSince1970: 1_772_366_400)
 
-    /// A log of a session in which some beacons were near all the time, and others were far.
+    /// Returns the log of a session in which some beacons were near all the time, and others were far.
     private static func log(
         _ number: Int, near: [Int], far: [Int] = [], inventory: Inventory, by: String = "ana", deaf: Bool = false
     ) throws -> [UInt8] {
@@ -47,7 +47,7 @@ import Testing
         return CountReport(inventory, journal, try logs.map { try #require(CountLog($0)) })
     }
 
-    @Test func severalPeopleAndReceiversAreOneCount() throws {
+    @Test func combinesTheLogsOfSeveralPeopleAndReceivers() throws {
         let inventory = World.inventory(items: 4)
         let report = try Self.report(
             inventory,
@@ -60,7 +60,7 @@ import Testing
         // The first sighting wins.
         #expect(report.outcomes[0].foundBy == "ana" && report.outcomes[1].foundBy == "ben")
         #expect(report.receivers.map(\.listening.deaf) == [0, 2500] && report.receivers.allSatisfy(\.isEnded))
-        // Merging is the same in any order.
+        // The order of the logs does not matter.
         let other = try Self.report(
             inventory,
             [
@@ -70,8 +70,8 @@ import Testing
         #expect(other.outcomes == report.outcomes)
     }
 
-    /// Whatever cuts a log off, all whole lines before that count.
-    @Test func aLogThatIsCutOffKeepsWhatWasCounted() throws {
+    /// A log may be truncated at any byte. All whole lines count.
+    @Test func aTruncatedLogKeepsItsWholeLines() throws {
         let inventory = World.inventory(items: 3)
         let octets = try Self.log(1, near: [0, 1, 2], inventory: inventory)
         var most = 0
@@ -88,11 +88,11 @@ import Testing
     @Test(arguments: [
         "", "\n", "{}\n", "nonsense\n", #"{"event":"session","v":2,"session":"a","at":"2026-03-01T12:00:00Z"}"# + "\n",
     ])
-    func whatIsNoLogIsNone(text: String) {
+    func refusesTextThatIsNotALog(text: String) {
         #expect(CountLog(Array(text.utf8)) == nil)
     }
 
-    @Test func linesThatCannotBeReadAreCountedAndTimesMayGoBack() throws {
+    @Test func countsDamagedLinesAndAcceptsTimesThatGoBack() throws {
         let inventory = World.inventory(items: 1)
         let text =
             #"{"event":"session","v":1,"session":"a","at":"2026-03-01T12:00:00Z"}"# + "\nnonsense\n"
@@ -105,7 +105,7 @@ import Testing
         #expect(report.warnings.count == 1 && !report.receivers[0].isEnded)
     }
 
-    @Test func changesSinceTheLastCountAreTold() throws {
+    @Test func reportsTheChangesSinceTheLastCount() throws {
         let before = World.inventory(items: 5)
         var after = before
         after.items.remove(at: 4)
@@ -126,7 +126,7 @@ import Testing
             ])
     }
 
-    @Test func anItemThatIsHeardIsNotMissing() throws {
+    @Test func aReceivedItemIsNotMissing() throws {
         let inventory = World.inventory(items: 2)
         var old = CountJournal(countName: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
         old.finish =
@@ -145,7 +145,7 @@ import Testing
         let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.start, by: "ben")
         let read = try #require(CountJournal(Array(text.utf8)))
         #expect(read.finish?.items == inventory.items && read.finish?.by == "ben")
-        // A line that was cut off finishes nothing.
+        // A truncated line does not finish the count.
         #expect(CountJournal(Array(text.utf8.dropLast(2)))?.finish == nil)
         let report = CountReport(World.inventory(items: 5), read, [])
         #expect(report.outcomes.count == 2 && report.warnings == ["no receiver has taken part in this count"])
@@ -159,8 +159,8 @@ import Testing
             names.sorted(by: CountJournal.isBefore) == ["2026-02-01", "2026-03-01", "2026-03-01-2", "2026-03-01-10"])
     }
 
-    /// Names from outside are data everywhere.
-    @Test func hostileNamesAreHarmlessInEveryForm() throws {
+    /// Names with formulas, markup and control characters are shown as text.
+    @Test func escapesHostileNamesInEveryFormat() throws {
         var inventory = World.inventory(items: 1)
         inventory.items[0].name = "=cmd|'/C calc'!A0<script>alert(1)</script>\u{202E}\"&"
         inventory.items[0].place = "@SUM(A1)"
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func tenThousandThingsFillManyPages() throws {
+    @Test func tenThousandItemsFillManyPages() throws {
         let inventory = World.inventory(items: 10_000)
         let report = try Self.report(inventory, [])
         let pages = ReportSheets(report).pages
@@ -211,11 +211,11 @@ import Testing
             ("image/webp", Array("RIFF....WEBPVP8 ".utf8)), (nil, Array("<svg onload=\"alert(1)\"/>".utf8)),
             (nil, Array("RIFF....WAVE".utf8)), (nil, []), (nil, Array("<html>".utf8)), (nil, Array("BM".utf8)),
         ] as [(String?, [UInt8])])
-    func firstBytesTellTheKind(type: String?, octets: [UInt8]) {
+    func detectsTheImageTypeByTheFirstBytes(type: String?, octets: [UInt8]) {
         #expect(ItemPhoto.Kind(octets).map { "image/" + $0.rawValue } == type)
     }
 
-    @Test func otherFilesAreRefusedInOneSentence() throws {
+    @Test func refusesFilesThatAreNotPictures() throws {
         let folder = try TemporaryDirectory()
         func refusal(_ name: String) -> String? {
             do throws(InventoryError) {
@@ -237,7 +237,7 @@ import Testing
         #expect(try ItemPhoto("\(folder.path)/good.jpg").address == "data:image/png;base64,iVBORw0KGgoAAQ==")
     }
 
-    @Test func aDocumentLeavesOutWebP() throws {
+    @Test func aPDFLeavesOutWebPPictures() throws {
         let folder = try TemporaryDirectory()
         try Files.create("\(folder.path)/saw.webp", with: Array("RIFF....WEBPVP8 ".utf8))
         var inventory = World.inventory(items: 2)
@@ -311,11 +311,11 @@ import Testing
             ("-oQ/tmp@b", false), ("a@-b", false), ("a@b\nBcc: c@d", false), ("a b@c", false), ("a@b,c@d", false),
             ("a@b@c", false), ("ä@b", false), ("\"a\"@b", false), ("<a@b>", false),
         ])
-    func onlyPlainAddressesAreTaken(address: String, isGood: Bool) {
+    func acceptsOnlyPlainAddresses(address: String, isGood: Bool) {
         #expect(MailMessage.isAddress(address) == isGood)
     }
 
-    @Test func nothingFromOutsideEndsAHeader() throws {
+    @Test func lineBreaksInValuesDoNotEndAMailHeader() throws {
         let message = try MailMessage(
             to: ["a@b"], subject: "Tools\r\nBcc: evil@example.org", text: "hello",
             .init(name: "a\"\r\nX: y.pdf", type: "application/pdf", octets: Array("%PDF".utf8)))

@@ -7,13 +7,13 @@ import Testing
 @Suite struct CountRuleTests {
     /// Rule 4.9: the probability to be found within six rounds, by the share of rounds that receive the beacon.
     @Test(arguments: [(0.9, 0.98), (0.7, 0.74), (0.5, 0.34), (1, 1), (0, 0)])
-    func theChanceWithinSixRounds(heard: Double, chance: Double) {
+    func computesTheChanceWithinSixRounds(heard: Double, chance: Double) {
         #expect(abs(CountRule.chance(heard: heard) - chance) < 0.006)
     }
 
     /// Rule 4.9: an interval of up to 300 ms suffices, a longer one does not.
     @Test(arguments: [(100, true), (200, true), (300, true), (320, false), (1000, false)])
-    func theIntervalThatIsFastEnough(milliseconds: Int, isFastEnough: Bool) {
+    func intervalsUpTo300MillisecondsAreFastEnough(milliseconds: Int, isFastEnough: Bool) {
         #expect((CountRule.chance(intervalMicroseconds: milliseconds * 1000) >= CountRule.goal) == isFastEnough)
     }
 
@@ -21,7 +21,7 @@ import Testing
     @Test(
         arguments: [(0, true), (0.5, true), (1.0, true), (1.001, false), (-1, false), (nil, false)] as [(Double?, Bool)]
     )
-    func nearByList(meters: Double?, isNear: Bool) {
+    func isNearUpToOneMetre(meters: Double?, isNear: Bool) {
         #expect(CountRule().isNear(meters) == isNear)
     }
 
@@ -31,14 +31,15 @@ import Testing
             (0.5, -74.9, true), (0.5, -75, false), (0.501, -60, false), (0, -20, true), (-1, -60, false),
             (nil, -60, false), (0.3, nil, false),
         ] as [(Double?, Double?, Bool)])
-    func atHandForNearest(meters: Double?, level: Double?, isAtHand: Bool) {
+    func isAtHandByDistanceAndLevel(meters: Double?, level: Double?, isAtHand: Bool) {
         #expect(CountRule.isAtHand(meters, level: level) == isAtHand)
     }
 }
 
 /// Counts with constructed advertisements: one in each round of a second unless stated otherwise.
 @Suite struct CountSessionTests {
-    /// The rounds in which the beacon is near, and whether it is found: more than three of the last six are needed.
+    /// Rounds in which the beacon is near (n), far (f) or not received (-), and the round in which it is found. The
+    /// beacon must be near in more than three of the last six rounds.
     @Test(
         arguments: [
             ("nnn", nil), ("nnnn", 4), ("n-nnn", 5), ("n--nnn", 6), ("n---nnn", nil), ("n---nnnn", 8),
@@ -63,7 +64,7 @@ import Testing
 
     /// At P = -59 a level of -59 dBm is a distance of one metre: it is near, and a lower level is not.
     @Test(arguments: [(Int8(-59), true), (-60, false), (127, false), (0, false), (-20, true)])
-    func theLimitOfNearByLevel(rssi: Int8, isFound: Bool) {
+    func isNearDownToTheLevelAtOneMetre(rssi: Int8, isFound: Bool) {
         var count = World(items: 1)
         for second in 0..<6 { count.hear(0, second: Double(second) + 0.1, rssi: rssi) }
         count.finish(second: 6)
@@ -72,7 +73,7 @@ import Testing
         #expect(count.session.observations[0]?.bestLevel == (rssi == 127 ? nil : Int(rssi)))
     }
 
-    @Test func howNearIsNearEnoughIsTheRules() {
+    @Test func usesTheDistanceOfTheRule() {
         for (millimetres, isFound) in [(2000, true), (1900, false)] {
             var rule = CountRule()
             rule.withinMillimetres = millimetres
@@ -104,7 +105,7 @@ import Testing
     }
 
     /// A round without a working receiver counts neither for nor against a beacon.
-    @Test func deafRoundsAreNotMissed() {
+    @Test func deafRoundsDoNotCount() {
         var count = World(items: 1)
         for second in 0..<3 { count.hear(0, second: Double(second) + 0.5, rssi: -55) }
         count.advance(second: 3)
@@ -118,7 +119,7 @@ import Testing
         #expect(count.session.findings[0]?.afterMicroseconds == 4_700_000)
     }
 
-    @Test func whatIsHeardAndNeverNearIsToldWithItsBestLevel() {
+    @Test func keepsTheBestLevelOfABeaconThatWasNeverNear() {
         var count = World(items: 2)
         for (second, level) in [-80, -77, -90].enumerated() {
             count.hear(1, second: Double(second) + 0.1, rssi: Int8(level))
@@ -128,14 +129,14 @@ import Testing
         #expect(count.session.observations[1]?.bestLevel == -77 && count.session.observations[1]?.wasNear == false)
     }
 
-    /// Two addresses that do not change, or that take turns, are two beacons; one that changes is one.
+    /// Two fixed addresses are two beacons, and so are two addresses that alternate. A changing address is one beacon.
     @Test(
         arguments: [
             ("C0:00:00:00:00:01 C0:00:00:00:00:02", true), ("40:00:00:00:00:01 40:00:00:00:00:02", false),
             ("40:00:00:00:00:01 40:00:00:00:00:02 40:00:00:00:00:01", true), ("C0:00:00:00:00:01", false),
             ("C0:00:00:00:00:01 C0:00:00:00:00:01", false), ("00:00:00:00:00:01 40:00:00:00:00:02", false),
         ])
-    func duplicatesShowByTheirAddresses(addresses: String, isDuplicate: Bool) throws {
+    func detectsDuplicatesByTheirAddresses(addresses: String, isDuplicate: Bool) throws {
         var count = World(items: 1)
         for (second, text) in addresses.split(separator: " ").enumerated() {
             let address = try #require(DeviceAddress(text))
@@ -144,7 +145,7 @@ import Testing
         #expect(count.session.observations[0]?.addresses.isDuplicate == isDuplicate)
     }
 
-    @Test func thingsOfOtherInventoriesAreForeign() {
+    @Test func itemsOfOtherInventoriesAreForeign() {
         let other = World.inventory(items: 3, name: "other")
         var count = World(items: 2, others: [other])
         #expect(count.session.foreigners.map(\.id) == ["item-3"])
@@ -165,7 +166,7 @@ import Testing
 
     /// The requirement of section 8: 98 % within 6 s, in a room of 5 m by 5 m in which one round in ten is lost.
     @Test(arguments: [100, 200, 300])
-    func nearlyAllAreFoundWithinSixSeconds(milliseconds: Int) {
+    func nearlyAllItemsAreFoundWithinSixSeconds(milliseconds: Int) {
         var chance = SplitMix64(seed: UInt64(milliseconds))
         let trials = 150
         let items = 25
@@ -199,7 +200,7 @@ import Testing
     }
 
     /// A measured power of -3 dBm gives no distance, so the item cannot be found, and one warning says why.
-    @Test func aBeaconWithoutADistanceIsWarnedOfOnce() {
+    @Test func warnsOnceOfABeaconWithoutADistance() {
         var count = World(items: 2)
         for second in 0..<10 {
             count.hear(0, second: Double(second), rssi: -53, power: 0xFD)

@@ -42,7 +42,7 @@ import Testing
         {"id":"drill-7","name":"Drill","beacon":"ibeacon:FB0B57A2-8228-44CD-913A-94A122BA1206-1-2","position":[0,-3.125]}]}
         """
 
-    @Test func aFileIsReadWholeAndWrittenTheSameEachTime() throws {
+    @Test func readsAllKeysAndWritesThemUnchanged() throws {
         let (read, problems) = Inventory.decode(Array(Self.whole.utf8))
         let inventory = try #require(read, "\(problems)")
         #expect(inventory.items[0].beacon == inventory.beacons[0].identity)
@@ -55,7 +55,6 @@ import Testing
         #expect(again == inventory && again?.text == inventory.text)
     }
 
-    /// Each wrong value is reported with its path.
     @Test(
         arguments: [
             (#"{"version":1,"name":"a"}"#, "the key \"items\" is missing"),
@@ -96,12 +95,12 @@ import Testing
             (#"{"version":1,"name":"a","template":{}}"#, "this is a fleet file, not an inventory"),
             (#"{"version":1"#, ""), ("", ""), ("[]", "an object"),
         ])
-    func whatIsWrongIsToldByItsPath(text: String, message: String) {
+    func reportsErrorsWithTheirPaths(text: String, message: String) {
         let (inventory, problems) = Inventory.decode(Array(text.utf8))
         #expect(inventory == nil && problems.contains { $0.text(file: "f").contains(message) }, "\(problems)")
     }
 
-    @Test func changesKeepIdsAndBeaconsApart() throws {
+    @Test func refusesChangesWithDuplicateIdsOrBeacons() throws {
         var inventory = World.inventory(items: 2)
         #expect(throws: InventoryError.self) { try inventory.add(inventory.items[0]) }
         var third = Inventory.Item(id: "third", name: "Third", beacon: World.identity(1))
@@ -129,7 +128,7 @@ import Testing
             ("Grüne Vase", "gruene-vase"), ("日本", "item"), ("Thing 1", "thing-1"),
             ("item 1", "item-1-2"),
         ])
-    func idsAreMadeOfNames(name: String, id: String) {
+    func derivesIdsFromNames(name: String, id: String) {
         #expect(World.inventory(items: 1).freeID(for: name) == id)
     }
 
@@ -138,7 +137,7 @@ import Testing
         #expect(Inventory.decode(Array(inventory.text.utf8)).inventory == inventory)
     }
 
-    @Test func theCheckNamesWhatCannotBeFoundInTime() throws {
+    @Test func warnsOfItemsThatCannotBeFoundInTime() throws {
         var inventory = World.inventory(items: 3)
         inventory.beacons = [300_000, 1_000_000].enumerated().map { index, interval in
             var beacon = Inventory.Beacon(identity: World.identity(index))

@@ -20,7 +20,7 @@ import Testing
         if found != nil { #expect(pick.answer?.identity == World.identity(7)) }
     }
 
-    @Test func ofTwoAtHandTheNearerOneIsTaken() {
+    @Test func picksTheNearerOfTwoBeaconsAtHand() {
         var pick = NearestPick()
         for second in 0..<4 {
             hear(&pick, 1, second: Double(second) + 0.1, rssi: -50)
@@ -30,7 +30,7 @@ import Testing
         #expect(pick.answer?.identity == World.identity(2) && pick.answer?.others == [World.identity(1)])
     }
 
-    /// A beacon of P = -90 is half a metre away at -84 dBm: near enough, and too weak.
+    /// A beacon of P = -90 that is half a metre away is received at -84 dBm: near enough, but too weak.
     @Test func aWeakBeaconIsNotAtHand() {
         let known = KnownBeacon(name: "weak", identity: World.identity(3), calibrationAtOneMeter: -90)
         for (level, isPicked) in [(Int8(-76), false), (-75, false), (-74, true)] {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func silenceAndDeafnessPickNothing() {
+    @Test func picksNothingWhileTheReceiverIsDeaf() {
         var pick = NearestPick()
         pick.advance(to: World.instant(100))
         pick.change(isListening: false)
@@ -50,8 +50,8 @@ import Testing
         #expect(pick.answer == nil)
     }
 
-    /// A flood of fresh identities at hand picks none of them and does not hide the one that stays.
-    @Test func aFloodOfIdentitiesHidesNothing() {
+    /// During a flood of new identities at hand, the beacon that stays is picked.
+    @Test func picksTheBeaconThatStaysDuringAFloodOfIdentities() {
         var pick = NearestPick(known: [KnownBeacon(name: "own", identity: World.identity(60_000))])
         for second in 0..<5 {
             for number in 0..<3000 { hear(&pick, second * 3000 + number, second: Double(second) + 0.1, rssi: -52) }

@@ -23,21 +23,21 @@ import Testing
 
     private func at(_ milliseconds: Int) -> HeardInstant { HeardInstant(nanoseconds: UInt64(milliseconds) * 1_000_000) }
 
-    @Test func theDeviceIsKnownByTheAddressesThatItMakes() throws {
+    @Test func resolvesAddressesMadeWithAKey() throws {
         var resolver = try resolver(others: 3)
         #expect(resolver.beacon(try #require(DeviceAddress(Self.made)), at: at(0)) == 77)
         #expect(resolver.beacon(try #require(DeviceAddress(Self.made)), at: at(5)) == 77)
         #expect(resolver.beacon(try fresh(1), at: at(6)) == nil)
     }
 
-    /// With a thousand keys and a flood of fresh addresses, a device is found again as soon as the budget allows, and
-    /// known addresses stay known.
-    @Test func aFloodOfFreshAddressesHasABudget() throws {
+    /// During a flood of new addresses with 1000 keys, known addresses stay resolved. A device with a new address is
+    /// resolved as soon as trials are available again.
+    @Test func limitsTheTrialsForNewAddresses() throws {
         var resolver = try resolver(others: 999)
         let made = try #require(DeviceAddress(Self.made))
         #expect(resolver.beacon(made, at: at(0)) == 77)
         for number in 0..<2000 { #expect(resolver.beacon(try fresh(number), at: at(1)) == nil) }
-        // No trials are left in this second, and none is needed.
+        // No trials are left in this second, but a known address needs none.
         #expect(resolver.beacon(made, at: at(1)) == 77)
         var later = try self.resolver(others: 999)
         for number in 0..<2000 { _ = later.beacon(try fresh(number), at: at(1)) }
@@ -47,7 +47,7 @@ import Testing
 
     /// During a flood, a device with a new address is found at its second report, because half of the trials are
     /// reserved for repeated addresses.
-    @Test func whoIsHeardAgainIsTriedFirst() throws {
+    @Test func reservesTrialsForRepeatedAddresses() throws {
         var resolver = try resolver(others: 999)
         let made = try #require(DeviceAddress(Self.made))
         var number = 0
@@ -67,8 +67,8 @@ import Testing
         #expect(resolver.beacon(made, at: at(8000)) == 77)
     }
 
-    /// A flood that sends each address twice uses no more than all trials.
-    @Test func repeatsHaveABudgetToo() throws {
+    /// A flood that sends each address twice also uses up the trials that are reserved for repeated addresses.
+    @Test func limitsTheTrialsForRepeatedAddresses() throws {
         var resolver = try resolver(others: 9_999)
         for number in 0..<100 { _ = resolver.beacon(try fresh(number), at: at(1)) }
         let made = try #require(DeviceAddress(Self.made))
@@ -78,7 +78,7 @@ import Testing
         #expect(resolver.beacon(made, at: at(200)) == 77)
     }
 
-    @Test func moreKeysThanTrialsAreTriedAllTheSame() throws {
+    @Test func resolvesWithMoreKeysThanTrialsPerSecond() throws {
         var resolver = try resolver(others: AddressResolver.trialsPerSecond)
         let made = try #require(DeviceAddress(Self.made))
         #expect(resolver.beacon(try fresh(1), at: at(1)) == nil)
@@ -86,7 +86,7 @@ import Testing
         #expect(resolver.beacon(made, at: at(1100)) == 77)
     }
 
-    @Test func addressesThatAreHeardNowAndThenStayKnown() throws {
+    @Test func keepsAnAddressThatIsReceivedNowAndThen() throws {
         var resolver = try resolver()
         let made = try #require(DeviceAddress(Self.made))
         #expect(resolver.beacon(made, at: at(0)) == 77)

@@ -36,7 +36,7 @@ struct CapturedPayloadTests {
         [0x01, 0x08, 0x20, 0x20, 0x03, 0x02, 0x01, 0x06] + [UInt8](repeating: 0, count: 28)
 
     @Test("a report tells when, from whom and how strong")
-    func tellsOfReports() throws {
+    func describesReports() throws {
         let payloads = try Self.payloads([Self.report(), Self.report(rssi: 0x7F)])
         #expect(payloads.map(\.data.octets) == [[2, 1, 6], [2, 1, 6]])
         let headline = try #require(payloads.first?.headline)
@@ -53,7 +53,7 @@ struct CapturedPayloadTests {
     }
 
     @Test("a command that sets data tells its name")
-    func tellsOfCommands() throws {
+    func describesCommands() throws {
         let payload = try #require(try Self.payloads([Self.setData]).first)
         #expect(payload.data.octets == [2, 1, 6])
         #expect(payload.headline == "2026-03-01T12:00:00.000042Z  LE Set Advertising Data")
@@ -105,7 +105,7 @@ struct CapturedPayloadTests {
     }
 
     @Test("the sender is not to blame for data that the receiver lost")
-    func excusesCutData() throws {
+    func acceptsCutData() throws {
         let payload = try #require(try Self.payloads([Self.extended(0x40, [9, 0xFF, 1, 2])]).first)
         #expect(payload.isCut && PayloadDescription(payload).isClean)
         #expect(payload.headline.hasSuffix("ADV_EXT_IND, the end of its data was lost"))

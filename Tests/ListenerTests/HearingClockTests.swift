@@ -13,8 +13,8 @@ import Testing
     private static func session(_ seconds: UInt64) -> HCIInstant { HCIInstant(nanoseconds: seconds * 1_000_000_000) }
     private static func heard(_ seconds: UInt64) -> HeardInstant { HeardInstant(nanoseconds: seconds * 1_000_000_000) }
 
-    /// A machine that slept for an hour has received nothing for an hour.
-    @Test func theTimeOfASuspendPassesForASource() {
+    /// The time of a suspend counts as time without reports, because the machine received nothing.
+    @Test func includesTheTimeOfASuspend() {
         var clock = SessionClock(Self.reading(monotonic: 100, boot: 150))
         #expect(clock.heard(Self.session(100)) == Self.heard(150))
         #expect(clock.session(Self.heard(151)) == Self.session(101))
@@ -26,7 +26,7 @@ import Testing
         #expect(clock.session(Self.heard(0)) == Self.session(0))
     }
 
-    @Test func theMomentOfASourceIsThatOfTheBootClock() {
+    @Test func usesTheBootClock() {
         let before = BootClock.nanoseconds()
         let machine = HearingClock.machine.nanoseconds
         #expect(before <= machine && machine <= BootClock.nanoseconds())

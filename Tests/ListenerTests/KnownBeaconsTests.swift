@@ -31,7 +31,7 @@ import Testing
             + #""measuredPowerDbm": -59}"#
     }
 
-    @Test func profilesNameTheirIdentities() throws {
+    @Test func readsNamesIdentitiesAndIntervalsOfProfiles() throws {
         let known = try KnownBeacons([
             try profile("lobby", Self.iBeacon(minor: 2)), try profile("desk", Self.iBeacon(minor: 3)),
         ])
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try known.region("attic") }
     }
 
-    @Test func aSecondNameForOneBeaconIsTold() throws {
+    @Test func warnsOfASecondNameForOneIdentity() throws {
         let both = Self.iBeacon(minor: 2) + ", " + Self.iBeacon(minor: 3)
         let known = try KnownBeacons([
             try profile("lobby", Self.iBeacon(minor: 2)), try profile("door", Self.iBeacon(minor: 2)),
@@ -56,7 +56,7 @@ import Testing
             ])
     }
 
-    @Test func manySecondNamesAreToldInFewSentences() throws {
+    @Test func summarisesManySecondNames() throws {
         let names = (0..<6).map { "box-\($0)" }
         let known = try KnownBeacons(names.map { try profile($0, Self.iBeacon(minor: 2)) })
         #expect(known.warnings.count == 4)
@@ -64,7 +64,7 @@ import Testing
     }
 
     /// The keys next to a fleet file resolve the ephemeral ids of its beacons.
-    @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
+    @Test func resolvesEphemeralIdsWithTheKeysOfAFleet() throws {
         let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in
             #"{"name":"\#(name)","address":"\#(address)","profileHash":"0567a7db1e9779d9","#
                 + #""eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{"type":"eddystone-eid","intervalMs":1000,"#
@@ -89,7 +89,7 @@ import Testing
         let key = try IdentityKey(hexadecimal: digits)
         let resolver = try #require(known.resolver(clock))
         #expect(resolver(try key.ephemeralID(at: counter, exponent: exponent), instant) == 0)
-        // An id from an hour ago is not accepted, because it was recorded and replayed.
+        // An id from an hour ago is refused, because it can only be a replay.
         #expect(resolver(try key.ephemeralID(at: counter - 3600, exponent: exponent), instant) == nil)
     }
 
@@ -115,8 +115,8 @@ import Testing
         #expect(known.notes["door"]?.tags == ["exit"] && known.notes["door"]?.attachments.isEmpty == true)
     }
 
-    /// What `fleet list` and labels show is what `find` and all files read.
-    @Test func identitiesOfFleetsAreSpelledAsEverywhere() throws {
+    /// `fleet list` and labels show identities in the spelling that `find` and all files read.
+    @Test func identitiesOfFleetsHaveTheCommonSpelling() throws {
         let uuid = try FixedOctets<16>(hexadecimal: "fb0b57a2-8228-44cd-913a-94a122ba1206")
         let identities: [(FleetManifest.Identity, String)] = [
             (.iBeacon(uuid: uuid, major: 1, minor: 2), "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"),

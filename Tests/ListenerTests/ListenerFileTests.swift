@@ -105,7 +105,7 @@ import Testing
         #expect(known.notes["key"]?.tags == ["desk"])
     }
 
-    @Test func devicesAreKnownByWhatTheyHaveInCommon() throws {
+    @Test func readsLocalNamesServicesAndPartialIdentities() throws {
         let path = try file(
             #""known": [{"name": "keys", "localName": "Peter's keys"}, {"name": "thread", "service": "FFF6"}, "#
                 + #"{"name": "all", "ibeacon": {"uuid": "\#(Self.uuid)"}}, "#
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Paths are relative to the listener file, and an inventory that is not read causes a warning.
-    @Test func filesLieBesideTheFileThatNamesThem() throws {
+    @Test func resolvesPathsRelativeToTheListenerFile() throws {
         _ = try folder.file(
             "lobby.json",
             Array(
@@ -137,7 +137,7 @@ import Testing
         #expect(
             known.warnings.count == 1
                 && known.warnings[0].contains("tools.json: this command does not read inventories"))
-        // If no beacon is left, the warnings say why.
+        // If no beacon is left, the error contains the warnings.
         let things = try file(#""known": [{"inventory": "tools.json"}]"#)
         let error = #expect(throws: ListenerServiceError.self) { try KnownBeacons([things]) }
         #expect(
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// Uses the sample data of the Core Specification (Vol 3 Part H, D.7).
-    @Test func aKeyTellsWhoseAnAddressIs() throws {
+    @Test func resolvesAnAddressWithItsKeyFile() throws {
         try Files.replaceSecret(folder.place("irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
         let path = try file(#""irks": [{"name": "ana", "file": "irk"}]"#)
         let known = try KnownBeacons([path])
@@ -179,7 +179,7 @@ import Testing
 
     /// The calibration at the requested power takes precedence over the byte in the packet.
     @Test(arguments: [(", \"radioPowerDbm\": 4", -55), (", \"radioPowerDbm\": 2", -57), ("", -61)])
-    func aProfileSaysHowStrongItsBeaconIs(_ power: String, _ expected: Int) throws {
+    func takesTheCalibrationOfTheRequestedPower(_ power: String, _ expected: Int) throws {
         let path = try folder.file(
             "box.json",
             Array(

@@ -125,7 +125,7 @@ struct PastedTextTests {
             ("hcitool lescan\n", "1: of hcitool's commands, only `hcitool cmd` contains bytes"),
             ("2, 1, 6", "1: a digit is missing before character 2: every byte has two digits"),
         ])
-    func namesWhatIsNotRead(_ text: String, _ fault: String) {
+    func reportsUnreadableText(_ text: String, _ fault: String) {
         let (data, faults) = Self.read(text)
         #expect(faults == [fault])
         #expect(data.isEmpty || data == ["020106"])

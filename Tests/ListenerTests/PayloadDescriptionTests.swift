@@ -41,7 +41,7 @@ struct PayloadDescriptionTests {
     }
 
     @Test("no byte is hidden, and an iBeacon without its first bytes is recognised")
-    func showsTheRest() throws {
+    func showsUndecodedBytes() throws {
         let beacon = "4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
         let cut = PayloadDescription(try Self.data("0201061bff" + beacon)).lines()
         #expect(cut.count == 3 && cut[1].hasPrefix("not decoded: 1b ff 4c 00 02 15 fb "), "\(cut)")

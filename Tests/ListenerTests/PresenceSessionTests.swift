@@ -4,7 +4,7 @@ import Listener
 import Sightings
 import Testing
 
-/// The advertisement monitors of the kernel as in Linux 6.1: 32 monitors, numbered from 1.
+/// A kernel with the advertisement monitors of Linux 6.1: at most 32 monitors, numbered from 1.
 private final class MonitorKernel: ManagementChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     private(set) var monitors: [UInt16: AddAdvertisementPatternsMonitor] = [:]
@@ -73,7 +73,7 @@ private final class MonitorKernel: ManagementChannel {
         return reports
     }
 
-    @Test func beaconsAreAskedForAndHeardUntilTheEnd() throws {
+    @Test func receivesLEDevicesAndRemovesItsMonitorAtTheEnd() throws {
         try session.start()
         #expect(kernel.monitors.values.map(\.patterns.count) == [3])
         kernel.tell(.monitoredDeviceFound(monitor: 1, Self.device(2)))
@@ -90,7 +90,7 @@ private final class MonitorKernel: ManagementChannel {
         #expect(kernel.monitors.isEmpty)
     }
 
-    @Test func aMonitorThatSomebodyRemovesIsMadeAgain() throws {
+    @Test func addsARemovedMonitorAgain() throws {
         try session.start()
         kernel.removeAll()
         #expect(try receive().isEmpty)
@@ -98,9 +98,9 @@ private final class MonitorKernel: ManagementChannel {
         #expect(session.restarts == 1)
     }
 
-    /// The kernel keeps monitors while an adapter is off. If they were not removed, 32 power cycles would use up all
-    /// of them.
-    @Test func nothingIsLeftBehindOverTheLossOfPower() throws {
+    /// The kernel keeps monitors while an adapter is off. If the session did not remove them, 32 power cycles would use
+    /// up all monitors.
+    @Test func replacesTheMonitorAfterEachPowerLoss() throws {
         for cycle in 1...40 {
             try session.start()
             #expect(kernel.monitors.keys.sorted() == [UInt16(cycle)])
@@ -111,8 +111,8 @@ private final class MonitorKernel: ManagementChannel {
         #expect(kernel.monitors.isEmpty)
     }
 
-    /// The number may belong to another program by then.
-    @Test func theMonitorsOfAnAdapterThatWasPluggedInAgainAreLeftAlone() throws {
+    /// The number of the old monitor may belong to another program by then.
+    @Test func removesNoMonitorAfterTheAdapterWasPluggedInAgain() throws {
         try session.start()
         kernel.tell(.newSettings([.lowEnergy]))
         #expect(throws: ManagementError.self) { try receive() }
@@ -122,7 +122,7 @@ private final class MonitorKernel: ManagementChannel {
         #expect(kernel.monitors.keys.sorted() == [1, 2])
     }
 
-    @Test func nothingIsHeardWhileTheMachineGoesToSleep() throws {
+    @Test func isAsleepBetweenSuspendAndResume() throws {
         try session.start()
         kernel.tell(.controllerSuspend(state: 0))
         _ = try receive()
@@ -136,13 +136,13 @@ private final class MonitorKernel: ManagementChannel {
     }
 
     @Test(arguments: [ManagementEvent.Content.indexRemoved, .newSettings([.lowEnergy]), .newSettings([.powered])])
-    func anAdapterThatIsGoneEndsIt(content: ManagementEvent.Content) throws {
+    func endsIfTheAdapterIsRemovedOrTurnedOff(content: ManagementEvent.Content) throws {
         try session.start()
         kernel.tell(content)
         #expect(throws: ManagementError.self) { try receive() }
     }
 
-    @Test func whatTheKernelRefusesIsTold() {
+    @Test func throwsIfTheKernelRefusesTheMonitor() {
         kernel.refusal = .permissionDenied
         #expect(throws: ManagementError.self) { try session.start() }
     }

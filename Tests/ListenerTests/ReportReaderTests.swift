@@ -86,7 +86,7 @@ import Testing
         #expect(reader.corrected(-67) == -64 && reader.corrected(-127) == -124)
     }
 
-    @Test func whatIsBeforeAFaultIsTaken() {
+    @Test func keepsReportsBeforeAFault() {
         var reader = ReportReader()
         var processor = SightingProcessor(table: SightingTable())
         var octets = HCIEvent.advertisingReports([report([2, 1, 6])]).packet.octets

@@ -6,7 +6,7 @@ import Listener
 import Sightings
 import VirtualController
 
-/// A listener and a beacon with a virtual controller each, on one air.
+/// A listener and a beacon, each with its own virtual controller, in range of each other.
 final class ScanBench: AdapterEnvironment {
     let air: VirtualAir
     var channel: VirtualChannel

@@ -12,7 +12,7 @@ import VirtualController
         return pacing
     }
 
-    @Test func itListensUntilItIsStopped() throws {
+    @Test func listensUntilItIsStopped() throws {
         let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("virtual", pacing())
@@ -29,7 +29,7 @@ import VirtualController
         #expect(!ear.controller.isScanning)
     }
 
-    @Test func anAdapterThatDisappearsIsHeardAgainWithinTwoSeconds() throws {
+    @Test func receivesAgainWithinTwoSecondsAfterAnAdapterLoss() throws {
         let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
@@ -47,8 +47,8 @@ import VirtualController
         #expect(ear.logged.last == "listening again on hci0")
     }
 
-    /// On a shared controller the scan of the session is still on then.
-    @Test(arguments: [false, true]) func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears(isExclusive: Bool) throws {
+    /// On a shared controller, the scan of the last session is still on when the adapter is opened again.
+    @Test(arguments: [false, true]) func reopensADeafAdapterUntilItReceives(isExclusive: Bool) throws {
         let ear = ScanBench(isExclusive: isExclusive)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
@@ -65,7 +65,7 @@ import VirtualController
         #expect(ear.state(runner) == .listening)
     }
 
-    @Test func whatNeverWorksEnds() {
+    @Test func endsAfterAPermanentFault() {
         let ear = ScanBench()
         ear.openFaults = [AdapterFault(.system, "hci0: CAP_NET_RAW is needed", isPermanent: true)]
         let runner = ear.runner("hci0", pacing())
@@ -73,7 +73,7 @@ import VirtualController
         #expect(runner.ended == false)
     }
 
-    @Test func aResetIsRecoveredFromWithoutOpeningAnew() throws {
+    @Test func recoversFromAResetWithoutReopening() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
@@ -89,8 +89,8 @@ import VirtualController
         #expect(ear.logged.last == "listening again on hci0")
     }
 
-    /// The controller drops the first command after the reset, so the next session opens the masks.
-    @Test func aResetIsNotForgottenWhereTheControllerDoesNotAnswer() throws {
+    /// The controller does not answer the first command after the reset. The next session opens the event masks.
+    @Test func recoversFromAResetIfTheControllerDoesNotAnswer() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
@@ -108,7 +108,7 @@ import VirtualController
     }
 
     /// The watchdog, which runs every 15 s, may run during a pause.
-    @Test func aPauseIsNoFault() throws {
+    @Test func aPauseIsNotAFault() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())
@@ -121,7 +121,7 @@ import VirtualController
         #expect(ear.opened == 1)
     }
 
-    @Test func aHardwareErrorIsOutlived() throws {
+    @Test func recoversFromAHardwareError() throws {
         let ear = ScanBench()
         try ear.startBeacon()
         let runner = ear.runner("hci0", pacing())

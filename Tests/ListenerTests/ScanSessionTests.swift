@@ -9,7 +9,7 @@ import VirtualController
 @Suite struct ScanSessionTests {
     private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
 
-    @Test(arguments: VirtualControllerModel.all) func everyControllerIsHeardWithoutAFilter(
+    @Test(arguments: VirtualControllerModel.all) func receivesRepeatedReportsFromEveryController(
         model: VirtualControllerModel
     ) throws {
         let ear = ScanBench(model)
@@ -24,11 +24,11 @@ import VirtualController
         try session.stop()
         #expect(!ear.controller.isScanning)
         let family = ear.commands.filter { [0x200B, 0x200C, 0x2041, 0x2042].contains($0.rawValue) }
-        // Only one family of commands is used.
+        // Legacy and extended commands are not mixed.
         #expect(Set(family.map { $0.rawValue > 0x2040 }).count == 1)
     }
 
-    @Test func theWatchdogFindsAScanThatWentOff() throws {
+    @Test func theWatchdogRestartsAScanThatWasTurnedOff() throws {
         let ear = ScanBench()
         let session = try ear.newSession()
         try session.start()
@@ -56,8 +56,8 @@ import VirtualController
             : LESetScanEnable(true, filterDuplicates: true).packet
     }
 
-    /// bluetoothd's discovery turns the scan off, on with a filter, and off after a while.
-    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func aForeignScanIsHeardAndOutlived(
+    /// bluetoothd's discovery turns the scan off, turns it on with a duplicate filter, and later turns it off again.
+    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func usesAForeignScanAndRestartsAfterIt(
         model: VirtualControllerModel
     ) throws {
         let ear = ScanBench(model, isExclusive: false)
@@ -83,7 +83,7 @@ import VirtualController
         #expect(ear.states == [.listening, .foreign, .listening])
     }
 
-    @Test func aScanThatIsOnBeforeUsIsHeard() throws {
+    @Test func usesAForeignScanThatIsOnAtTheStart() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
@@ -99,9 +99,9 @@ import VirtualController
         #expect(ear.controller.isScanning)
     }
 
-    /// With two listeners on one controller, the second receives the reports of the first one's scan, and scans when
-    /// that ends.
-    @Test func theScanOfAnotherListenerIsAsGoodAsOurs() throws {
+    /// With two listeners on one controller, the second one receives the reports of the first one's scan. It starts its
+    /// own scan when that scan ends.
+    @Test func sharesTheScanOfAnotherListener() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         ear.isAmongListeners = true
         try ear.startBeacon()
@@ -121,7 +121,7 @@ import VirtualController
         #expect(!ear.controller.isScanning)
     }
 
-    @Test func aLeftoverOnAnExclusiveControllerIsReplaced() throws {
+    @Test func replacesALeftoverScanOnAnExclusiveController() throws {
         let ear = ScanBench(.core4)
         let session = try ear.newSession()
         ear.foreign(LESetScanEnable(true, filterDuplicates: true).packet)
@@ -129,8 +129,8 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
-    /// The leftover scan of a killed run is replaced, but not the scan of another listener.
-    @Test func aLeftoverOfAKilledRunIsReplaced() throws {
+    /// A scan that is on after a killed run is replaced once. A later scan belongs to another program.
+    @Test func replacesALeftoverScanOfAKilledRun() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         ear.hasLeftover = true
         try ear.startBeacon()
@@ -148,8 +148,8 @@ import VirtualController
         #expect(session.state == .foreign)
     }
 
-    /// The probes of another listener are not a foreign scan.
-    @Test func aRefusedCommandOfOthersIsNothing() throws {
+    /// Another listener probes with scan parameters, which the controller refuses. That is not a foreign scan.
+    @Test func ignoresARefusedCommandOfAnotherProgram() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.open()
         let session = try ear.newSession()
@@ -163,7 +163,7 @@ import VirtualController
     }
 
     /// A beacon on the same radio needs a new address, which a legacy controller refuses while it scans.
-    @Test func aBeaconOnTheSameRadioGetsItsAddress() throws {
+    @Test func pausesForTheAddressOfABeaconOnTheSameRadio() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
@@ -195,7 +195,7 @@ import VirtualController
         ear.foreign(HCIReset().packet)
         try ear.run(session, seconds: 0.05)
         #expect(session.state == .reset)
-        // The watchdog has nothing to do meanwhile.
+        // The watchdog changes nothing meanwhile.
         #expect(try session.verify() && session.restarts == 0)
         try ear.run(session, seconds: 2)
         #expect(ear.states == [.listening, .reset, .listening])
@@ -206,7 +206,7 @@ import VirtualController
     }
 
     /// After a power cycle between two probes, the kernel has set up the controller with its own masks.
-    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func theKernelsOwnMasksAreLeftAlone(
+    @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func keepsTheMasksThatTheKernelHasSet(
         model: VirtualControllerModel
     ) throws {
         let ear = ScanBench(model, isExclusive: false)
@@ -225,7 +225,7 @@ import VirtualController
         #expect(session.state == .listening)
         #expect(ear.heard(since: ready) > 10)
         #expect(ear.commands.dropFirst(before).allSatisfy { !Self.masks.contains($0) })
-        // The next reset may be of another kind.
+        // After the next reset, no other program opens the masks.
         ear.foreign(HCIReset().packet)
         try ear.run(session, seconds: 2)
         #expect(session.state == .listening && session.restarts == 2)
@@ -233,7 +233,7 @@ import VirtualController
     }
 
     /// A reset between the parameters and the start of the scan is detected.
-    @Test func aResetInTheMiddleOfAStartIsNoticed() throws {
+    @Test func detectsAResetDuringTheStart() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
         try ear.open()
@@ -251,7 +251,7 @@ import VirtualController
         #expect(session.state == .listening && ear.reports.count > 10)
     }
 
-    @Test func aRadioThatHearsNothingAnyMoreIsDeaf() throws {
+    @Test func isDeafIfReportsStop() throws {
         let ear = ScanBench()
         try ear.startBeacon()
         let session = try ear.newSession()
@@ -267,7 +267,7 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
-    @Test func whereNobodySendsNobodyIsDeaf() throws {
+    @Test func isNotDeafIfNothingWasEverReceived() throws {
         let ear = ScanBench()
         let session = try ear.newSession()
         try session.start()
@@ -276,7 +276,7 @@ import VirtualController
         #expect(session.restarts == 0)
     }
 
-    @Test func aRareBeaconIsNoSilence() {
+    @Test func probesLaterIfReportsAreRare() {
         var watch = DeafnessWatch()
         var now = HCIInstant(nanoseconds: 0)
         for _ in 0..<500 {
@@ -288,7 +288,7 @@ import VirtualController
         #expect(watch.check(at: now.advanced(byMicroseconds: 152_000_000)) == .nothing)
     }
 
-    @Test func aScanOfTheOtherFamilyIsRefusedForGood() throws {
+    @Test func refusedScanParametersEndTheSessionForGood() throws {
         let ear = ScanBench(.core4)
         let session = try ear.newSession()
         ear.controller.commandHook = { $0.octets.starts(with: [0x0B, 0x20]) ? .fail(.invalidParameters) : .pass }
@@ -301,7 +301,7 @@ import VirtualController
 
     private func units(_ number: UInt16) -> ScanInterval { ScanInterval(rawValue: number) }
 
-    @Test func settingsAreThoseOfTheSpecification() throws {
+    @Test func validatesAndDescribesScanSettings() throws {
         #expect(ScanSettings.standard.description == "passive, 60 ms of every 60 ms")
         #expect(
             try ScanSettings(isActive: true, interval: units(96), window: units(48)).description

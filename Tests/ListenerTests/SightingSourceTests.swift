@@ -11,7 +11,7 @@ import Testing
 
 @testable import Listener
 
-/// Adapters and recordings are the same kind of source.
+/// Sources of sightings: adapters and recordings.
 @Suite struct SightingSourceTests {
     private let folder: TemporaryFolder
 
@@ -36,7 +36,7 @@ import Testing
         return try folder.file("heard.btsnoop", Array((BTSnoopWriter.header + records).dropLast(cut)))
     }
 
-    @Test func aRecordingTellsWhatIsInItByItsOwnClock() throws {
+    @Test func replaysARecordingWithItsOwnTimes() throws {
         let events = [0, 100_000, 250_000].map { at -> (Int64, HCIEvent) in
             (at, .advertisingReports([Self.report([2, 1, 6], rssi: -60), Self.report([2, 1, 4], rssi: -70)]))
         }
@@ -55,8 +55,8 @@ import Testing
         #expect(source.clock.text(HeardInstant(nanoseconds: 0))?.hasSuffix(".000000Z") == true)
     }
 
-    /// btsnoop states with each packet how many were lost before it.
-    @Test func aRecordingTellsWhatItsProgramLost() throws {
+    /// Each packet of a btsnoop file states how many packets were lost before it.
+    @Test func readsTheNumberOfLostPackets() throws {
         let event = HCIEvent.advertisingReports([Self.report([2, 1, 6])]).packet
         let records = [0, 2, 7].flatMap { drops in
             BTSnoopWriter.record(event, isFromController: true, unixMicroseconds: Self.start, drops: drops)
@@ -68,7 +68,7 @@ import Testing
         #expect(source.counts.lostInKernel == 7)
     }
 
-    @Test func piecesOfARecordingAreWholeAgainAndWhatIsLostIsCounted() throws {
+    @Test func joinsPiecesAndCountsIncompleteReports() throws {
         let long = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
         let pieces = [
             Self.report(Array(long.prefix(229)), type: .extended(0x20), set: 3),
@@ -84,7 +84,7 @@ import Testing
         #expect(source.counts.malformedEvents == 0)
     }
 
-    @Test func aRecordingThatBreaksOffTellsWhatCameBefore() throws {
+    @Test func deliversTheReportsBeforeATruncatedPacket() throws {
         let events: [(Int64, HCIEvent)] = [0, 1].map { ($0, .advertisingReports([Self.report([2, 1, 6])])) }
         let source = try SightingSource.recording(try recording(events, cut: 3))
         let hearer = KeepingConsumer()
@@ -93,7 +93,7 @@ import Testing
         #expect(hearer.finished != nil)
     }
 
-    @Test func whatIsNoRecordingTellsNothing() throws {
+    @Test func refusesFilesThatAreNotRecordings() throws {
         let hearer = KeepingConsumer()
         let source = try SightingSource.recording(try folder.file("text", Array("not a recording at all".utf8)))
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
@@ -101,7 +101,7 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try SightingSource.recording(folder.place("nothing")) }
     }
 
-    @Test func aClockThatWasSetWhileRecordingIsSaid() throws {
+    @Test func reportsAClockChangeInARecording() throws {
         let events: [(Int64, HCIEvent)] = [0, -7_200_000_000, -7_199_900_000].map {
             ($0, .advertisingReports([Self.report([2, 1, 6])]))
         }
@@ -135,7 +135,7 @@ import Testing
     ]
 
     /// The time while the adapter was away does not count as listened.
-    @Test func aRecordingTellsWhenItsScanWasOff() throws {
+    @Test func findsTheTimesWithoutAScanInARecording() throws {
         let path = try recording(
             of: Self.begin + [
                 (5_000, Self.heard),
@@ -161,7 +161,7 @@ import Testing
         #expect(hearer.sentences.isEmpty)
     }
 
-    @Test func aRecordedScanThatLeavesRepeatsOutIsSaid() throws {
+    @Test func reportsARecordedScanThatFilteredDuplicates() throws {
         let path = try recording(
             of: [
                 (0, Self.answer(Self.parameters)), (1, LESetScanEnable(true, filterDuplicates: true).packet),
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// In a recording of two adapters, one may be off while the other one receives.
-    @Test func ofSeveralAdaptersOneIsAlwaysListening() {
+    @Test func findsNoGapInARecordingOfTwoAdapters() {
         var scan = RecordedScan()
         func take(_ packet: HCIPacket, _ adapter: UInt16, _ milliseconds: UInt64) -> RecordedScan.Sign {
             scan.take(
@@ -189,7 +189,7 @@ import Testing
         #expect(scan.gap == nil)
     }
 
-    @Test func theVirtualAdapterIsHeardUntilNothingMoreIsWanted() throws {
+    @Test func listensOnTheVirtualAdapterUntilTheConsumerIsSatisfied() throws {
         var options = SightingSource.Options(adapter: .virtual)
         options.recording = folder.place("live.btsnoop")
         options.durationMicroseconds = 20_000_000
@@ -208,7 +208,7 @@ import Testing
         #expect(again.data == hearer.data)
     }
 
-    @Test func anAdapterThatIsNotThereEndsTheRun() throws {
+    @Test func aMissingAdapterEndsTheRun() throws {
         let hearer = KeepingConsumer()
         let source = try SightingSource.live(SightingSource.Options(adapter: .unix(path: folder.place("nobody"))))
         #expect(throws: ListenerServiceError.self) { try source.run(hearer) }
@@ -216,7 +216,7 @@ import Testing
         #expect(hearer.finished == nil)
     }
 
-    @Test func withoutTheRightToARawSocketNobodyListens() throws {
+    @Test func refusesARawAdapterWithoutPermission() throws {
         let refusal = try #require(LiveFeed.missingPermission(for: .raw(index: 3), [.netAdmin]))
         guard case .refused(.notPermitted, let messages) = refusal else {
             Issue.record("\(refusal)")
@@ -227,7 +227,7 @@ import Testing
         #expect(LiveFeed.missingPermission(for: .unix(path: "/x"), []) == nil)
     }
 
-    @Test func aRecordingThatCannotBeWrittenIsRefusedBeforeAnythingIsOpened() throws {
+    @Test func refusesAnUnwritableRecordingBeforeOpeningTheAdapter() throws {
         var options = SightingSource.Options(adapter: .unix(path: folder.place("nobody")))
         options.recording = folder.place("no/such/directory/file")
         #expect(throws: ListenerServiceError.self) { try SightingSource.live(options) }
@@ -240,8 +240,8 @@ import Testing
         #expect(Set((0..<5000).map { _ in clock.unixMicroseconds(at: moment) }).count == 1)
     }
 
-    /// While the consumer waited, for a disk for example, reports kept their own times.
-    @Test func aConsumerThatIsBusyGetsEachReportWithItsTime() throws {
+    /// Reports that arrive while the consumer is busy, for example with a slow disk, keep their own times.
+    @Test func aBusyConsumerReceivesEachReportWithItsOwnTime() throws {
         final class BusyConsumer: SightingConsumer {
             var times: [HeardInstant] = []
             var advanced: [HeardInstant] = []
@@ -260,7 +260,8 @@ import Testing
         try SightingSource.live(options).run(consumer)
         let gaps = zip(consumer.times, consumer.times.dropFirst()).map { $1.microseconds(since: $0) }
         #expect(consumer.times.count >= 8)
-        // The sample beacon sends every 100 ms. Without their own times, all reports after the pause would have one time.
+        // The sample beacon sends every 100 ms. Without their own times, all reports of the pause would have the same
+        // time.
         #expect(gaps.allSatisfy { $0 < 600_000 } && gaps.filter { $0 > 50_000 }.count >= 6, "\(gaps)")
         #expect(consumer.advanced == consumer.advanced.sorted())
     }

@@ -10,7 +10,7 @@ import VirtualController
 
 @testable import Listener
 
-/// A virtual adapter receives what the files describe.
+/// The beacons that a virtual adapter receives, as described in files.
 @Suite struct VirtualBeaconsTests {
     private let folder: TemporaryFolder
 
@@ -57,14 +57,14 @@ import VirtualController
     func everyType() throws {
         let known = try KnownBeacons([folder.file("all.json", Array(Self.profile.utf8))])
         let sent = try sent(known.virtualBeacons)
-        // An event and the next one are up to 10 ms more than the interval apart.
+        // The time between two events is up to 10 ms longer than the interval.
         let counts = Dictionary(grouping: sent) { $0.pdu.data.count > 3 ? Array($0.pdu.data.prefix(8)) : [] }
             .values.map(\.count).sorted()
         #expect(counts.count == 7)
         for (count, interval) in zip(counts, [2000, 1000, 1000, 1000, 500, 400, 200]) {
             #expect(20_000 / (interval + 10)...20_000 / interval + 1 ~= count, "\(interval) ms")
         }
-        // At 1 m the levels are the measured power: -59 dBm.
+        // The receiver is 0.3 m from each beacon, so the level is 10.5 dB above the measured power of -59 dBm at 1 m.
         #expect(sent.allSatisfy { (-50 ... -47).contains($0.rssi ?? 0) })
     }
 
@@ -139,7 +139,8 @@ import VirtualController
             beacons.add([KnownBeacon(name: "b\(minor)", identity: identity)], name: "b\(minor)")
         }
         let sent = try sent(beacons, .tour, seconds: 110)
-        // 17 s for each leg: in front of the first one, at each, behind the last one, and back.
+        // The tour stops in front of the first beacon, at each beacon and behind the last one, and returns. A stop and
+        // the way to the next stop take 17 s.
         func level(_ minor: UInt8, at seconds: Double) -> Int? {
             sent.last { $0.pdu.data.suffix(2).first == minor && Double($0.pdu.start.nanoseconds) / 1e9 < seconds }?.rssi
         }

@@ -9,7 +9,7 @@ struct BrokerConnectionTests {
         Publication(topic, Array(text.utf8), isRetained: isRetained)
     }
 
-    @Test func whatIsPublishedIsAcknowledgedAndComesToSubscribers() throws {
+    @Test func publishedMessagesAreAcknowledgedAndDelivered() throws {
         let broker = try Mosquitto()
         try broker.start()
         var options = broker.options("hears")
@@ -19,12 +19,12 @@ struct BrokerConnectionTests {
         #expect(telling.publish(message("pharos/a", "too early")) == nil)
         #expect(try hearing.isConnectedInTime())
         #expect(try telling.isConnectedInTime())
-        // Subscribed for sure: a retained message comes whenever the subscription is made.
+        // A retained message also arrives if the broker processes the subscription later.
         let ticket = try #require(telling.publish(message("pharos/a", "1", isRetained: true)))
         #expect(try telling.wait { $0 == .acknowledged(ticket) } != nil)
         let heard = try hearing.wait { if case .message = $0 { true } else { false } }
         guard case .message(let heard) = heard else {
-            Issue.record("nothing came")
+            Issue.record("no message arrived")
             return
         }
         #expect(heard.topic == "pharos/a" && heard.payload == Array("1".utf8))
@@ -34,7 +34,7 @@ struct BrokerConnectionTests {
         #expect(telling.pendingCount == 0 || telling.close(waitingMilliseconds: 2000).isEmpty)
     }
 
-    @Test func theWillIsPublishedOnlyWhenWeGoWithoutAWord() throws {
+    @Test func aCloseDoesNotPublishTheWill() throws {
         let broker = try Mosquitto()
         try broker.start()
         var options = broker.options("watches")
@@ -55,7 +55,7 @@ struct BrokerConnectionTests {
         #expect(try watching.wait(seconds: 1) { if case .message = $0 { true } else { false } } == nil)
     }
 
-    @Test func comesBackWithTheBrokerAndTellsWhatIsUncertain() throws {
+    @Test func reconnectsAfterTheBrokerWasStopped() throws {
         let broker = try Mosquitto()
         let connection = try BrokerConnection(broker.options("stays"))
         let away = try connection.wait { if case .disconnected = $0 { true } else { false } }
@@ -76,7 +76,7 @@ struct BrokerConnectionTests {
         #expect(try connection.wait { $0 == .acknowledged(ticket) } != nil)
     }
 
-    @Test func aWrongPasswordIsSaid() throws {
+    @Test func reportsAWrongPassword() throws {
         let broker = try Mosquitto(["allow_anonymous false", "password_file FOLDER/users"], files: ["users": ""])
         let made = try ChildProcess(["mosquitto_passwd", "-b", broker.folder.place("users"), "ana", "right"])
         #expect(made.wait(until: MonotonicClock.nanoseconds() + 5_000_000_000) == 0)
@@ -86,7 +86,7 @@ struct BrokerConnectionTests {
         let wrong = try BrokerConnection(options)
         let refused = try wrong.wait { if case .disconnected(.refused) = $0 { true } else { false } }
         guard case .disconnected(let error) = refused else {
-            Issue.record("it was let in")
+            Issue.record("the broker did not refuse a wrong password")
             return
         }
         #expect(error.needsCorrection && error.description.contains("userFile"), "\(error)")
@@ -110,7 +110,7 @@ struct BrokerConnectionTests {
         #expect(try hearing.wait(seconds: 30) { $0 == .dropped(1) } != nil)
         for number in 0..<100 { #expect(telling.publish(message("a/\(number)", "x")) != nil) }
         _ = telling.close(waitingMilliseconds: 5000)
-        // No message was read meanwhile.
+        // The receiving connection is not polled meanwhile.
         _ = try Poller.wait([], milliseconds: 500)
         let events = hearing.poll(at: MonotonicClock.nanoseconds())
         #expect(events.count { if case .message = $0 { true } else { false } } == 10)
@@ -119,7 +119,7 @@ struct BrokerConnectionTests {
 }
 
 @Suite struct BrokerUserTests {
-    @Test func twoLinesThatNobodyElseReads() throws {
+    @Test func readsNameAndPasswordFromAPrivateFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("user", text: "ana\nse:cr et\n")
         #expect(throws: BrokerError.self) { try BrokerUser(file: path) }

@@ -7,7 +7,7 @@ import Testing
         BrokerSection.decode(JSONDocument.parse(Array(text.utf8)).root)
     }
 
-    @Test func everythingThatThereIs() throws {
+    @Test func readsAllKeys() throws {
         let (section, problems) = decode(
             #"""
             {"url":"mqtts://broker.example","userFile":"user","caFile":"ca.pem","certificateFile":"c.pem","keyFile":"k.pem",
@@ -46,7 +46,7 @@ import Testing
         #expect(problems.contains { $0.isError && $0.message.contains(part) }, "\(problems)")
     }
 
-    @Test func aPasswordInPlainTextIsWarnedOf() {
+    @Test func warnsOfAPasswordInPlainText() {
         let text = #"{"url":"mqtt://HOST","userFile":"user"}"#
         func problems(_ host: String) -> [FileProblem] {
             decode(text.split(separator: "HOST").joined(separator: host)).problems

@@ -5,7 +5,7 @@ import Messaging
 import Sightings
 import Testing
 
-/// A receiver in the hall with one beacon that it knows, and a clock that is moved by hand.
+/// A receiver in the hall with one known beacon. The tests set its time.
 private struct Stage {
     private static let namespace = FixedOctets<10>(repeating: 1)
     private static let instance = FixedOctets<6>(repeating: 2)
@@ -79,7 +79,7 @@ private let stateTopic = "pharos/museum/beacons/key-peter/state"
 private let statusTopic = "pharos/museum/receivers/hall/status"
 
 @Suite struct ListenerPublisherTests {
-    @Test func aBeaconThatIsHeardIsInTheRoomOfItsReceiver() throws {
+    @Test func publishesAReceivedBeaconInTheRoomOfItsReceiver() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
         let output = stage.round(0, level: -61)
@@ -94,7 +94,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(
             output.text("pharos/museum/beacons/key-peter/attributes") == #"{"in_zones":["zone.home"],"room":"hall"}"#)
         let shard = TopicTree.shard(of: "key-peter")
-        // Receivers that know the same names have the same text.
+        // The value of `known` is the same for all receivers with the same names in their files.
         let known = String(StableHash.of("key-peter"), radix: 16)
         #expect(
             output.text("pharos/museum/sightings/\(shard)/hall")
@@ -105,8 +105,8 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(stage.publisher.discovery.count == 4)
     }
 
-    /// A collector of the site publishes where beacons are; the receiver publishes sightings.
-    @Test func besideACollectorItPublishesOnlySightings() throws {
+    /// With `"beacons": false`, a collector publishes the states of the beacons, and the receiver only sightings.
+    @Test func publishesOnlySightingsIfACollectorPublishesBeacons() throws {
         var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
         stage.publisher.begin(at: Stage.at(0))
         let output = stage.round(0, level: -61)
@@ -116,7 +116,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(!messages.contains { $0.topic.contains("/beacons/") })
     }
 
-    @Test func attributesSayThatTwoDevicesSendTheIdentity() throws {
+    @Test func attributesReportAClone() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
         let topic = "pharos/museum/beacons/key-peter/attributes"
@@ -128,7 +128,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(texts.last == #"{"in_zones":["zone.home"],"room":"hall","cloned":true}"#)
     }
 
-    /// Any device may belong to a group, so its address is not published, as that of an unknown device.
+    /// Any device may belong to a group, so its address is not published, like the address of an unknown device.
     @Test func addressesOfAGroupAreNotPublished() throws {
         for isGroup in [false, true] {
             var stage = try Stage(
@@ -143,7 +143,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         }
     }
 
-    @Test func whatDoesNotChangeIsNotRepeated() throws {
+    @Test func publishesAnUnchangedStateEveryFiveSeconds() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
         let outputs = (0..<11).map { stage.round($0, level: -61) }
@@ -153,7 +153,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(moved.text(stateTopic) != nil && moved.readings.count == 1)
     }
 
-    @Test func whoIsSilentLeavesAndWhoWasNeverHeardIsAbsentAfterThat() throws {
+    @Test func publishesASilentBeaconAsAbsent() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
         let never = (0..<12).map { stage.round($0, hasOthers: true).text(stateTopic) }
@@ -168,7 +168,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(after.last?.hasSuffix(#""lastHeard":"T12"}"#) == true)
     }
 
-    @Test func aDeafReceiverIsOfflineAndSaysThatNobodyLeft() throws {
+    @Test func aDeafReceiverIsOfflineAndPublishesNoAbsence() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
         _ = stage.round(0, level: -61)
@@ -186,10 +186,10 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(back.text(statusTopic) == "online" && back.text(stateTopic)?.contains(#""known":true"#) == true)
     }
 
-    @Test func aReceiverThatReceivesNothingIsOfflineAndClaimsNothing() throws {
+    @Test func aReceiverWithoutReportsIsOfflineAndPublishesNoAbsence() throws {
         var stage = try Stage()
         stage.publisher.begin(at: Stage.at(0))
-        #expect((0..<60).allSatisfy { stage.round($0).text(stateTopic) == nil }, "nobody is absent without proof")
+        #expect((0..<60).allSatisfy { stage.round($0).text(stateTopic) == nil }, "no beacon is absent without proof")
         _ = stage.round(60, level: -61)
         let silent = (61..<100).map { stage.round($0) }
         #expect(silent[2].text(statusTopic) == "online" && silent[6].text(statusTopic) == "offline")
@@ -197,7 +197,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":null,"zones":[],"known":false"#))
     }
 
-    @Test func theLastWordsClaimNothing() throws {
+    @Test func publishesUnknownStatesAtTheEnd() throws {
         var stage = try Stage()
         #expect(stage.publisher.finish().isEmpty)
         stage.publisher.begin(at: Stage.at(0))
@@ -243,7 +243,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
             sentence.contains("\"west\" publishes a zone \"near\"") && sentence.contains("its own name"), "\(sentence)")
     }
 
-    @Test func anotherReceiverThatShowsTheSameBeaconsInHomeAssistantIsReportedOnce() throws {
+    @Test func reportsOnceThatAnotherReceiverShowsTheSameBeacons() throws {
         let section = #"{"url":"mqtt://a","homeAssistant":true}"#
         var east = try Self.publisher(section, receiver: "east")
         let west = try Self.publisher(section, receiver: "west")

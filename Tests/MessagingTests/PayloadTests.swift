@@ -24,7 +24,7 @@ private func reading(_ identity: BeaconIdentity?, name: String = "key-peter") ->
 private func text(_ publication: Publication?) -> String { String(decoding: publication?.payload ?? [], as: UTF8.self) }
 
 @Suite struct PayloadTests {
-    @Test func ourOwn() {
+    @Test func encodesThePayloadsOfPharos() {
         var state = BeaconState(
             isPresent: true, room: "hall", zones: ["desk-peter"], isKnown: true, level: -61.2, distance: near,
             lastHeard: "2026-11-22T12:00:00.000000Z")
@@ -37,7 +37,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         state.isPresent = false
         state.room = nil
         #expect(state.attributes.line == #"{"in_zones":[],"room":null,"batteryV":2.98}"#)
-        // An empty list is "not home" for Home Assistant.
+        // Home Assistant would show an empty list as "not home", so an unknown presence has no list.
         state.isPresent = nil
         #expect(state.attributes.line == #"{"room":null,"batteryV":2.98}"#)
         #expect(
@@ -66,7 +66,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
                 .hasSuffix(#""agoMs":40,"batteryV":2.95,"temperatureC":21.5}]}"#))
     }
 
-    @Test func eachEntityOfHomeAssistantHasItsWholeDevice() {
+    @Test func eachHomeAssistantEntityDescribesItsDevice() {
         let tree = TopicTree(site: "museum", receiver: "hall")
         let found = HomeAssistant(tree, version: "0.2.0").discovery("key-peter", hasBattery: true)
         #expect(
@@ -105,7 +105,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         #expect(root?["value_template"]?.string?.contains("value_json.known") == true)
     }
 
-    @Test func aTrackerHasAStateOnlyForVersionsThatWantOne() {
+    @Test func aTrackerHasAStateTopicOnlyForOlderVersions() {
         let tree = TopicTree(site: nil, receiver: "hall")
         for before in [nil, "2026.7"] {
             let home = HomeAssistant(tree, .init(before: before), version: "1")
@@ -144,7 +144,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         (.address(address!), "known:c0010203040a"),
         (nil, "name:key-peter"),
     ])
-    func theIdsOfESPresense(identity: BeaconIdentity?, id: String) {
+    func publishesDevicesWithTheIdsOfESPresense(identity: BeaconIdentity?, id: String) {
         let publication = ESPresense(receiver: "hall").device(reading(identity))
         #expect(publication?.topic == "espresense/devices/\(id)/hall")
         #expect(
@@ -154,7 +154,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         #expect(text(publication).hasSuffix(#","int":100}"#) && publication?.isAssured == false)
     }
 
-    @Test func whatESPresenseSaysOfItself() {
+    @Test func encodesTheTelemetryOfESPresense() {
         let room = ESPresense(receiver: "hall")
         #expect(room.statusTopic == "espresense/rooms/hall/status")
         let telemetry = room.telemetry(
@@ -187,7 +187,7 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         #expect(Theengs(receiver: "hall").device(reading(.address(address!))) == nil)
     }
 
-    @Test func aBeaconAtRestIsToldEveryFiveSecondsAndAMovingOneAtOnce() {
+    @Test func isDueEveryFiveSecondsAndAfterAMove() {
         var pace = PublishingPace()
         func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }
         let told = [(0, 1.0), (1, 1.4), (2, 1.5), (6, nil), (7, nil)].map { pace.isDue($0.1, at: at($0.0)) }

@@ -2,7 +2,7 @@ import LinuxHost
 import Messaging
 import Testing
 
-/// A broker that refuses a subscription with the code 0x80 the first time, and grants it later.
+/// A broker that answers subscriptions with given codes. The code 0x80 refuses a subscription.
 private final class RefusingBroker: Sendable {
     let port: UInt16
     private let listener: Descriptor
@@ -36,7 +36,7 @@ private final class RefusingBroker: Sendable {
 }
 
 @Suite struct RefusedSubscriptionTests {
-    @Test func aRefusalIsReportedAndTriedAgain() throws {
+    @Test func aRefusedSubscriptionIsReportedAndTriedAgain() throws {
         let broker = try RefusingBroker()
         try broker.serve([1, 0x80, 0x80, 1])
         var options = BrokerOptions(host: "127.0.0.1", port: broker.port, isSecure: false, clientName: "reads")
@@ -56,11 +56,11 @@ private final class RefusingBroker: Sendable {
         _ = connection.close(waitingMilliseconds: 0)
     }
 
-    @Test func birthMessagesAreAnsweredAtOnceAndThenTogether() {
+    @Test func answersBirthMessagesAtMostEvery30Seconds() {
         var births = BirthAnswers()
         let second: UInt64 = 1_000_000_000
         var answers: [Int] = births.isDue(at: second) ? [-1] : []
-        // Five steps per second for a hundred seconds.
+        // Five steps per second for 100 s. Births arrive in the first 60 s.
         for step in 0..<500 {
             if step < 300 { births.receiveBirth() }
             if births.isDue(at: UInt64(step) * second / 5) { answers.append(step / 5) }

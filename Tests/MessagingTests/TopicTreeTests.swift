@@ -2,7 +2,7 @@ import Messaging
 import Testing
 
 @Suite struct TopicTreeTests {
-    @Test func theTopicsAreThoseOfTheContract() {
+    @Test func hasTheDocumentedTopics() {
         let tree = TopicTree(site: "museum", receiver: "hall")
         #expect(tree.status == "pharos/museum/receivers/hall/status")
         #expect(tree.receiverState == "pharos/museum/receivers/hall/state")
@@ -14,7 +14,7 @@ import Testing
         #expect(TopicTree(site: nil, receiver: "hall").status == "pharos/home/receivers/hall/status")
     }
 
-    @Test func theCollectorHasAStatusOfItsOwnAndNoReceiverHasIt() {
+    @Test func theCollectorHasASeparateStatusTopic() {
         let tree = TopicTree(collectorOf: "museum")
         #expect(tree.status == "pharos/museum/collectors/all/status")
         #expect(tree.sightingsFilter == "pharos/museum/sightings/+/+")
@@ -25,7 +25,7 @@ import Testing
         "a/b", "a+b", "#", "$SYS/x", "a\u{0}b", "a b", "\u{1B}[2J", "\u{202E}x", "", "café/é",
         String(repeating: "x", count: 300),
     ])
-    func nothingWithAMeaningGetsIntoALevel(name: String) {
+    func escapesSpecialCharactersInTopicLevels(name: String) {
         let level = TopicLevel(name).description
         #expect(!level.isEmpty && level.utf8.count <= 420)
         #expect(!level.contains { "/+#$ \u{0}\u{1B}\u{202E}".contains($0) })
@@ -33,19 +33,19 @@ import Testing
         #expect(TopicLevel(identifier: name).description.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != 0x2E })
     }
 
-    @Test func goodNamesStayAsTheyAre() {
+    @Test func keepsValidNames() {
         for name in ["hall-desk", "Peter_2.a", "Büro"] { #expect(TopicLevel(name).description == name) }
         #expect(TopicLevel(identifier: "a.b").description.hasPrefix("a_b_"))
     }
 
-    @Test func everybodyDividesBeaconsAlike() {
+    @Test func dividesBeaconsIntoSixteenShards() {
         let shards = Set((0..<1000).map { TopicTree.shard(of: "beacon-\($0)") })
         #expect(shards == Set(0..<16))
     }
 }
 
 @Suite struct RetainedBoardTests {
-    @Test func onlyTheNewestOfATopicIsPublished() {
+    @Test func publishesOnlyTheNewestMessageOfATopic() {
         var board = RetainedBoard()
         var published: [String] = []
         func publish(_ publication: Publication) -> Bool {

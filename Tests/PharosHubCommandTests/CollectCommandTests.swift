@@ -98,7 +98,7 @@ import Testing
         return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    @Test func whereAndHistoryAreForTheirOwnerAlone() throws {
+    @Test func onlyTheOwnerCanReadStateAndHistory() throws {
         let west = try files.lines("west", seconds: 10, level: -50)
         let state = files.path("new/state")
         let result = try HubProgram.run(
@@ -109,7 +109,7 @@ import Testing
         #expect(mode(state) == 0o700 && mode(state + "/museum.db") == 0o600)
     }
 
-    @Test func aStateFileReplacesNothingElse() throws {
+    @Test func doesNotReplaceAFileThatIsNotAStateFile() throws {
         let before = try Files.read(files.path("museum.json"))
         let west = try files.lines("west", seconds: 3, level: -50)
         let result = try HubProgram.run(
@@ -140,8 +140,8 @@ import Testing
         #expect(try HubProgram.run("where", "--runtime-dir", files.folder.path).code == 65)
     }
 
-    /// The numbers of a damaged database.
-    @Test(arguments: [Int64.min, .max]) func aMinuteCanBeAnyNumber(_ time: Int64) {
+    /// A damaged database may contain any number.
+    @Test(arguments: [Int64.min, .max]) func acceptsAnyNumberAsAMinute(_ time: Int64) {
         let minute = HeardMinute(receiver: "west", milliseconds: time, reports: 1, late: 0, level: 1e300)
         #expect(HistoryRow.event(minute, of: "key").kind == "heard")
     }
@@ -162,7 +162,7 @@ import Testing
         #expect(history.output.contains("receiver east silent since 14:13 UTC"), "\(history.output)")
     }
 
-    @Test func messagesOfOtherTopicsAreNoLinesOfReceivers() throws {
+    @Test func ignoresMessagesOfOtherTopics() throws {
         // As `mosquitto_sub -F %J` prints them.
         let batch =
             #"{"v":1,"boot":"8f","seq":1,"bootMs":1000,"windowMs":1000,"b":[{"id":"key-ana","n":5,"rssi":-60}]}"#

@@ -92,7 +92,7 @@ import Testing
         #expect(try HubProgram.run("zones", "check", path).code == 0)
     }
 
-    @Test func aZoneAroundANameHasALevel() throws {
+    @Test func aZoneAroundALocalNameHasALevel() throws {
         let path = files.path("tag.json")
         #expect(try HubProgram.run("zones", "init", path, "--beacon", "tag=name:Tag").code == 0)
         let zone = try #require(JSONDocument.parse(try Files.read(path)).root?["zones"]?[0])
@@ -118,7 +118,7 @@ import Testing
         #expect(result.code == 1)
     }
 
-    @Test func checkReadsWhatTheServiceNeeds() throws {
+    @Test func checkReadsAllFilesOfTheService() throws {
         try files.folder.file("user", text: "pharos\nsecret\n")
         let path = try files.folder.file(
             "hooks.json",
@@ -136,7 +136,7 @@ import Testing
         #expect(result.output.contains("no attachment") || result.output.contains("${owner}?"), "\(result.output)")
     }
 
-    @Test func aPipeFromANewListenerReachesANewCollector() throws {
+    @Test func aNewCollectorReadsTheOutputOfANewListener() throws {
         let (listener, collector) = (files.path("hall.json"), files.path("site.json"))
         _ = try HubProgram.run("listen", "init", listener, "--beacon", Self.beacon)
         _ = try HubProgram.run("collect", "init", collector, "--receiver", "hall")
@@ -169,7 +169,7 @@ import Testing
         #expect(missing.code == 1 && missing.output.contains("missing.json"), "\(missing.output)")
     }
 
-    @Test func whatLiesOutsideItsFloorIsTold() throws {
+    @Test func warnsOfRoomsAndReceiversOutsideTheirFloor() throws {
         try files.folder.file(
             "ground.json", text: #"{"version": 1, "name": "ground", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]]}"#)
         let path = try files.folder.file(

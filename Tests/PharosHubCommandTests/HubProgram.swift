@@ -24,7 +24,7 @@ enum HubProgram {
         }
     }
 
-    /// Commands write to the standard streams of the process, so that they run one after the other.
+    /// Commands write to the standard streams of the process, so they must run one after the other.
     private static let turn = Mutex<Void>(())
 
     static func run(_ arguments: [String]) throws -> Result {
@@ -44,7 +44,8 @@ enum HubProgram {
 
     static func run(_ arguments: String...) throws -> Result { try run(arguments) }
 
-    /// The descriptors of ``Terminal`` are duplicates, so the test runner's own output stays where it is.
+    /// Runs `body` while a stream of ``Terminal`` is redirected to a file. The stream is a duplicate of a standard
+    /// stream, so the output of the test runner is not redirected.
     private static func redirected(_ stream: Int32, to path: String, _ body: () throws -> Int32) throws -> Int32 {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         let former = dup(stream)

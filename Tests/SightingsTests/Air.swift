@@ -64,7 +64,7 @@ extension SightingTable {
 }
 
 extension SightingProcessor {
-    /// Takes all events that are due, and then the sighting.
+    /// Returns the events that are due before the sighting, and processes the sighting.
     mutating func take(
         _ octets: [UInt8], from sender: Sender?, atMilliseconds time: Int, rssi: Int8? = -60
     ) -> [Event] {
@@ -75,7 +75,7 @@ extension SightingProcessor {
         return events
     }
 
-    /// Devices without an identity send twice a second.
+    /// Returns the events of a time in which an unknown device is received twice a second.
     mutating func others(from start: Int, to end: Int) -> [Event] {
         var events: [Event] = []
         for time in stride(from: start, through: end, by: 500) {

@@ -10,7 +10,7 @@ import Testing
         "address:C1:02:03:04:05:06",
     ]
 
-    @Test(arguments: texts) func textGivesTheIdentityBack(text: String) throws {
+    @Test(arguments: texts) func readsBackTheTextOfAnIdentity(text: String) throws {
         let identity = try #require(BeaconIdentity(text))
         #expect(identity.description == text)
         #expect(text.hasPrefix(identity.kind + ":"))
@@ -23,17 +23,17 @@ import Testing
         "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1--2", "uid:8b0ca750095477cb3e77", "uid:8b-00", "eid:01",
         "altbeacon:0118", "url:ftp://x", "address:C1:02", "tlm:00",
     ])
-    func whatIsNoIdentityIsRefused(text: String) {
+    func refusesInvalidIdentities(text: String) {
         #expect(BeaconIdentity(text) == nil)
     }
 
-    @Test func aUUIDIsReadWithoutDashesToo() {
+    @Test func readsAUUIDWithoutDashes() {
         #expect(
             BeaconIdentity("ibeacon:FB0B57A2822844CD913A94A122BA1206-1-2")?.description
                 == "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2")
     }
 
-    @Test func aRegionHoldsWhatItsPatternLeavesOpen() throws {
+    @Test func aRegionContainsAllMatchesOfItsPattern() throws {
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let all = try #require(RegionPattern("ibeacon:\(uuid)"))
         let major = try #require(RegionPattern("ibeacon:\(uuid)-1"))

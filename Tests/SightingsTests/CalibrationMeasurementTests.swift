@@ -35,7 +35,7 @@ struct CalibrationMeasurementTests {
 
     private static let around = [0, 90, 180, 270].map { Leg(meters: 1, heading: $0) }
 
-    @Test func headingsCountAlikeWhateverWasHeardOfThem() throws {
+    @Test func weightsHeadingsEquallyRegardlessOfTheirPackets() throws {
         var measurement = CalibrationMeasurement(legs: Self.around)
         for (leg, level) in [-50, -54, -58, -62].enumerated() {
             for _ in 0..<(leg == 0 ? 300 : 30) {
@@ -51,7 +51,7 @@ struct CalibrationMeasurementTests {
         #expect(result.warnings == ["the headings differ by 12 dB: look for metal near the beacon"])
     }
 
-    @Test func theTrimmedMeanIsRightWherePeaksAndShadowsAre() throws {
+    @Test func theTrimmedMeanIsAccurateDespitePeaksAndShadowing() throws {
         var squares = (clean: 0.0, shadowed: 0.0)
         for seed in UInt64(0)..<100 {
             let clean = Self.measure(Self.around, packets: 25, seed: seed) { _ in -59 }
@@ -77,7 +77,7 @@ struct CalibrationMeasurementTests {
         #expect(CalibrationMeasurement.estimate(even)?.level == -60)
     }
 
-    @Test func tooLittleIsRefusedWithWhatWasHeard() {
+    @Test func refusesTooFewPackets() {
         let few = Self.measure(Self.around, packets: 24) { _ in -59 }
         #expect(few.shortage == "96 packets were received; a calibration needs 100")
         #expect(few.result == nil)
@@ -92,7 +92,7 @@ struct CalibrationMeasurementTests {
         #expect(measurement.shortage == "19 packets were received at 270° and 1 m; each heading needs 20")
     }
 
-    @Test func oneHeadingIsNoCalibration() throws {
+    @Test func warnsIfThereIsOnlyOneHeading() throws {
         let one = try #require(Self.measure([Leg(meters: 1, heading: 0)], packets: 300) { _ in -59 }.result)
         #expect(one.standardError == nil && one.powerAtOneMeter.interval == nil)
         #expect(
@@ -101,7 +101,7 @@ struct CalibrationMeasurementTests {
             ])
     }
 
-    @Test func itEndsEarlyOnlyWhenHeadingsAgreeAndNotBefore20Seconds() {
+    @Test func endsAfter20SecondsOnlyIfTheHeadingsAgree() {
         let agreed = Self.measure(Self.around) { _ in -59 }
         #expect(!agreed.isEnough(afterSeconds: 19))
         #expect(agreed.isEnough(afterSeconds: 20))
@@ -109,7 +109,7 @@ struct CalibrationMeasurementTests {
         #expect(!Self.measure([Leg(meters: 1, heading: 0)], packets: 900) { _ in -59 }.isEnough(afterSeconds: 60))
     }
 
-    @Test func severalDistancesGivePowerAndExponent() throws {
+    @Test func estimatesPowerAndExponentFromSeveralDistances() throws {
         let legs = [1.0, 2, 4, 8].flatMap { meters in [0, 90].map { Leg(meters: meters, heading: $0) } }
         let levels: [Double: Double] = [1: -60, 2: -66.62, 4: -73.25, 8: -79.87]
         var inside = (power: 0, exponent: 0)
@@ -122,11 +122,11 @@ struct CalibrationMeasurementTests {
             inside.power += try #require(result.powerAtOneMeter.interval).contains(-60) ? 1 : 0
             inside.exponent += try #require(exponent.interval).contains(2.2) ? 1 : 0
         }
-        // 95 % of 40 tries, minus what chance permits.
+        // 95 % of 40 trials are 38. By chance it may be a few fewer.
         #expect(inside.power >= 34 && inside.exponent >= 34)
     }
 
-    @Test func anotherDistanceNeedsAnExponent() throws {
+    @Test func needsAnExponentForADistanceOtherThanOneMetre() throws {
         let legs = [0, 90, 180, 270].map { Leg(meters: 2, heading: $0) }
         var measurement = Self.measure(legs) { _ in -66 }
         #expect(measurement.result == nil && measurement.shortage == nil)
@@ -136,7 +136,7 @@ struct CalibrationMeasurementTests {
         #expect(abs(try #require(measurement.result).powerAtOneMeter.value + 63) < 0.4)
     }
 
-    @Test func channelsAreToldApart() throws {
+    @Test func measuresEachChannelSeparately() throws {
         let legs = [37, 38, 39].map { Leg(meters: 1, heading: 0, channel: $0) }
         let result = try #require(
             Self.measure(legs) { [37: -55.0, 38: -60, 39: -64][$0.channel ?? 0, default: 0] }.result)
@@ -144,7 +144,7 @@ struct CalibrationMeasurementTests {
         for (channel, level) in zip(result.channels, [-55.0, -60, -64]) { #expect(abs(channel.level - level) < 0.8) }
     }
 
-    @Test func whatCannotBeIsTold() throws {
+    @Test func warnsOfASecondSenderAndOfImpossibleLevels() throws {
         let two = Self.measure(Self.around, sender: { $0 % 2 == 0 ? 1 : 2 }) { _ in -59 }
         #expect(
             try #require(two.result).warnings == [

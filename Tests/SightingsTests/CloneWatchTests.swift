@@ -5,7 +5,7 @@ import Testing
 
 /// Two devices that send one identity.
 @Suite struct CloneWatchTests {
-    /// Reports every 100 ms: the number of the sender, and the level.
+    /// Returns the finding for reports that arrive every 100 ms. Each has the number of its sender, and its level.
     private static func finding(_ reports: [(sender: UInt32, level: Int8?)]) -> CloneWatch.Finding? {
         var watch = CloneWatch()
         for (step, report) in reports.enumerated() {
@@ -15,21 +15,21 @@ import Testing
         return watch.finding
     }
 
-    @Test func oneDeviceIsNoClone() {
+    @Test func findsNoCloneForOneDevice() {
         #expect(Self.finding((0..<200).map { (1, Int8(-60 + $0 % 7)) }) == nil)
     }
 
-    @Test func twoAddressesInTurnAreTwoDevices() {
+    @Test func findsTwoDevicesByAlternatingAddresses() {
         #expect(Self.finding((0..<7).map { ($0 % 2, -60) }) == .addresses(Air.sender(1), Air.sender(0)))
         #expect(Self.finding((0..<6).map { ($0 % 2, -60) }) == nil)
     }
 
-    /// A device that changes its address does not return to the last one.
-    @Test func newAddressesAreOneDevice() {
+    /// A device that changes its address does not return to the previous address.
+    @Test func findsNoCloneForADeviceWithNewAddresses() {
         #expect(Self.finding((0..<200).map { ($0 / 10, -60) }) == nil)
     }
 
-    @Test func twoLevelsInTurnAreTwoDevices() {
+    @Test func findsTwoDevicesByAlternatingLevels() {
         #expect(Self.finding((0..<20).map { (1, $0 % 2 == 0 ? -40 : -75) }) == .levels)
         #expect(Self.finding((0..<20).map { (1, $0 % 2 == 0 ? -40 : -65) }) == nil)
         #expect(Self.finding((0..<20).map { (1, $0 % 2 == 0 ? nil : -65) }) == nil)
@@ -37,8 +37,8 @@ import Testing
         #expect(Self.finding((0..<3).map { (1, Int8(-110 + 40 * $0)) }) == nil)
     }
 
-    /// A deep fade of one packet in 40 is chance, however long the program listens.
-    @Test func rareFadesDoNotAddUp() {
+    /// A deep fade of one packet in 40 is chance. It must not become a finding when the program listens for long.
+    @Test func ignoresRareFades() {
         #expect(Self.finding((0..<10_000).map { (1, $0 % 40 == 0 ? -95 : -60) }) == nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
 @Suite struct BeaconWarningsTests {
     private static let desk = KnownBeacon(name: "desk", identity: Air.identity(1, 7))
 
-    /// The warnings of reports of the desk from these senders.
+    /// Returns the warnings for reports of the desk from these senders.
     private static func warnings(
         _ table: inout SightingTable, _ senders: [UInt32], power: Int8 = -59
     ) -> [String] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aCloneIsWarnedOfOnce() {
+    @Test func warnsOfACloneOnce() {
         var table = SightingTable(known: [Self.desk])
         #expect(
             Self.warnings(&table, (0..<100).map { $0 % 2 }) == [
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [(Int8(-3), true), (-101, true), (-20, false), (-100, false)])
-    func anImplausiblePowerIsWarnedOfOnce(power: Int8, isWarned: Bool) {
+    func warnsOfAnImplausiblePowerOnce(power: Int8, isWarned: Bool) {
         var table = SightingTable(known: [Self.desk])
         let sentence =
             "desk: its distance is unknown, because its measured power of \(power) dBm is outside -100 to -20 dBm; correct "
@@ -87,8 +87,8 @@ import Testing
         #expect(table.tracks[0].implausiblePower == (isWarned ? Int(power) : nil))
     }
 
-    /// All beacons of a shop send one URL, and a phone has an address for each of its advertisements.
-    @Test func identitiesThatSeveralDevicesMaySendAreNoClones() {
+    /// Two known beacons with one identity, a group of beacons, and a phone with several addresses.
+    @Test func findsNoCloneForIdentitiesThatSeveralDevicesMaySend() {
         var shared = SightingTable(known: [Self.desk, KnownBeacon(name: "door", identity: Air.identity(1, 7))])
         #expect(Self.warnings(&shared, (0..<100).map { $0 % 2 }) == [])
         var group = SightingTable(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sightings
 
-/// Strangers are classed by their network, and have no address in the table.
+/// Unknown devices of a network are counted for that network, and have no track in the table.
 @Suite struct DeviceNetworkTests {
     private static let samples: [([UInt8], DeviceNetwork)] = [
         ([7, 0xFF, 0x4C, 0x00, 0x12, 0x02, 0x00, 0x01], .findMy),
@@ -29,14 +29,14 @@ import Testing
             [3, 0x16, 0xAA, 0xFE],
             [1, 0xFF], [2, 0x03, 0xED], [4, 0x16, 0x0F, 0x18, 0x64],
         ] as [[UInt8]])
-    func otherDataIsOfNoNetwork(_ octets: [UInt8]) {
+    func otherDataBelongsToNoNetwork(_ octets: [UInt8]) {
         var table = SightingTable()
         table.receive(octets, from: Air.sender(1))
         #expect(table.networks.summaries(until: Air.at(milliseconds: 0)).isEmpty)
         #expect(table.tracks.count == 1)
     }
 
-    @Test func itsScanResponsesBelongToIt() {
+    @Test func scanResponsesBelongToTheNetworkOfTheirSender() {
         var table = SightingTable()
         table.receive([4, 0x16, 0x2C, 0xFE, 0x01], from: Air.sender(1))
         table.receive(Air.name(Array("Buds".utf8)), from: Air.sender(1), isScanResponse: true)
@@ -44,8 +44,8 @@ import Testing
         #expect(table.networks.summaries(until: Air.at(milliseconds: 0)).map(\.reports) == [2])
     }
 
-    /// A known beacon may be a tag, too.
-    @Test func aBeaconKeepsItsName() {
+    /// A beacon with a track may also send the data of a tag.
+    @Test func aBeaconWithATrackIsNotCountedForANetwork() {
         var table = SightingTable(known: [KnownBeacon(name: "bike", identity: .address(Air.sender(1).address))])
         #expect(table.receive([4, 0x16, 0x5A, 0xFD, 0x01], from: Air.sender(1)) == 0)
         table.receive(Air.iBeacon(1, 7), from: Air.sender(2))
@@ -53,7 +53,7 @@ import Testing
         #expect(table.networks.summaries(until: Air.at(milliseconds: 0)).isEmpty)
     }
 
-    @Test func addressesAreForgottenAndLimited() throws {
+    @Test func limitsAndForgetsAddresses() throws {
         var table = SightingTable()
         for number in UInt32(0)..<2000 { table.receive([3, 0x03, 0xED, 0xFE], from: Air.sender(number)) }
         #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(table.networks.summaries(until: Air.at(milliseconds: 62_000)).isEmpty)
     }
 
-    @Test func valuesAndMakersAreKept() throws {
+    @Test func keepsBTHomeValuesAndCompanies() throws {
         var table = SightingTable()
         // BTHome: battery 97 %, temperature 25.06 °C.
         let values: [UInt8] = [9, 0x16, 0xD2, 0xFC, 0x40, 0x01, 0x61, 0x02, 0xCA, 0x09]
@@ -77,7 +77,7 @@ import Testing
         let ruuvi = try #require(maker)
         #expect(table.tracks[ruuvi].companyID.map(CompanyName.text) == "Ruuvi")
         #expect(CompanyName.text(0xFFF0) == "company 0xFFF0")
-        // An iBeacon is not made by Apple.
+        // The company identifier of an iBeacon is Apple's, regardless of the maker of the beacon.
         let beacon = table.receive(Air.iBeacon(1, 1), from: Air.sender(3))
         #expect(beacon != nil && beacon.map { table.tracks[$0].companyID } == .some(nil))
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// The advice of the guide.
 struct FindGuideTests {
-    /// Asks once per second while a beacon sends every 100 ms. Each level lasts for one second.
+    /// Returns the state at the end of each second, while a beacon sends every 100 ms. Each level lasts for one second.
     private static func walk(
         _ levels: [Double?], spread: Double = 5, seed: UInt64 = 3, power: Int? = -59
     ) -> [FindGuide.State] {
@@ -26,15 +26,15 @@ struct FindGuideTests {
         }
     }
 
-    @Test func clearChangesAreTold() {
+    @Test func reportsClearChanges() {
         let closer = Self.walk(Array(repeating: -80, count: 5) + Array(repeating: -65, count: 5))
         #expect(closer.contains { $0.advice == .warmer } && !closer.contains { $0.advice == .colder })
         let farther = Self.walk(Array(repeating: -65, count: 5) + Array(repeating: -80, count: 5))
         #expect(farther.contains { $0.advice == .colder } && !farther.contains { $0.advice == .warmer })
     }
 
-    /// Events every two seconds, and 20 s without any. The guide takes up the beacon again, and tells of changes.
-    @Test func aSlowBeaconIsGuidedToAfterASilence() {
+    /// The beacon sends every two seconds, but is silent for 20 s. Afterwards the guide reports changes again.
+    @Test func guidesToASlowBeaconAfterASilence() {
         var guide = FindGuide()
         guide.intervalMicroseconds = 1_995_000
         var advice: [FindGuide.Advice] = []
@@ -49,7 +49,7 @@ struct FindGuideTests {
         #expect(advice[60...].contains(.warmer))
     }
 
-    @Test func aBeaconThatStaysIsSeldomSaidToMove() {
+    @Test func seldomReportsAChangeAtAConstantLevel() {
         var told = 0
         var asked = 0
         for seed in UInt64(0)..<40 {
@@ -57,39 +57,40 @@ struct FindGuideTests {
             told += states.count { $0.advice == .warmer || $0.advice == .colder }
             asked += states.count { $0.advice != .wait }
         }
-        // Three standard errors give 0.3 false claims in 90 s, each of which stays for three seconds.
+        // With a limit of three standard errors, 0.3 false changes in 90 s are expected. Each is reported for three
+        // seconds.
         #expect(asked > 900)
         #expect(told * 75 < asked, "\(told) of \(asked)")
     }
 
-    @Test func aSmallStepIsNoChangeAndFarAwayLegsAreLonger() throws {
+    @Test func ignoresASmallStepAndAsksForMoreStepsFarAway() throws {
         // From 8 m to 7 m the level changes by 1.2 dB.
         let states = Self.walk(Array(repeating: -77, count: 4) + Array(repeating: -75.8, count: 1))
         #expect(try #require(states.last).advice == .same)
         #expect(try #require(states.last).steps == 10)
         #expect(Self.walk(Array(repeating: -60, count: 4)).last?.steps == 5)
         let least = try #require(states.last?.leastChange)
-        // Three standard errors of the difference, where 30 packets with 5 dB are compared with 30.
+        // Three standard errors of the difference between two means of 30 packets, with a deviation of 5 dB.
         #expect(abs(least - 3.9) < 1.2)
     }
 
-    @Test func theDistanceIsAnInterval() throws {
+    @Test func estimatesDistanceIntervalAndProximity() throws {
         let state = try #require(Self.walk(Array(repeating: -64, count: 5), spread: 2).last)
         let (distance, interval) = try (#require(state.distance), #require(state.interval))
         #expect(abs(distance - 1.78) < 0.2)
-        // 1.96 times 7 dB of people, bags and hands.
+        // 1.96 standard deviations of 7 dB, which people, bags and hands cause.
         #expect(abs(interval.upperBound / distance - 4.9) < 0.1)
         #expect(abs(distance / interval.lowerBound - 4.9) < 0.1)
         #expect(state.proximity == .near)
-        // Twice this distance is far.
+        // Twice this distance is far, so the class is not certain.
         #expect(Self.walk(Array(repeating: -71, count: 5), spread: 2).last?.proximity == .unknown)
         #expect(Self.walk(Array(repeating: -90, count: 5), spread: 2).last?.proximity == .far)
         #expect(Self.walk(Array(repeating: -65, count: 5), power: nil).last?.interval == nil)
         #expect(Self.walk(Array(repeating: -65, count: 5), power: -3).last?.proximity == .unknown)
     }
 
-    /// The conditions of the measurements between two people: the level of a place differs by 5.5 dB from free space, and
-    /// that of each packet by 5 dB more.
+    /// The conditions of measurements between two people: the mean level at a place deviates from free space by 5.5 dB,
+    /// and the level of each packet from this mean by 5 dB (standard deviations).
     @Test func theIntervalContainsTheTrueDistance() throws {
         var chance = SplitMix64(seed: 9)
         var contained = 0
@@ -104,13 +105,13 @@ struct FindGuideTests {
         #expect(contained >= 190, "\(contained) of 200")
     }
 
-    @Test func itEndsBeforeTheBeacon() {
+    @Test func reportsArrivalNextToTheBeacon() {
         #expect(Self.walk([-44, -43, -43]).last?.advice == .arrived)
-        #expect(Self.walk([-50, -50, -50], spread: 1).last?.advice == .arrived, "0.35 m")
+        #expect(Self.walk([-50, -50, -50], spread: 1).last?.advice == .arrived, "the beacon is 0.35 m away")
         #expect(Self.walk([-56, -56, -56], spread: 1).last?.advice != .arrived)
     }
 
-    @Test func silenceIsToldAndTheBestKept() throws {
+    @Test func reportsSilenceAndKeepsTheBestLevel() throws {
         let states = Self.walk([-70, -60, -60, nil, nil, nil, -70, -70])
         #expect(states[4].advice == .silent && states[5].advice == .silent)
         #expect(states[5].level == nil && states[5].interval == nil)
@@ -119,7 +120,8 @@ struct FindGuideTests {
         #expect(states[7].advice != .silent)
     }
 
-    /// Asks once per second while a beacon sends every 100 ms, and the receiver is deaf in some of the seconds.
+    /// Returns the state at the end of each second, while a beacon sends every 100 ms, except in the seconds `silent`.
+    /// The receiver is deaf in the seconds `deaf`.
     private static func walk(deaf: ClosedRange<Int>, silent: ClosedRange<Int>, seconds: Int) -> [FindGuide.State] {
         var guide = FindGuide()
         return (0..<seconds).map { second in
@@ -132,7 +134,7 @@ struct FindGuideTests {
         }
     }
 
-    @Test func itsOwnDeafnessIsNotTheBeaconsSilence() throws {
+    @Test func reportsADeafReceiverInsteadOfASilentBeacon() throws {
         let heard = Self.walk(deaf: 10...19, silent: 99...99, seconds: 26)
         #expect(!heard.contains { $0.advice == .silent || $0.silentMicroseconds != nil })
         #expect(heard[11...19].allSatisfy { $0.advice == .deaf && $0.level == nil })
@@ -145,7 +147,7 @@ struct FindGuideTests {
         #expect(Self.walk(deaf: 0...19, silent: 0...40, seconds: 20).last?.advice == .deaf)
     }
 
-    @Test func theBodyTellsTheDirectionOrDoesNot() throws {
+    @Test func findsADirectionOnlyIfItsLevelIsClearlyHigher() throws {
         func turn(_ levels: [Double], packets: Int = 40) -> FindTurn {
             var turn = FindTurn()
             for (direction, level) in levels.enumerated() {

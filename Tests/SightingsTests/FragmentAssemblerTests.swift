@@ -15,7 +15,7 @@ import Testing
         assembler.take(key, status, octets.span, octets.indices, at: Air.at(milliseconds: time))
     }
 
-    @Test func piecesOfTwoSendersMayLieBetweenEachOther() {
+    @Test func assemblesInterleavedPiecesOfTwoSenders() {
         var assembler = FragmentAssembler()
         #expect(take(&assembler, key(1), .incomplete, [1, 2]) == .pending)
         #expect(take(&assembler, key(2), .incomplete, [7]) == .pending)
@@ -29,7 +29,7 @@ import Testing
         #expect(assembler.incomplete == 0)
     }
 
-    @Test func aLostEndIsCountedAndWhatCameIsKept() {
+    @Test func keepsTruncatedDataAndCountsIt() {
         var assembler = FragmentAssembler()
         #expect(take(&assembler, key(1), .truncated, [1]) == .whole)
         #expect(take(&assembler, key(1), .incomplete, [1]) == .pending)
@@ -38,7 +38,7 @@ import Testing
         #expect(assembler.incomplete == 2)
     }
 
-    @Test func fragmentsWithoutEndAreGivenUp() {
+    @Test func dropsFragmentsThatNeverEnd() {
         var assembler = FragmentAssembler()
         let piece = [UInt8](repeating: 0xAA, count: 229)
         for _ in 0..<10_000 { _ = take(&assembler, key(1), .incomplete, piece) }
@@ -46,7 +46,7 @@ import Testing
         #expect(assembler.incomplete > 1000)
     }
 
-    @Test func theLargestDataFits() {
+    @Test func assemblesTheLargestData() {
         var assembler = FragmentAssembler()
         let piece = [UInt8](repeating: 1, count: 165)
         for _ in 0..<9 { #expect(take(&assembler, key(1), .incomplete, piece) == .pending) }
@@ -57,7 +57,7 @@ import Testing
         #expect(assembler.incomplete == 1)
     }
 
-    @Test func openOnesAreBoundedAndEnd() {
+    @Test func limitsOpenFragmentsInNumberAndAge() {
         var assembler = FragmentAssembler()
         for sender in 0..<255 { _ = take(&assembler, key(UInt32(sender)), .incomplete, [1], at: sender) }
         #expect(assembler.openCount == FragmentAssembler.openLimit)

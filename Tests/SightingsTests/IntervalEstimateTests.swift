@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The mean over many beacons must be right, and each estimate must be close.
-    @Test(arguments: cases) func intervalAndShareAreLearned(learned: Case) throws {
+    @Test(arguments: cases) func learnsTheIntervalAndTheReceivedShare(learned: Case) throws {
         var random = SplitMix64(seed: 7)
         var found: [Double] = []
         var shares: [Double] = []
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func fewGapsSayNothing() {
+    @Test func needsAtLeast16Gaps() {
         var estimate = IntervalEstimate()
         for _ in 0..<15 { estimate.add(gapMicroseconds: 105_000) }
         #expect(estimate.periodMicroseconds == nil)
@@ -51,7 +51,7 @@ import Testing
         #expect(estimate.intervalMicroseconds == 100_000)
     }
 
-    @Test func gapsWithoutAPeriodSayNothing() {
+    @Test func findsNoLongPeriodInIrregularGaps() {
         var random = SplitMix64(seed: 1)
         var estimate = IntervalEstimate()
         for _ in 0..<32 { estimate.add(gapMicroseconds: 10_000 + random.next(upTo: 100_000) * random.next(upTo: 9)) }
@@ -67,18 +67,18 @@ import Testing
         #expect(estimate.periodMicroseconds == nil)
     }
 
-    /// The table from which the rule was chosen, in seconds, without its limits.
+    /// The silences by which the rule was chosen, in seconds, without the limits of the rule.
     @Test(arguments: [
         (0.1, 0.1, 0.8), (0.1, 0.3, 1.5), (0.1, 0.5, 2.5), (0.1, 0.65, 4.0), (0.1, 0.9, 15), (1, 0.1, 7),
         (1, 0.3, 12), (1, 0.5, 21), (1, 0.65, 32), (1, 0.9, 120), (2, 0.3, 24), (2, 0.5, 40), (5, 0.3, 55),
         (5, 0.65, 145),
     ])
-    func anExitTakesAsLongAsLossesExplain(interval: Double, loss: Double, seconds: Double) {
+    func theExitSilenceFollowsIntervalAndLoss(interval: Double, loss: Double, seconds: Double) {
         let found = ExitRule.unlimited(period: interval * 1_000_000 + 5000, loss: loss) / 1_000_000
         #expect(abs(found - seconds) <= 0.06 * seconds + 0.05, "\(found)")
     }
 
-    @Test func anExitHasLimits() {
+    @Test func theExitSilenceHasLimits() {
         #expect(ExitRule.silenceMicroseconds(period: 105_000, loss: 0) == 10_000_000)
         #expect(ExitRule.silenceMicroseconds(period: 10_000_000, loss: 1) == 300_000_000)
         #expect(ExitRule.silenceMicroseconds(period: 0, loss: 0.5) == 30_000_000)

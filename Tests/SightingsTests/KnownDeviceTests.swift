@@ -25,8 +25,8 @@ import Testing
         #expect(!KnownBeacon(name: "b", .localName("x")).isGroup)
     }
 
-    /// A device sends its name in scan responses only. The advertisements between them are its events.
-    @Test func advertisementsWithoutTheNameBelongToTheDeviceThatSentIt() {
+    /// If a device sends its name only in scan responses, its advertisements without the name count as its events.
+    @Test func assignsAdvertisementsWithoutANameByTheirSender() {
         var table = Self.table(.localName("tag"))
         #expect(table.receive(Self.flags, from: Air.sender(1)) == nil)
         let name = Air.name(Array("tag".utf8))
@@ -66,7 +66,7 @@ import Testing
         #expect(table.counts.strangers == (isFound ? 0 : 1))
     }
 
-    @Test func aServiceOfSixteenBytesIsFoundInEitherForm() {
+    @Test func findsA128BitServiceUUIDInEitherForm() {
         let long = BluetoothUUID.uuid128(Air.uuid)
         var table = Self.table(.service(long.expanded), .service(BluetoothUUID.uuid16(0xFFF6).expanded))
         table.receive([17, 0x07] + long.littleEndian, from: Air.sender(1))
@@ -76,7 +76,7 @@ import Testing
         #expect(table.groupsOfReport == [1])
     }
 
-    @Test func everyBeaconOfAUUIDBelongsToTheGroupAndToItself() {
+    @Test func aBeaconCountsForItselfAndForItsGroups() {
         var table = Self.table(
             .one(Air.identity(1, 7)), .iBeacon(uuid: Air.uuid, major: nil, minor: nil),
             .iBeacon(uuid: Air.uuid, major: 2, minor: nil))
@@ -91,7 +91,7 @@ import Testing
         #expect(table.groupsOfReport.isEmpty)
     }
 
-    @Test func aGroupHasNoIntervalBecauseItsDevicesHaveNone() {
+    @Test func learnsNoIntervalForAGroup() {
         var table = Self.table(.iBeacon(uuid: Air.uuid, major: nil, minor: nil))
         for step in 0..<60 { table.receive(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 100 * step) }
         #expect(table.tracks[0].events == 60 && table.tracks[0].periodMicroseconds == nil)
@@ -106,7 +106,7 @@ import Testing
             (.iBeacon(uuid: Air.uuid, major: 2, minor: nil), "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-2"),
             (.eddystoneUID(namespace: FixedOctets(), instance: nil), "uid:00000000000000000000"),
         ])
-    func patternsAreTexts(_ pattern: RegionPattern, _ text: String) {
+    func describesPatternsAsText(_ pattern: RegionPattern, _ text: String) {
         #expect(pattern.description == text)
     }
 }

@@ -11,7 +11,7 @@ import Testing
         return tally
     }
 
-    @Test func statisticsAreThoseOfTheSortedRow() throws {
+    @Test func computesStatisticsOfLevels() throws {
         let tally = tally(Self.levels)
         #expect(tally.count == 10)
         #expect(tally.minimum == -90)
@@ -30,7 +30,7 @@ import Testing
         #expect(tally([-60]).standardDeviation == nil)
     }
 
-    @Test func whatNoReceiverCanSayIsNotCounted() {
+    @Test func ignoresImpossibleLevels() {
         let tally = tally([-128, 127, 21, 20, -127, 0])
         #expect(tally.count == 3)
         #expect(tally.minimum == -127)
@@ -48,7 +48,7 @@ import Testing
         #expect(full.minimum == -40)
     }
 
-    @Test func theTraceKeepsTheStrongestOfEachSecond() {
+    @Test func theTraceKeepsTheStrongestLevelOfEachSecond() {
         var trace = LevelTrace()
         trace.add(-70, at: Air.at(milliseconds: 500))
         trace.add(-60, at: Air.at(milliseconds: 900))
@@ -60,7 +60,7 @@ import Testing
         #expect(trace.levels(until: Air.at(milliseconds: 3_600_000)).compactMap { $0 } == [-50])
     }
 
-    /// One report does not show how much levels differ.
+    /// A single level does not show the deviation of the levels, so its interval is wider.
     @Test func aSingleLevelIsLessCertainThanForty() throws {
         func distance(_ count: Int) throws -> DistanceEstimate {
             var table = SightingTable()

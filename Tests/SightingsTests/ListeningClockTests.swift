@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sightings
 
-/// Which time counts as listened.
+/// The time that counts as listened.
 @Suite struct ListeningClockTests {
     private var clock = ListeningClock()
 
@@ -28,16 +28,16 @@ import Testing
         #expect(clock.doubtful == Air.at(milliseconds: 3_609_000))
     }
 
-    /// The pause that is unlikely depends on the traffic.
+    /// The time without a report after which the receiver is doubtful, by the time between two reports.
     @Test(arguments: [(10, 5.0), (300, 5.0), (1000, 14.767), (20_000, 235.43)])
-    func whatIsUnlikelyDependsOnTheTraffic(step: Int, seconds: Double) {
+    func aSilenceIsDoubtfulLaterIfReportsAreRare(step: Int, seconds: Double) {
         var clock = ListeningClock()
         for time in stride(from: 0, through: step * 40, by: step) { clock.receive(at: Air.at(milliseconds: time)) }
         let due = clock.doubtful.map { Double($0.microseconds(since: Air.at(milliseconds: step * 40))) / 1e6 } ?? 0
         #expect(abs(due - seconds) < 0.01 * seconds, "\(due)")
     }
 
-    @Test mutating func rareReportsCountAfterAFewOfThem() {
+    @Test mutating func adaptsToRareReports() {
         receive(every: 50, from: 0, through: 10_000)
         #expect(clock.listened == 10_000_000)
         receive(every: 12_000, from: 22_000, through: 1_000_000)
@@ -50,7 +50,7 @@ import Testing
         clock.stopListening(at: Air.at(milliseconds: 3050))
         #expect(clock.silentSince(at: Air.at(milliseconds: 3050)) == Air.at(milliseconds: 3050))
         #expect(clock.doubtful == Air.at(milliseconds: 8000))
-        // Reports of another program's scan prove nothing.
+        // Reports of another program's scan do not count.
         receive(every: 100, from: 3100, through: 3500)
         #expect(clock.listened == 2_000_000 && clock.restarts == 0)
         clock.startListening(at: Air.at(milliseconds: 4000))
@@ -60,7 +60,7 @@ import Testing
         #expect(clock.proof(since: nil) == .restart)
     }
 
-    @Test mutating func timesOutOfOrderAndAtTheEndOfTimeDoNoHarm() {
+    @Test mutating func toleratesTimesOutOfOrderAndTheLargestTime() {
         receive(every: 100, from: 5000, through: 6000)
         clock.receive(at: Air.at(milliseconds: 5500))
         #expect(clock.listened == 1_000_000)

@@ -21,7 +21,7 @@ import Testing
         table.receive(sighting, data.span, data.indices)
     }
 
-    /// Devices that are not known send four times a second, until then.
+    /// Receives an unknown device four times a second, and then ends the round.
     private mutating func hearOthers(from start: Double, to end: Double) {
         for time in stride(from: start, through: end, by: 0.25) {
             table.receive(Sighting(at: Self.at(time), from: Air.sender(99), rssi: -70), [2, 1, 6].span, 0..<3)
@@ -38,7 +38,7 @@ import Testing
         watch.presence(of: group, at: Self.at(seconds))
     }
 
-    @Test mutating func aBeaconIsGoneAfterItsSilenceAndNoSooner() {
+    @Test mutating func aBeaconIsGoneOnlyAfterTheSilenceLimit() {
         #expect(watch.groups == [0, 0, 1] && watch.count == 2)
         #expect(presence(0, 0) == nil)
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// The limit is 30 s while the interval is not known, and shorter afterwards.
-    @Test mutating func whatIsLearnedOfTheIntervalCounts() {
+    @Test mutating func aLearnedIntervalShortensTheSilenceLimit() {
         table = SightingTable(known: [KnownBeacon(name: "desk", identity: Self.known("desk", 1).identity)])
         watch = PresenceWatch(names: ["desk"])
         hear(1, at: 0)
@@ -83,7 +83,7 @@ import Testing
         #expect(presence(0, 46.25) == .gone)
     }
 
-    @Test mutating func nobodyLeavesWhileNothingCanBeHeard() {
+    @Test mutating func aBeaconIsUnknownWhileTheReceiverIsDeaf() {
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
         table.stopListening(at: Self.at(3))
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// The kernel reports a beacon to its advertisement monitors only once.
-    @Test mutating func whereRepeatsAreNotToldSilenceSaysNothing() {
+    @Test mutating func aSilentBeaconIsUnknownIfRepeatsAreNotReported() {
         watch = PresenceWatch(names: ["desk", "desk", "door"], hearsRepeats: false)
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
@@ -124,7 +124,7 @@ import Testing
         #expect(presence(0, 5000) == .unknown && presence(1, 5000) == nil)
     }
 
-    @Test mutating func whatIsHeardBetweenTwoTimesOfDeafnessCounts() {
+    @Test mutating func countsReportsBetweenTwoDeafTimes() {
         hear(3, at: 0)
         endRound()
         for start in stride(from: 10.0, to: 100, by: 10) {

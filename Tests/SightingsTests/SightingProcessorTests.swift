@@ -24,7 +24,7 @@ import Testing
                 == .round(from: Air.at(milliseconds: 3500), to: Air.at(milliseconds: 3700)))
     }
 
-    @Test func aRoundIsReadBeforeItIsForgotten() {
+    @Test func keepsARoundUntilTheNextEventIsRequested() {
         var processor = SightingProcessor(table: SightingTable(), roundMicroseconds: 1_000_000)
         _ = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0, rssi: -50)
         #expect(processor.nextEvent(until: Air.at(milliseconds: 1000)) != nil)
@@ -48,7 +48,7 @@ import Testing
                     .init(
                         region: 0, kind: .enter, instant: Air.at(milliseconds: 0), lastHeard: Air.at(milliseconds: 0)))
             ])
-        // Both intervals are known by now, and the shortest silence counts from the last report.
+        // Both intervals are known by now, so the exit follows 10 s after the last report: the shortest silence.
         #expect(
             processor.others(from: 53_000, to: 120_000) == [
                 .region(
@@ -65,8 +65,8 @@ import Testing
         #expect(processor.others(from: 30_000, to: 30_000).count == 1)
     }
 
-    /// Reports of nobody look like a receiver that has failed: the regions are unknown, and left only when other reports
-    /// prove that the receiver works.
+    /// If nothing is received, the receiver may have failed. The region is then unknown, and is left only after other
+    /// reports prove that the receiver works.
     @Test func aRegionIsUnknownWhileNothingIsReceived() {
         var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
         var events: [SightingProcessor.Event] = []
@@ -84,7 +84,7 @@ import Testing
                 == [0, last + 5000, 3_600_000, 3_610_000].map { Air.at(milliseconds: $0) })
     }
 
-    @Test func aKnownBeaconIsARegionByItsName() {
+    @Test func aRegionWithoutAPatternMatchesTheBeaconOfItsName() {
         let known = KnownBeacon(name: "desk", identity: Air.identity(3, 3), intervalMicroseconds: 1_000_000)
         var processor = SightingProcessor(
             table: SightingTable(known: [known]), regions: [.init(name: "desk", pattern: nil)])
@@ -95,7 +95,7 @@ import Testing
         #expect(processor.monitor.isInside(0))
     }
 
-    @Test func nobodyLeavesWhileNobodyListens() {
+    @Test func aRegionIsUnknownWhileListeningIsStopped() {
         var processor = SightingProcessor(table: SightingTable(), regions: [Self.region])
         _ = processor.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
         processor.stopListening(at: Air.at(milliseconds: 1000))
@@ -110,7 +110,7 @@ import Testing
         if case .region(let event) = event { event.kind } else { nil }
     }
 
-    /// The events are the same with single steps, large steps and many calls between.
+    /// Additional calls between the reports do not change the events.
     @Test func theSameSightingsGiveTheSameEvents() {
         func run(asking: [Int]) -> [SightingProcessor.Event] {
             var random = SplitMix64(seed: 11)
@@ -152,7 +152,7 @@ import Testing
         #expect(clock.steps == 3)
     }
 
-    @Test func momentsDoNotRunOver() {
+    @Test func instantsDoNotOverflow() {
         let end = HeardInstant(nanoseconds: UInt64(Int64.max))
         #expect(end.advanced(byMicroseconds: .max) == end)
         #expect(Air.at(milliseconds: 1).advanced(byMicroseconds: -5) == Air.at(milliseconds: 1))

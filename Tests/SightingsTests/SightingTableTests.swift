@@ -7,7 +7,7 @@ import Testing
 @Suite struct SightingTableTests {
     private static let known = KnownBeacon(name: "desk", identity: Air.identity(1, 7))
 
-    @Test func aKnownBeaconIsHeardByItsIdentity() throws {
+    @Test func recognisesAKnownBeaconByItsIdentity() throws {
         var table = SightingTable(known: [Self.known])
         #expect(table.receive(Air.iBeacon(1, 7, power: -61), from: Air.sender(1), rssi: -70) == 0)
         let track = table.tracks[0]
@@ -19,7 +19,7 @@ import Testing
         #expect(table.counts.strangers == 0)
     }
 
-    @Test func telemetryAndNamesJoinTheIdentityOfTheirSender() throws {
+    @Test func assignsTelemetryAndNamesByTheirSender() throws {
         var table = SightingTable(known: [Self.known])
         // The sender is not known yet, so its address is the identity.
         #expect(table.receive(Air.telemetry(millivolts: 2900), from: Air.sender(1)) == 1)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A phone that changes its address every 15 minutes.
-    @Test func aDeviceThatChangesItsAddressIsOne() throws {
+    @Test func aDeviceWithChangingAddressesIsOneDevice() throws {
         func sender(_ first: UInt8, isRandom: Bool = true) -> Sender {
             var octets = FixedOctets<6>(repeating: 1)
             octets[0] = first
@@ -72,7 +72,7 @@ import Testing
         #expect(table.tracks[1].identity == Air.identity(1, 8))
     }
 
-    @Test func aBeaconThatIsKnownByItsAddressOwnsAllItsReports() {
+    @Test func assignsAllReportsOfAKnownAddressToItsBeacon() {
         let address = BeaconIdentity.address(Air.sender(5).address)
         var table = SightingTable(known: [KnownBeacon(name: "door", identity: address)])
         #expect(table.receive(Air.iBeacon(4, 4), from: Air.sender(5)) == 0)
@@ -81,7 +81,7 @@ import Testing
         #expect(table.tracks[0].telemetry?.batteryMillivolts == 3100)
     }
 
-    @Test func ephemeralIdsAreResolvedByWhoeverCan() {
+    @Test func resolvesEphemeralIds() {
         let known = KnownBeacon(name: "key", identity: nil)
         var table = SightingTable(known: [known]) { id, instant in
             id[0] == 9 && instant < Air.at(milliseconds: 1000) ? 0 : id[0] == 8 ? 77 : nil
@@ -89,7 +89,8 @@ import Testing
         #expect(table.receive(Air.eid(9), from: Air.sender(1)) == 0)
         #expect(table.tracks[0].identity?.description == "eid:0900000000000000")
         #expect(table.receive(Air.telemetry(millivolts: 3000), from: Air.sender(1)) == 0)
-        // An id that is replayed after its rotation period, and a resolver that finds no beacon.
+        // An id that is replayed after its rotation period, and an id that the resolver assigns to a beacon that does
+        // not exist.
         #expect(table.receive(Air.eid(9), from: Air.sender(2), atMilliseconds: 2000) == 1)
         #expect(table.receive(Air.eid(8), from: Air.sender(3)) == 2)
         var alone = SightingTable(known: [known])
@@ -105,7 +106,7 @@ import Testing
         #expect(table.tracks[0].events == 3)
     }
 
-    @Test func nobodyLearnsFromScanResponsesAndFromTimesWithoutListening() {
+    @Test func learnsNoIntervalFromScanResponsesOrAcrossPauses() {
         var table = SightingTable(known: [Self.known])
         for event in 0..<40 {
             let time = event * 105
@@ -133,7 +134,7 @@ import Testing
         #expect(table.tracks[0].lastLevel == -60)
     }
 
-    @Test func lyingLengthsAreCountedAndWhatIsBeforeThemIsKept() {
+    @Test func countsWrongLengthsAndKeepsTheDataBeforeThem() {
         var table = SightingTable(known: [Self.known])
         #expect(table.receive(Air.iBeacon(1, 7) + [30, 0xFF, 1], from: Air.sender(1)) == 0)
         #expect(table.counts.malformed == 1)
@@ -158,7 +159,7 @@ import Testing
         #expect(table.counts.reports == 50_000)
     }
 
-    @Test func aFloodOfStrangersChangesNothingForTheKnown() {
+    @Test func aFloodOfStrangersDoesNotAffectKnownBeacons() {
         let known = (0..<20).map { KnownBeacon(name: "b\($0)", identity: Air.identity(1, UInt16($0))) }
         func run(flood: Int) -> SightingTable {
             var table = SightingTable(known: known)
@@ -192,7 +193,7 @@ import Testing
         #expect(abs(flooded.strangerSendersInRound - 50_000) < 2000)
     }
 
-    @Test func strangersThatAreOnlyCountedLeaveNothing() {
+    @Test func countedStrangersHaveNoTracks() {
         var table = SightingTable(known: [Self.known], strangers: .counted)
         for sender in 0..<5000 {
             table.receive(Air.iBeacon(2, UInt16(sender)), from: Air.sender(UInt32(sender)))
@@ -205,13 +206,13 @@ import Testing
         #expect(table.strangerSendersInRound == 0)
     }
 
-    @Test func namesAreBoundedAndAnyOctets() {
+    @Test func limitsTheLengthOfNames() {
         var table = SightingTable()
         table.receive(Air.name([UInt8](repeating: 0x1B, count: 253)), from: Air.sender(1))
         #expect(table.tracks[0].nameOctets.count == BeaconTrack.nameLimit)
     }
 
-    @Test func roundsBeginAnew() {
+    @Test func aNewRoundIsEmpty() {
         var table = SightingTable(known: [Self.known])
         table.receive(Air.iBeacon(1, 7), from: Air.sender(1))
         table.beginRound()

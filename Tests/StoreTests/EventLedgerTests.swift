@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Events on their way to the file and to the channels, while another process locks the file.
+/// Events that are written to the file and delivered to channels, also while another process locks the file.
 @Suite struct EventLedgerTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -40,7 +40,7 @@ import Testing
         ledger.record([.init(event("a"), .none, for: ["lines", "postgresql"])], [])
         #expect(try stored(for: "lines") == ["a"])
         #expect(try stored(for: "postgresql") == ["a"])
-        // That "a" was printed is written together with the next event, which is not printed yet.
+        // The delivery of "a" is written together with the next event, which is not delivered yet.
         ledger.markAllDelivered(for: "lines")
         ledger.record([.init(event("b"), .none, for: ["lines", "postgresql"])], [])
         #expect(try stored(for: "lines") == ["b"])
@@ -50,7 +50,7 @@ import Testing
         #expect(try stored(for: "lines").isEmpty)
     }
 
-    @Test func theFileKnowsWhenTheServiceDidNotRun() throws {
+    @Test func recordsThePausesOfTheService() throws {
         let now = WallClock.microseconds()
         let first = opened()
         #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now).isEmpty)
@@ -75,7 +75,7 @@ import Testing
         #expect(takes(5000, 21) && run.start == 5000 * second)
     }
 
-    @Test func aLockedFileDelaysNothingAndKeepsWhatWaits() throws {
+    @Test func aLockedFileDelaysNoCallAndLosesNoEvent() throws {
         let ledger = opened()
         let first = ledger.record(event("first"), .none, for: ["mqtt"])
         let lock = try lock()
@@ -85,7 +85,7 @@ import Testing
             ledger.markDelivered(id: "\(number)", for: "hooks")
         }
         if let first { ledger.markDelivered(first, for: "mqtt") }
-        // One attempt per second, which takes 50 ms.
+        // The ledger tries to write once per second, for at most 50 ms.
         #expect(MonotonicClock.nanoseconds() - begun < 1_500_000_000)
         #expect(ledger.backlogCount == 200)
         try lock.execute("COMMIT")
@@ -111,7 +111,7 @@ import Testing
         try lock.execute("COMMIT")
     }
 
-    @Test func batchesBetweenTwoOthersAndAfterAForgedOneAreKept() throws {
+    @Test func keepsBatchesInGapsAndAfterAForgedNumber() throws {
         func keep(_ sequences: [Int64]) throws -> Int {
             let store = try EventStore(path: path)
             try store.write(

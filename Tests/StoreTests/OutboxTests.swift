@@ -35,7 +35,7 @@ import Testing
         #expect(outbox.first(10).map(\.message) == [message(2), message(3)])
     }
 
-    @Test func theOldestAreDroppedWhenTooManyWaitOrForTooLong() throws {
+    @Test func dropsTheOldestMessagesBeyondTheLimits() throws {
         let folder = try TemporaryFolder()
         let outbox = outbox(folder.place("spool.db"), bytes: 5000)
         for number in 0..<700 { outbox.append([message(number)]) }
@@ -47,7 +47,7 @@ import Testing
         #expect(outbox.count + outbox.dropped == 701)
     }
 
-    @Test func withoutItsFileMessagesWaitInMemoryAndThenGoToTheFile() throws {
+    @Test func keepsMessagesInMemoryUntilTheFileCanBeOpened() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("later/spool.db")
         let outbox = outbox(path)
@@ -65,7 +65,7 @@ import Testing
         #expect(self.outbox(path).first(20).map(\.message) == (8..<16).map { message($0) })
     }
 
-    @Test func aFileOfAnotherKindIsLeftAlone() throws {
+    @Test func doesNotUseAFileOfAnotherKind() throws {
         let folder = try TemporaryFolder()
         _ = try EventStore(path: folder.place("hall.db"))
         let outbox = outbox(folder.place("hall.db"))
@@ -73,7 +73,7 @@ import Testing
         #expect(outbox.countInMemory == 1 && outbox.takeNotices().first?.isWarning == true)
     }
 
-    @Test func aClockThatIsSetMakesNoMessageOlder() throws {
+    @Test func aClockChangeDoesNotAgeMessages() throws {
         let folder = try TemporaryFolder()
         var limits = Outbox.Limits()
         limits.age = 7 * 86_400_000_000

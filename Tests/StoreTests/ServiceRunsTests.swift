@@ -26,8 +26,8 @@ import Testing
         #expect(pauses([run(0...10, isOver: true)], until: 11) == [10...Int64.max])
     }
 
-    /// Another collector of the site takes over for a moment: the first one still runs.
-    @Test func aRunThatEndsWithinAnotherOneIsNoPause() {
+    /// Another collector of the site takes over for a moment, while the first one still runs.
+    @Test func aRunWithinAnotherRunCausesNoPause() {
         let runs = [run(0...100), run(20...30, isOver: true), run(110...120, isOver: true)]
         #expect(pauses(Array(runs.prefix(2)), until: 105).isEmpty)
         #expect(pauses(runs, until: 121) == [100...110, 120...Int64.max])

@@ -37,7 +37,7 @@ import Testing
         #expect(seconds >= cell.seconds * 0.97 && seconds <= cell.seconds * 1.04 + 2 * cell.period, "\(seconds) s")
     }
 
-    @Test func isLongWhereNothingIsKnown() {
+    @Test func isLongIfTheIntervalIsUnknown() {
         var silence = BeaconSilence(interval: nil)
         #expect(silence.limit == 30_000_000 && silence.lastReceived == nil)
         silence.receive(at: 0, events: 1, period: 0) { nil }
@@ -45,7 +45,7 @@ import Testing
         #expect(silence.limit == 145_000_000)
     }
 
-    @Test func aGapAcrossADeafnessSaysNothing() {
+    @Test func learnsNothingFromGapsAcrossDeafness() {
         var silence = BeaconSilence(interval: 1_000_000)
         for number in 1...40 { silence.receive(at: number * 1_005_000, events: number, period: number) { nil } }
         #expect(silence.limit == ExitRule.silenceMicroseconds(period: 1_005_000, loss: 0.65))
@@ -57,7 +57,7 @@ import Testing
         ZoneLife.Settings(intervalMilliseconds: 1000, loss: 0.65, run: 4),
         ZoneLife.Settings(intervalMilliseconds: 5000, loss: 0.65),
     ])
-    func staysAndLeaves(_ settings: ZoneLife.Settings) {
+    func causesNoFalseAndNoMissedExits(_ settings: ZoneLife.Settings) {
         var life = ZoneLife(settings, seed: 7)
         let hour = 36 * settings.intervalMilliseconds / 10
         for _ in 0..<3 {
@@ -80,8 +80,8 @@ import Testing
         #expect(delays.sorted()[delays.count * 95 / 100] <= limit)
     }
 
-    /// A beacon whose interval is not configured, received for some seconds: about ten lost events make it gone, no matter
-    /// how long it was received before.
+    /// The interval of the beacon is not configured. After a few seconds of reports, the beacon is gone after about ten
+    /// missing events, no matter how long it was received before.
     @Test(arguments: [14, 20, 40, 600]) func isLearnedInAFewSeconds(_ seconds: Int) {
         var silence = BeaconSilence(interval: nil)
         var estimate = IntervalEstimate()
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// A beacon that loses many events does not leave because its first ones were received.
-    @Test func isLongEnoughForABeaconThatWasLucky() {
+    @Test func isLongEnoughForALuckyBeacon() {
         var falseExits = 0
         for seed in 0..<400 {
             var life = ZoneLife(.init(intervalMilliseconds: 1000, loss: 0.5), seed: UInt64(1000 + seed))

@@ -106,7 +106,7 @@ import Testing
         #expect(stage.engine.nextWakeUp == ZoneStage.at(70))
         #expect(stage.lines(until: 3600) == ["70 unknown desk"])
         #expect(!stage.engine.isKnown && stage.engine.inside(0) == ["a"])
-        // The scan is on again, but that proves nothing yet.
+        // The scan is on again. Only reports prove that the receiver works.
         #expect(stage.becomeHearing(3600) == ["3600 known desk"])
         #expect(stage.hearOther(3600.5) == [])
         // 5 s of the silence had passed.
@@ -164,7 +164,7 @@ import Testing
     func pauseOfAllReports() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
-        // The receiver was deaf for 12 s, and a stranger is the first that is received again.
+        // The receiver was deaf for 12 s. The first report after that is of an unknown device.
         #expect(stage.hearOther(72) == [])
         #expect(stage.hear("a", 72.1, -55) == [])
         #expect(stage.lines(withOthersUntil: 90) == ["82.1 exit desk a silence"])
@@ -291,7 +291,7 @@ import Testing
                 }
             }
         }
-        // Ten runs of 2 min with at least one enter each.
+        // Ten runs of 2 min. Each has at least one enter.
         #expect(enters <= 15, "\(enters) enters in 10 runs")
     }
 
@@ -333,7 +333,7 @@ import Testing
         #expect(stage.engine.inside(0) == [takesOver ? "b" : "a"])
     }
 
-    /// Without a margin, chance still decides nothing: the levels differ by less than their scatter.
+    /// The levels differ by less than their scatter, so the difference may be chance.
     @Test("without a margin a difference within the scatter does not take over")
     func noExclusiveMargin() {
         var stage = ZoneStage([
@@ -362,7 +362,7 @@ import Testing
             lines += stage.hear("a", each: 0.1, from: Double(second) + 0.1, to: Double(second) + 0.9, -90)
         }
         #expect(lines == ["7 enter room g"])
-        // b is silent now: a alone is too far away.
+        // b is silent now, and a is too far away.
         #expect(
             stage.hear("a", each: 0.1, from: 20, to: 40, -90).map { String($0.drop { $0 != " " }) } == [
                 " exit room g level"
@@ -374,7 +374,7 @@ import Testing
         var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
         #expect(stage.hear("a", from: 1, to: 20, -50) == ["2 enter room g"])
         #expect(stage.hear("c", from: 20, to: 40, -50) == [])
-        // The interval of several devices is not learned: 30 s, and a little more with one report a second.
+        // The interval of a group is not learned, so the silence is 30 s, and a little longer with one report a second.
         #expect(stage.lines(withOthersUntil: 70.9) == [])
         #expect(stage.lines(withOthersUntil: 80) == ["71 exit room g silence"])
     }
@@ -558,7 +558,7 @@ import Testing
     }
 
     @Test("who is not heard after a restart leaves by listened time")
-    func restartWithoutAnybody() {
+    func restartWithoutTheBeacon() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         stage.resume([.init(zone: "desk", beacon: "a", since: 5, dwells: 0)], now: 0)
         #expect(stage.lines(until: 1000) == [])

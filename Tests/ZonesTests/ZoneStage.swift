@@ -71,29 +71,29 @@ struct ZoneStage {
 
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
-    /// As when the file is read again in a time of unknown zones.
+    /// Continues with unknown zones, as after the file was read again while zones are unknown.
     mutating func continueUnknown(since seconds: Double) { engine.continueUnknown(since: Self.at(seconds)) }
 
-    /// The events until then if devices that the file does not name send twice a second.
+    /// Returns the events until `seconds`, while a device that the file does not name sends twice a second.
     mutating func lines(withOthersUntil seconds: Double) -> [String] {
         var lines: [String] = []
         while time + 0.5 <= seconds { lines += hearOther(time + 0.5) }
         return lines + self.lines(until: seconds)
     }
 
-    /// The events of a report of a device that the file does not name, and those that were due before.
+    /// Returns the events that are due, and those of a report of a device that the file does not name.
     mutating func hearOther(_ seconds: Double) -> [String] {
         let data: [UInt8] = [0x02, 0x01, 0x06]
         return lines(until: seconds) + receive(data, from: 30, seconds, -70).map(Self.line)
     }
 
-    /// The events of a report of the beacon `name`, and those that were due before. A level of -59 dBm is 1 m.
+    /// Returns the events that are due, and those of a report of the beacon `name`. A level of -59 dBm is 1 m.
     mutating func hear(_ name: String, _ seconds: Double, _ level: Int8?) -> [String] {
         let lines = lines(until: seconds)
         return lines + receive(name, seconds, level).map(Self.line)
     }
 
-    /// The events of a report of the beacon `name`.
+    /// Returns the events of a report of the beacon `name`.
     ///
     /// - Parameters:
     ///   - sender: The number of the sender; `nil` for the beacon's own.
@@ -107,7 +107,7 @@ struct ZoneStage {
         return receive(data, from: sender ?? number, seconds, level)
     }
 
-    /// The events of a report with an ephemeral id of `a`.
+    /// Returns the events that are due, and those of a report with an ephemeral id of `a`.
     mutating func hearID(_ seconds: Double, _ level: Int8, id: UInt8 = 0, from sender: UInt8 = 9) -> [String] {
         let lines = lines(until: seconds)
         let data: [UInt8] = [0x0D, 0x16, 0xAA, 0xFE, 0x30, 0xE7, 1, 0, 0, 0, 0, 0, 0, id]
@@ -125,7 +125,7 @@ struct ZoneStage {
         return checked(engine.receive(track, in: table, sighting))
     }
 
-    /// Each second from `from` to before `to`.
+    /// Returns the events of reports of the beacon `name` every `step` seconds from `from` to before `to`.
     mutating func hear(_ name: String, each step: Double = 1, from: Double, to: Double, _ level: Int8) -> [String] {
         var lines: [String] = []
         var time = from
