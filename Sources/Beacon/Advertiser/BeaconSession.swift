@@ -333,7 +333,8 @@ extension BeaconSession {
         }
     }
 
-    /// Tries again to set the addresses that the controller has refused during a scan.
+    /// Tries again to set the addresses that the controller has refused during a scan or that another program has
+    /// changed.
     private func restoreAddresses() throws(SessionError) {
         for index in sets.indices where sets[index].isAddressRefused {
             sets[index].end(at: host.now)
@@ -455,9 +456,10 @@ extension BeaconSession: AdvertisingSession {
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
-    /// Restores the addresses that were refused during a scan, then checks that each set is enabled. For the check, it
-    /// sets the parameters of the set again: a controller refuses this for an enabled set. In both cases the state of
-    /// the set does not change (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Tries again to set the addresses that the controller has refused during a scan or that another program has
+    /// changed, then checks that each set is enabled. For the check, it sets the parameters of the set again: a
+    /// controller refuses this for an enabled set. In both cases the state of the set does not change (Core
+    /// Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         try restoreAddresses()

@@ -61,11 +61,11 @@ public struct ForeignActivity: Sendable {
     /// The time for which a program's management command counts as the cause of the kernel's actions, in microseconds:
     /// 2 s.
     static let explanationMicroseconds = 2_000_000
-    /// The longest pause of managed advertising that is not reported, in microseconds. The kernel itself turns
-    /// advertising off for a moment at each change of the data.
+    /// A pause of managed advertising is reported after this time, in microseconds. Shorter pauses are normal: the
+    /// kernel itself turns advertising off for a moment at each change of the data.
     static let pauseMicroseconds = 700_000
-    /// The longest pause that is not reported if another program has a raw socket to the adapter, in microseconds. It
-    /// is shorter, to leave time for a recovery within 2 s.
+    /// If another program has a raw socket to the adapter, a pause is reported after this time, in microseconds. The
+    /// time is shorter, to leave time for a recovery within 2 s.
     static let suspiciousPauseMicroseconds = 250_000
     /// The largest number of announced commands that have not appeared on the monitor channel.
     private static let expectationLimit = 1024

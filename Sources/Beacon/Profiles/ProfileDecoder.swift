@@ -427,7 +427,7 @@ extension ConfigurationDecoder {
                 address.string == "public"
             else { continue }
             error(
-                "encrypted BTHome needs the device address before the start, when a public address is not known yet: "
+                "encrypted BTHome needs the device address before the start, but the public address is not known then: "
                     + "use random-static or a static random address", at: address)
         }
         checkKeys(advertisements, in: root)

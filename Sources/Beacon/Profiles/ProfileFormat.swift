@@ -82,7 +82,7 @@ enum ProfileFormat {
         switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
         case "txpower", "txpowerdbm", "power", "powerdbm":
             "\"radioPowerDbm\" is the power of the transmitter, \"measuredPowerDbm\" the number in the frame"
-        case "rssi", "rssi1m", "rssiat1m": "the signal strength at 1 m is \"measuredPower1mDbm\""
+        case "rssi", "rssi1m", "rssiat1m": "the key for the signal strength at 1 m is \"measuredPower1mDbm\""
         default: nil
         }
     }

@@ -22,7 +22,7 @@ public struct FleetGeneration: Sendable {
         /// `true` compares all files and writes none.
         public var isDryRun = false
 
-        /// Options that write profiles and manifests, with all safety checks.
+        /// The default options: profiles and manifests are written, and no safety check is left out.
         public init() {}
     }
 

@@ -104,7 +104,7 @@ struct ZoneOccupants: Sendable {
             let isListed = occupancies[member.occupancy].inside.contains(number)
             if member.isInside != isListed { faults.append("member \(number) and its occupancy disagree") }
             if member.outsideSince != nil, !member.isInside {
-                faults.append("member \(number) is about to leave and is not inside")
+                faults.append("member \(number) is about to leave, but it is not inside")
             }
             if member.isInside, !member.hasSilenceTimer {
                 faults.append("member \(number) is inside without a timer for its silence")

@@ -286,7 +286,7 @@ final class VirtualBeaconHosts: AirResident {
     private var sessions: [BeaconSession] = []
     private(set) var nextWakeUp: HCIInstant?
 
-    /// The model of the controllers, with enough sets, powers and data for every profile.
+    /// The model of the controllers. It has enough advertising sets, power levels and data bytes for every profile.
     private static let model: VirtualControllerModel = {
         var model = VirtualControllerModel.intel
         model.advertisingSets = 64

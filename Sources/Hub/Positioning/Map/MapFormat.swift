@@ -58,13 +58,15 @@ enum SettingKeys {
         "window", ValueType<Int>.integer(1...100_000, unit: "s").orNull,
         "Number of the last seconds that are located together; null for all.")
     static let reading = Key(
-        "reading", ValueType<RelativeReading>.word, "Unit of the levels that relative compares.", default: .db)
+        "reading", ValueType<RelativeReading>.word, "For the algorithm relative: the unit of relative levels.",
+        default: .db)
     static let penalty = Key(
         "penalty", ValueType<Double>.real(0...1_000_000),
-        "Penalty of relative for a beacon that only the survey or only the receiver received.")
+        "For the algorithm relative: the penalty for a beacon that only the survey or only the receiver received.")
     static let fingerprints = Key(
         "prints", ValueType<LocatorSettings.Fingerprints>.word,
-        "Parts of the survey that relative compares a second with.", default: .slices)
+        "For the algorithm relative: the received levels are compared with each second of a stay (vectors), or with "
+            + "the means of up to eight parts of a stay (slices).", default: .slices)
     static let neighbors = Key(
         "neighbors", .integer(1...100_000), "Number of nearest vectors that wknn uses.", default: 10)
     static let receiverOffset = Key(

@@ -7,7 +7,7 @@ public struct StayJudgement: Sendable {
     private let place: String
     private let position: FloorPosition?
     private let floor: String?
-    /// The number of seconds of these stays.
+    /// The total duration of these stays, in seconds.
     private let seconds: Int
     /// The number of beacons received in these stays.
     private let beacons: Int

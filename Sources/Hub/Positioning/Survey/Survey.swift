@@ -151,7 +151,8 @@ public struct Survey: Sendable {
         stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<vectors.count
     }
 
-    /// Appends another survey. Its beacons get their numbers in this survey; its stays keep their numbers.
+    /// Appends another survey. Its beacons get the numbers that they have in this survey, or new ones. The numbers of
+    /// its stays do not change.
     public mutating func append(_ other: Survey) {
         let numbers = other.beacons.map { number(of: $0) }
         let first = recordings.count

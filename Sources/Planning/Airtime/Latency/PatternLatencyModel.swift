@@ -6,8 +6,8 @@ public import BluetoothTypes
 /// The instant is uniform over the cycle of the pattern and over the phase of the scanner, independently of each other.
 /// Each part of the pattern begins with an event, and the next events follow at its interval and advDelay until the
 /// part is over (see `AdvertisingPattern`). The model follows the distribution of the time of the next event, event by
-/// event, for many starts that are spread evenly over both phases. Each event is lost independently of the events
-/// before it.
+/// event, for many starts: instants that are spread evenly over the cycle and over the phase of the scanner. Each event
+/// is lost independently of the events before it.
 public struct PatternLatencyModel: Hashable, Sendable {
     public let pattern: AdvertisingPattern
     /// N: the beacons in range of the scanner with this pattern, including the target beacon. Their cycles are

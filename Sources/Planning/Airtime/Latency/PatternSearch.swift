@@ -351,7 +351,7 @@ public struct PatternSearch: Sendable {
             return best?.trial ?? trials.first
         }
 
-        /// Returns the number of starts for a comparison of some trials: fewer if each start takes more work.
+        /// Returns the number of starts with which trials are compared: fewer if each start takes more computation.
         private mutating func comparedStarts(_ pattern: AdvertisingPattern, trials: Int) -> Int {
             let before = work
             _ = cost(pattern, starts: Self.fewestStarts, units: 1)

@@ -39,9 +39,9 @@ struct PhaseDistribution: Sendable {
     private static let widestCell = 2500.0
     /// The smallest number of cells in a window, unless the window is too short for so many cells.
     private static let cellsPerWindow = 24.0
-    /// The covered share from which the phase does not matter.
+    /// If at least this share of the scanner's cycle is covered, the phase does not matter, and one cell is enough.
     private static let evenShare = 0.999
-    /// The probability of one more loss from which beacons with this number of losses are kept apart.
+    /// Beacons with one more loss are counted separately as soon as their probability reaches this value.
     private static let smallestMass = 1e-4
 
     /// - Parameters:

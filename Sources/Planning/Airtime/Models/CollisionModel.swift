@@ -146,8 +146,10 @@ extension CollisionModel {
 ///
 /// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T. Other
 /// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
-/// ``CollisionModel``. With identical firmware the three windows coincide and three copies are worth one: 0.491 for 100
-/// beacons at 100 ms, while 1 - (1 - p)³ would give 0.868.
+/// ``CollisionModel``.
+///
+/// If all beacons have identical firmware, the three windows of a beacon coincide, so three copies are no better than
+/// one: the probability is 0.491 for 100 beacons at 100 ms. With independent copies it would be 1 - (1 - p)³ = 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
     /// The range of the copy spacing c. Each beacon has its own c in this range.

@@ -259,7 +259,7 @@ struct LabelLayout {
         let anchor: SVG.Anchor
     }
 
-    /// The size of a letter in the names on a floor.
+    /// The assumed width of a letter in the names on a floor plan.
     private static let letter = 8.6
     private static let lineHeight = 14.0
     private static let distance = 9.0

@@ -49,8 +49,8 @@ struct AlgorithmOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For the algorithm relative: the parts of a stay that a second is compared with, vectors (single seconds) "
-                + "or slices (default: slices).",
+            "For the algorithm relative: compare the received levels with each second of a stay (vectors), or with the "
+                + "means of up to eight parts of a stay (slices) (default: slices).",
             valueName: "prints"),
         completion: .list(LocatorSettings.Fingerprints.allCases.map(\.rawValue)), transform: OptionValue.named)
     var prints: LocatorSettings.Fingerprints?

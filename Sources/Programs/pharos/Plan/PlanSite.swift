@@ -46,7 +46,8 @@ struct PlanSite: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Number of beacons that each place must find (default: the target of the file, or 1).", valueName: "n"),
+            "Number of beacons that a receiver at each place must find (default: the target of the file, or 1).",
+            valueName: "n"),
         transform: { try OptionValue.integer($0, in: SiteCoverage.Target.beaconRange) })
     var targetBeacons: Int?
 
