@@ -12,7 +12,7 @@ ON_CI = os.environ.get("CI") == "true"
 # The files that take minutes, the longest first: each runs in one process, and those begin with these.
 FIRST = [
     "test_map_fit", "test_documentation", "test_plan_page", "test_page_looks", "test_map_text", "test_map_newcomer",
-    "test_fleet_rollout", "test_progress", "test_plan_shards",
+    "test_fleet_rollout", "test_map_show", "test_progress", "test_plan_shards",
 ]
 # Those that take a minute or two.
 LATER = [
