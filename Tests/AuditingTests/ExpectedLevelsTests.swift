@@ -3,7 +3,7 @@ import Testing
 
 @testable import Auditing
 
-@Suite("Levels that a plan expects")
+@Suite("Levels that the planner expects")
 struct ExpectedLevelsTests {
     private let levels = ExpectedLevels(["hall": [-60, -70, nil, -65]], shadowing: 3)
 
@@ -16,14 +16,14 @@ struct ExpectedLevelsTests {
         #expect(finding("hall", [-70, -80, -90, -75]) == .weak("10 dB weaker than the plan expects, at 3 receivers"))
     }
 
-    @Test("5 dB, one receiver with shadowing of 3 dB, and an unknown beacon are not judged")
+    @Test("a 5 dB loss, a loss at only one receiver and an unknown beacon are not reported")
     func notWeak() {
         #expect(finding("hall", [-65, -75, nil, -70]) == nil)
         #expect(finding("hall", [-70, nil, nil, nil]) == nil)
         #expect(finding("door", [-90, -90, -90, -90]) == nil)
     }
 
-    @Test("a beacon that is 20 dB weaker at one receiver is obstructed there, and not weak")
+    @Test("a beacon that is 20 dB weaker at one receiver only is obstructed there, not weak")
     func obstructed() {
         let reason =
             "20 dB weaker than the plan expects at b, and as expected at 2 other receivers: something between the beacon and b "
@@ -32,14 +32,14 @@ struct ExpectedLevelsTests {
         #expect(finding("hall", [-60, -90, nil, nil]).map { "\($0)".contains("at the other receiver") } == true)
     }
 
-    @Test("a beacon that is weaker at the others too is weak, and one that is within shadowing at each is not judged")
+    @Test("a beacon that is weaker at all receivers is weak; a loss near the shadowing is not reported")
     func notObstructed() {
         #expect(finding("hall", [-70, -95, nil, -77]).map { if case .weak = $0 { true } else { false } } == true)
         #expect(finding("hall", [-60, -82, nil, -65]) == nil)
     }
 
     /// The limit is exceeded by chance in one of 1000 audits of 10 advertisements, so hardly ever in 2000 beacons.
-    @Test("shadowing alone is no obstruction", arguments: 1...5)
+    @Test("shadowing alone is not reported as an obstruction", arguments: 1...5)
     func clean(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func normal() -> Double {
@@ -52,14 +52,14 @@ struct ExpectedLevelsTests {
         #expect(found <= 2)
     }
 
-    @Test("silence is no fault of a beacon that the plan expects within reach with less than 99 %")
+    @Test("a silent beacon is excused if its expected chance of being in range is below 99 %")
     func silence() {
         let levels = ExpectedLevels([:], shadowing: 3, reach: ["attic": 0.42, "hall": 0.995])
         #expect(levels.chanceOfSilentBeacon("attic") == 0.42)
         #expect(levels.chanceOfSilentBeacon("hall") == nil && levels.chanceOfSilentBeacon("unknown") == nil)
     }
 
-    @Test("the lowest of 64 levels in a row counts")
+    @Test("the lowest mean of 64 consecutive levels counts")
     func lowest() {
         var level = LowestLevel()
         #expect(level.value == nil)

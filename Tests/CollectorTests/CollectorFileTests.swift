@@ -38,7 +38,7 @@ import Testing
         #expect(decoded == CollectorFile.decode(Array(Self.whole.utf8)).0)
     }
 
-    @Test("the site files have the positions of receivers that have none here")
+    @Test("receivers without a position get it from the site file of their floor")
     func receiversOfSites() throws {
         func site(_ receivers: String) throws -> Site {
             let text = #"{"version":1,"name":"s","outline":[[0,0],[9,0],[9,9]],"receivers":[\#(receivers)]}"#

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Collector
 
-@Suite("Why a room is not known")
+@Suite("Reasons for an unknown room")
 struct UnknownReasonTests {
-    @Test("Rooms that are about equally likely are named with their probabilities")
+    @Test("rooms of similar probability are listed with their probabilities")
     func rooms() throws {
         var collector = try FourReceivers.collector()
         var last: JSONValue?
@@ -30,7 +30,7 @@ struct UnknownReasonTests {
     }
 
     @Test(
-        "A room that is not known any more is not shown as the room: in Home Assistant, in the attributes, and in JSON")
+        "an unknown room does not show the last room in Home Assistant, attributes or JSON")
     func noLastRoom() throws {
         var collector = try FourReceivers.collector()
         func hear(_ seconds: Range<Int>, _ level: (Int) -> Double) {
@@ -54,7 +54,7 @@ struct UnknownReasonTests {
         #expect(collector.beaconsJSON.first?.line.contains(#""room":null"#) == true)
     }
 
-    @Test("A text names rooms first, then at most three receivers")
+    @Test("a text lists rooms first, then at most three receivers")
     func texts() {
         let minute = 1_790_000_040_000
         let reason = UnknownReason(

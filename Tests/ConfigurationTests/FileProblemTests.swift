@@ -10,7 +10,7 @@ struct FileProblemTests {
         FileProblem("it is wrong", at: .init(line: line, column: 3), severity: severity, kind: kind, in: file)
     }
 
-    @Test("The text names file, place, path and severity, as compilers write it")
+    @Test("the text has file, place, path and severity in the format of compilers")
     func text() {
         let path = JSONPath.root.key("advertisements").index(0).key("major")
         let warning = FileProblem(
@@ -21,20 +21,20 @@ struct FileProblemTests {
         #expect(problem(2, "a.csv").text(file: "b.csv") == "b.csv:2:3: it is wrong")
     }
 
-    @Test("The name of a file commands no terminal")
+    @Test("control characters in a file name are escaped")
     func escapes() {
         let name = "a\u{1B}[2J\u{9B}1m\u{202E}\nb.json"
         #expect(problem(2).text(file: name) == "a\\u001b[2J\\u009b1m\\u202e\\u000ab.json:2:3: it is wrong")
         #expect(problem(2, name).description == problem(2).text(file: name))
     }
 
-    @Test("Files stand in the order in which they were named, each in its own order")
+    @Test("problems are grouped by file in input order, and sorted by line within a file")
     func order() {
         let sorted = FileProblem.sorted([problem(9, "b"), problem(5, "a"), problem(2, "b"), problem(1, "a")])
         #expect(sorted.map(\.description) == ["b:2:3", "b:9:3", "a:1:3", "a:5:3"].map { "\($0): it is wrong" })
     }
 
-    @Test("A missing file is worse than a malformed one, and that worse than an invalid one; warnings refuse nothing")
+    @Test("missing is worse than malformed, and malformed than invalid; warnings refuse nothing")
     func refusal() {
         #expect([problem(1), problem(1, nil, .malformed), problem(1, nil, .missing)].refusal == .missing)
         #expect([problem(1), problem(1, nil, .malformed)].refusal == .malformed)
@@ -42,7 +42,7 @@ struct FileProblemTests {
         #expect([problem(1, nil, .missing, .warning)].refusal == nil)
     }
 
-    @Test("A text that is no JSON is malformed, and so are octets that are no UTF-8")
+    @Test("text that is not JSON and bytes that are not UTF-8 are malformed")
     func malformed() {
         let texts: [[UInt8]] = [Array("{".utf8), [0x22, 0xFF, 0x22], [0xFF, 0xFE, 0x7B, 0x00]]
         for text in texts {
@@ -51,7 +51,7 @@ struct FileProblemTests {
         }
     }
 
-    @Test("The JSON has the file only where it is known")
+    @Test("the JSON has the key `file` only if the file is known")
     func json() {
         let object = #""line":2,"column":3,"path":"","severity":"error","message":"it is wrong"}"#
         #expect(problem(2).json.line == "{" + object)

@@ -92,7 +92,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "names a table in the place of a JSON file",
+        "reports a CSV table where a JSON file is expected",
         arguments: [
             "\u{FEFF}Nummer;Gebäude\n0001;haupt\n", "name,site\na,b\n", "\"name\"\t\"site\"\r\na\tb\r\n",
             "sep=;\nname;site\na;b",
@@ -103,7 +103,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "takes no JSON text with a mistake for a table",
+        "does not mistake invalid JSON for a table",
         arguments: ["hello, you", "a: 1, b: 2\nc: 3, d: 4", "\"a\": 1,\n\"b\": 2,\n", "// x, y\n1, 2", "1\n2\n"])
     func doesNotMistakeBrokenJSONForATable(_ text: String) {
         let problems = JSONDocument.parse(Array(text.utf8)).problems.map(\.message)
@@ -111,7 +111,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "reports other encodings",
+        "reports encodings other than UTF-8",
         arguments: [
             ([0x22, 0xC3, 0x22], "1:2: these bytes are not UTF-8"), ([0x22, 0xC0, 0x80, 0x22], "1:2: these bytes"),
             ([0x22, 0xED, 0xA0, 0x80, 0x22], "1:2: these bytes"), ([0x22, 0x41, 0xFF, 0x22], "1:3: these bytes"),
@@ -124,14 +124,14 @@ struct JSONDocumentTests {
     }
 
     /// In a recording or a picture, a message for each wrong byte would not help.
-    @Test("says once that a file is no text")
+    @Test("reports only once that a file is not text")
     func reportsNonTextContentOnce() {
         let octets = Array("{\n".utf8) + (0..<10).flatMap { _ in [0xFF, 0x20] as [UInt8] }
         let problems = JSONDocument.parse(octets).problems.map(\.description)
         #expect(problems.count == 1 && problems[0].contains("from 2:1 on, this is not text in UTF-8"), "\(problems)")
     }
 
-    @Test("nests up to the limit and no further")
+    @Test("accepts nesting up to the limit and refuses deeper nesting")
     func limitsDepth() {
         func nested(_ depth: Int) -> [UInt8] {
             Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
@@ -144,7 +144,7 @@ struct JSONDocumentTests {
         }
     }
 
-    @Test("ends after the limit of problems")
+    @Test("stops at the maximum number of problems")
     func limitsProblems() {
         let text = "[" + String(repeating: "x,", count: 1000) + "1]"
         let (root, problems) = JSONDocument.parse(Array(text.utf8))
@@ -152,7 +152,7 @@ struct JSONDocumentTests {
         #expect(problems.count == JSONDocument.problemLimit)
     }
 
-    @Test("never traps, whatever the octets; places lie inside the text", arguments: 0..<20)
+    @Test("never crashes on random bytes, and reports places inside the text", arguments: 0..<20)
     func survivesNoise(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         let tokens = [

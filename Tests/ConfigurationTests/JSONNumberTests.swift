@@ -22,7 +22,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "keep to the grammar",
+        "that violate the grammar are refused",
         arguments: ["", "-", "+1", "01", "-01", "00", ".5", "1.", "1.e3", "1e", "1e+", "0x1", "1 ", " 1", "1_0", "NaN"])
     func refuse(_ text: String) {
         #expect(JSONNumber(text) == nil)
@@ -40,14 +40,14 @@ struct JSONNumberTests {
         #expect(number.isGreater(thanThousandths: 20_000) == (order > 0))
     }
 
-    @Test("are compared below zero", arguments: [("-20.0000001", -1), ("-19.9999999", 1), ("-20", 0)])
+    @Test("below zero are compared correctly", arguments: [("-20.0000001", -1), ("-19.9999999", 1), ("-20", 0)])
     func compareNegative(_ text: String, _ order: Int) throws {
         let number = try #require(JSONNumber(text))
         #expect(number.isLess(thanThousandths: -20_000) == (order < 0))
         #expect(number.isGreater(thanThousandths: -20_000) == (order > 0))
     }
 
-    @Test("are written as integers and thousandths", arguments: [(152_500, "152.5"), (-20, "-0.02"), (3000, "3")])
+    @Test("are written with up to three decimals", arguments: [(152_500, "152.5"), (-20, "-0.02"), (3000, "3")])
     func write(_ thousandths: Int, _ text: String) {
         #expect(JSONNumber(thousandths: thousandths).text == text)
         #expect(JSONNumber(thousandths: thousandths).thousandths == thousandths)
@@ -61,14 +61,14 @@ struct JSONValueTests {
         "text": "a\"\\\n\u{1}é", "list": [1, 2], "nested": [["a": []], [:]], "none": .null, "yes": true,
     ]
 
-    @Test("in one line has no spaces")
+    @Test("on one line has no spaces")
     func line() {
         let expected =
             "{\"text\":\"a\\\"\\\\\\n\\u0001é\",\"list\":[1,2],\"nested\":[{\"a\":[]},{}],\"none\":null,\"yes\":true}"
         #expect(value.line == expected)
     }
 
-    @Test("for people is indented")
+    @Test("in pretty form is indented")
     func pretty() {
         let expected = """
             {
@@ -125,7 +125,7 @@ struct RFC3339TimeTests {
         #expect(RFC3339Time.text(microseconds: -1_000_000) == "1969-12-31T23:59:59.000000Z")
     }
 
-    @Test("come back from their text, on every day of four centuries")
+    @Test("are unchanged after writing and reading, for every day of four centuries")
     func roundTrip() {
         for day in stride(from: -719_528, through: 2_932_896, by: 97) {
             let time = RFC3339Time(secondsSince1970: day * 86_400 + 86_399)

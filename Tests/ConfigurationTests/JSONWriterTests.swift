@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON writer")
 struct JSONWriterTests {
-    @Test("are the text of the same value")
+    @Test("writes the same text as JSONValue")
     func writesTheSameTextAsJSONValue() {
         let texts = ["", "hall", "a \"b\" \\ c", "line\nend\u{7F}", "Zähler 東京"]
         let numbers = [0, 7, -1, 10, 1000, -123_456, Int.max, Int.min]
@@ -51,7 +51,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "write thousandths without superfluous digits",
+        "writes thousandths without trailing zeros",
         arguments: [
             (0, "0"), (1, "0.001"), (-1, "-0.001"), (10, "0.01"), (1500, "1.5"), (-20_000, "-20"), (100_010, "100.01"),
         ])

@@ -32,7 +32,7 @@ import Testing
         return problems.map(\.description)
     }
 
-    @Test("values are read, and absent ones are their defaults")
+    @Test("values are read, and absent values get their defaults")
     func values() {
         let (file, found) = ConfigurationDecoder.decode(Array(#"{"name": "hall", "from": [1, -2.5]}"#.utf8)) {
             (decoder, root) -> [Double]? in
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "each problem has its place",
+        "each problem is reported at its place",
         arguments: [
             (#"{"name": "a", "on": true}"#, []),
             (#"{"on": true}"#, [#"1:1: the key "name" is missing: name of the lamp, such as "hall""#]),

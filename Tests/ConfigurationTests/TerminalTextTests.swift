@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "long lines are broken between words, below the last column of a table",
+        "long lines wrap between words and continue below the last column of a table",
         arguments: [
             ("no break", "no break"),
             ("one two three four five six seven eight nine", "one two three four five six seven eight\nnine"),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A fleet's files")
 struct FleetFilesTests {
-    @Test("every problem is a sentence of its own, with the kind of the worst")
+    @Test("several problems give one message each, and the error has the most serious kind")
     func refusesWithAllProblems() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file(
@@ -27,7 +27,7 @@ struct FleetFilesTests {
         #expect(error?.messages.contains { $0.hasSuffix("absent.csv: there is no such file") } == true)
     }
 
-    @Test("why a table cannot be read is said as it was found, whatever its name is")
+    @Test("an unreadable table is reported with its reason, even if its name contains a colon")
     func reportsWhyATableIsUnreadable() throws {
         let folder = try TemporaryFolder()
         try Files.makeDirectory(folder.place("a: b.csv"))
@@ -42,7 +42,7 @@ struct FleetFilesTests {
             try FleetFiles(file).problems.map(\.message) == ["a: b.csv: this is a directory, not a file"])
     }
 
-    @Test("a fleet file that is not there is missing")
+    @Test("a fleet file that does not exist is reported as missing")
     func reportsAMissingFleetFile() throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: FleetStoreError.self) { try FleetFiles(folder.place("f.json")) }

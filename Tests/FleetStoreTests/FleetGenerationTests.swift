@@ -33,7 +33,7 @@ struct FleetGenerationTests {
         return found
     }
 
-    @Test("many at once give each identity to one beacon", arguments: [true, false])
+    @Test("concurrent runs give each identity to only one beacon", arguments: [true, false])
     func givesEachIdentityToOneBeaconInConcurrentRuns(oneDirectory: Bool) throws {
         let folder = try TemporaryFolder()
         let place = folder.path
@@ -63,7 +63,7 @@ struct FleetGenerationTests {
         #expect(!Files.names(in: folder.path).contains { $0.hasPrefix(".") }, "\(Files.names(in: folder.path))")
     }
 
-    @Test("who comes while another is at it is told who that is")
+    @Test("an error about a locked fleet file names the command that holds the lock")
     func namesTheHolder() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a"]))
@@ -82,7 +82,7 @@ struct FleetGenerationTests {
         _ = try Self.generate(file, folder.place("out"))
     }
 
-    @Test("a fleet that has lost its beacons is not retired by accident")
+    @Test("a fleet that lost its beacons is not retired unless that is allowed")
     func refusesAFleetWithoutBeaconsUnlessAllowed() throws {
         let folder = try TemporaryFolder()
         let table = Self.text(["a"]).replacing("[ { \"name\": \"a\" } ]", with: "{ \"csv\": \"t.csv\" }")
@@ -99,7 +99,7 @@ struct FleetGenerationTests {
     }
 
     @Test(
-        "a lost lock is missed whatever the lines of the manifest say, and whatever its form is",
+        "a missing lock is detected even if the manifest is damaged or reformatted",
         arguments: [true, false])
     func missesTheLock(isDamaged: Bool) throws {
         let folder = try TemporaryFolder()
@@ -116,7 +116,7 @@ struct FleetGenerationTests {
     }
 
     @Test(
-        "a damaged manifest without profiles does not let a fleet be numbered anew",
+        "a damaged manifest without profiles does not cause renumbering",
         arguments: [
             ("{\"name\":\"a\"", "{\"nme\":\"a\"", "contains 1 beacon with"),
             ("\"beacons\":[\n", "\"beacons\":[", "contains an unknown number of beacons"),
@@ -137,7 +137,7 @@ struct FleetGenerationTests {
         #expect(error?.description.contains(count) == true, "\(String(describing: error))")
     }
 
-    @Test("a damaged manifest is written anew from the lock, with the same identities")
+    @Test("a damaged manifest is rewritten from the lock with the same identities")
     func repairsTheManifest() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a", "b"]))
@@ -151,7 +151,7 @@ struct FleetGenerationTests {
     }
 
     @Test(
-        "an interval of a manifest that no beacon has is refused",
+        "a manifest with an interval out of range is refused",
         arguments: ["0", "-1", "1e15", "999999999999999.999"])
     func refusesImpossibleIntervals(_ interval: String) throws {
         let folder = try TemporaryFolder()
@@ -164,7 +164,7 @@ struct FleetGenerationTests {
         #expect(error?.description.contains("is out of range 1...86400000 ms") == true, "\(String(describing: error))")
     }
 
-    @Test("a pipe in the place of a manifest is refused at once")
+    @Test("a named pipe instead of a manifest is refused immediately")
     func refusesPipes() throws {
         let folder = try TemporaryFolder()
         try #require(unsafe mkfifo(folder.place("manifest.json"), 0o600) == 0)
@@ -176,7 +176,7 @@ struct FleetGenerationTests {
         }
     }
 
-    @Test("a lost lock is no reason to number a fleet anew; the manifest brings it back")
+    @Test("a missing lock does not cause renumbering and is restored from the manifest")
     func adopts() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["z", "a"]))
@@ -196,7 +196,7 @@ struct FleetGenerationTests {
         #expect(again?.kind == .request)
     }
 
-    @Test("a lock that is a symbolic link stays one")
+    @Test("a lock file that is a symbolic link remains a symbolic link")
     func keepsTheLink() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a"]))
@@ -212,7 +212,7 @@ struct FleetGenerationTests {
         #expect(String(decoding: try Files.read(folder.place("locks/real.lock.json")), as: UTF8.self).contains("\"b\""))
     }
 
-    @Test("an old lock without check marks is read, and written with them")
+    @Test("an old lock without check marks is read and rewritten with check marks")
     func upgrades() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["a"]))
@@ -226,7 +226,7 @@ struct FleetGenerationTests {
     }
 
     @Test(
-        "keys lie beside what a fleet is generated from, and so where nothing is replaced",
+        "keys are next to the fleet file or the output folder, outside the replaced folder",
         arguments: [("a/f.json", "a/keys"), ("f.json", "keys"), ("a/out", "a/keys"), ("a/out/manifest.json", "a/keys")])
     func placesKeys(fleet: String, keys: String) throws {
         let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The keys of a fleet")
 struct FleetKeysTests {
-    @Test("a rotation gives new keys, and keeps the former ones for ids that were received before")
+    @Test("a rotation makes new keys and keeps the former keys for ids received earlier")
     func rotates() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)
@@ -30,7 +30,7 @@ struct FleetKeysTests {
         #expect(try Files.read(former + "a.key") == before)
     }
 
-    @Test("a rotation without former keys makes keys, and no directory for former ones")
+    @Test("a rotation without existing keys makes keys, and no directory for former keys")
     func makesFirstKeys() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)
@@ -40,7 +40,7 @@ struct FleetKeysTests {
         #expect(Files.names(in: folder.path).sorted() == ["keys", "manifest.json"])
     }
 
-    @Test("a key that was agreed on with a resolver is not replaced by a random one")
+    @Test("a key agreed with a resolver is not replaced by a random key")
     func refusesToReplaceAgreedKeys() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)
@@ -63,7 +63,7 @@ struct FleetKeysTests {
         return FleetKeys(of: NamedFleet(path: file), in: folder.place("keys"))
     }
 
-    @Test("two at once wait for each other, and the second finds the first one's key")
+    @Test("concurrent runs wait for each other and make the key only once")
     func takesTurns() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)
@@ -77,7 +77,7 @@ struct FleetKeysTests {
         #expect(Files.names(in: folder.place("keys")) == ["a.key"])
     }
 
-    @Test("whoever finds them taken for long is told by whom, and nothing is made")
+    @Test("an error about locked keys names the command that holds the lock, and no key is made")
     func namesTheHolder() throws {
         let folder = try TemporaryFolder()
         let keys = try Self.keys(in: folder)

@@ -48,7 +48,7 @@ struct FleetRenamingTests {
         return (folder, file, before)
     }
 
-    @Test("a group that is renamed in a table is not renumbered without a question, and check warns with the number")
+    @Test("renumbering a group renamed in a table needs a request, and check warns with the count")
     func asks() throws {
         let (folder, file, _) = try renamedSite()
         let lock = try Files.read(folder.place("f.lock.json"))
@@ -68,7 +68,7 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
     }
 
-    @Test("a site with floors that is renamed is one cause, and one renaming")
+    @Test("a renamed site with floors gives one warning, and one renaming repairs it")
     func warnsOnceOfARenamedSiteWithFloors() throws {
         let folder = try TemporaryFolder()
         let text = Self.fleet("{ \"csv\": \"t.csv\" }").replacing("\"site\"", with: "\"floor\"")
@@ -88,7 +88,7 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
     }
 
-    @Test("a beacon that was renamed in a table does not lose its identity without a question")
+    @Test("renumbering a beacon renamed in a table needs a request")
     func refusesToRenumberARenamedBeacon() throws {
         let (folder, file, _) = try renamedSite()
         try folder.file("t.csv", text: Self.table("hall").replacing("b3", with: "b03"))
@@ -107,7 +107,7 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
     }
 
-    @Test("a fleet whose lock or whose beacons are lost is not good, and its listing says why")
+    @Test("a fleet that lost its lock or its beacons is an error, and its listing gives the reason")
     func missesTheLock() throws {
         let (folder, file, _) = try renamedSite()
         try folder.file("t.csv", text: "site;name;note\n")
@@ -146,7 +146,7 @@ struct FleetRenamingTests {
         return (folder, file, try Files.read(folder.place("keys/b2.key")))
     }
 
-    @Test("the key of a renamed beacon gets the new name, also if the table has it already", arguments: [false, true])
+    @Test("a renaming also renames the key, even if the table is already changed", arguments: [false, true])
     func renamesKeys(isInTable: Bool) throws {
         let (folder, file, key) = try keyedFleet()
         if isInTable { try folder.file("t.csv", text: Self.table("hall").replacing("b2", with: "door")) }
@@ -158,7 +158,7 @@ struct FleetRenamingTests {
         #expect(report.made == [] && report.kept.count == 5)
     }
 
-    @Test("a key with the new name that is another one is not replaced, and nothing is renamed")
+    @Test("a different key with the new name is kept, and nothing is renamed")
     func keepsOtherKeys() throws {
         let (folder, file, key) = try keyedFleet()
         try Files.createSecret(folder.place("keys/door.key"), with: Array("other".utf8))
@@ -168,7 +168,7 @@ struct FleetRenamingTests {
         #expect(String(decoding: try Files.read(folder.place("t.csv")), as: UTF8.self) == Self.table("hall"))
     }
 
-    @Test("check and an export name a beacon whose key is missing")
+    @Test("check and export report a beacon without a key")
     func namesMissingKeys() throws {
         let (folder, file, _) = try keyedFleet()
         let sentence =
@@ -182,7 +182,7 @@ struct FleetRenamingTests {
         #expect(files.problems.map(\.severity) == [.warning])
     }
 
-    @Test("one beacon may move without a question")
+    @Test("moving one beacon needs no request")
     func allowsOneBeaconToMove() throws {
         let (folder, file, _) = try renamedSite()
         let text = Self.table("hall").replacing("\"hall\";b5", with: "\"yard\";b5")
@@ -193,7 +193,7 @@ struct FleetRenamingTests {
     }
 
     @Test(
-        "a name that was changed in a table gets its identities back, also after it was renumbered",
+        "renaming a group in the lock restores its identities, even after renumbering",
         arguments: [false, true])
     func renamesAGroupInTheLock(isRenumbered: Bool) throws {
         let (folder, file, before) = try renamedSite()
@@ -207,7 +207,7 @@ struct FleetRenamingTests {
         #expect(lock.contains("\"Halle~1\"") == isRenumbered, "\(lock)")
     }
 
-    @Test("a beacon that was renamed in a table, and renumbered, gets its identity back")
+    @Test("renaming a beacon in the lock restores its identity, even after renumbering")
     func renamesBeaconsInTheLock() throws {
         let (folder, file, before) = try renamedSite()
         try folder.file("t.csv", text: Self.table("hall").replacing("b2", with: "door"))
@@ -217,7 +217,7 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
     }
 
-    @Test("the numbers of a group that are not counted in it come back with its name")
+    @Test("renaming a group restores its major numbers if they are counted within the fleet")
     func renamesMajors() throws {
         let folder = try TemporaryFolder()
         let text = Self.fleet("{ \"csv\": \"t.csv\" }").replacing("\"within\": \"site\"", with: "\"within\": \"fleet\"")
@@ -234,7 +234,7 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
     }
 
-    @Test("a renaming changes the table and the lock, and nothing else in them")
+    @Test("a renaming changes only the names in the table and the lock")
     func renamesTables() throws {
         let (folder, file, before) = try renamedSite()
         try folder.file("t.csv", text: Self.table("hall"))
@@ -248,7 +248,7 @@ struct FleetRenamingTests {
         #expect(generation.renumbered == [] && generation.changes.added == 0 && generation.changes.retired == [])
     }
 
-    @Test("a renaming changes the names in a fleet file, at every place of a path")
+    @Test("a renaming changes the names in a fleet file at every level of a group path")
     func renamesLists() throws {
         let folder = try TemporaryFolder()
         let groups = """
@@ -271,7 +271,7 @@ struct FleetRenamingTests {
     }
 
     @Test(
-        "a name that cannot be changed is refused with the reason",
+        "a name that cannot be changed is refused with a reason",
         arguments: [
             ("hal", "west", "\"hal\" is neither a group nor a beacon of the fleet or its lock; did you mean \"hall\"?"),
             ("b1", "b2", "the fleet has both \"b1\" and \"b2\""),
@@ -315,14 +315,14 @@ struct FleetRenamingTests {
         #expect(error?.description == message)
     }
 
-    @Test("text is not written to a file whose name promises a picture", arguments: ["x.png", "x.PDF", "x.xlsx"])
+    @Test("text is not written to a file with the extension of a picture", arguments: ["x.png", "x.PDF", "x.xlsx"])
     func refusesPictures(name: String) throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: FleetStoreError.self) { try ExportFile.write("text", to: folder.place(name)) }
         #expect(error?.kind == .request && !Files.exists(folder.place(name)))
     }
 
-    @Test("an export has the column names of the table, where they do not mean something else")
+    @Test("an export uses the table's column names unless they have another meaning")
     func namesColumns() throws {
         let folder = try TemporaryFolder()
         let table =

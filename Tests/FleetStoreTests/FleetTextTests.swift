@@ -21,7 +21,7 @@ struct FleetTextTests {
         """
     }
 
-    @Test("generating tells what became of the files, and lists names that changed")
+    @Test("the report of a generation counts the files and lists changed names")
     func reportsTheGenerationAsTextAndJSON() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text("{ \"name\": \"a\" }, { \"name\": \"b\" }"))
@@ -40,7 +40,7 @@ struct FleetTextTests {
                 + "\"released\":[]}")
     }
 
-    @Test("a beacon that is as it should be has a row only where all are asked for")
+    @Test("a beacon in good condition has a row only if all beacons are requested")
     func reportsTheConditionAsTextAndJSON() {
         let beacons = ["a", "b"].map { FleetManifest.Beacon(name: $0, profileHash: "0", advertisements: []) }
         let stranger = BeaconReport(InstanceStatus(name: "x\u{1B}", adapter: "hci0", state: .onAir), from: "pi-9")
@@ -61,7 +61,7 @@ struct FleetTextTests {
         #expect(json.contains("\"problems\":[\(problem)]"))
     }
 
-    @Test("keys: a line with how many, names for programs, and who lacks a public key")
+    @Test("the report of keys counts them, and lists beacons without a public key")
     func reportsKeysAsTextAndJSON() {
         let keys = FleetKeys(of: NamedFleet(path: "f.json"), in: "k")
         var report = FleetKeys.Report()
@@ -77,7 +77,7 @@ struct FleetTextTests {
                 == FleetStoreError(.missing, "k/: the public keys of 6 beacons are missing: d, e, f, g, h, …"))
     }
 
-    @Test("an id's search tells beacon, place and times")
+    @Test("the result of an id search has beacon, place and times")
     func reportsASearchAsTextAndJSON() throws {
         let folder = try TemporaryFolder()
         let line = """
@@ -97,7 +97,7 @@ struct FleetTextTests {
     }
 
     @Test(
-        "a selection keeps what satisfies every part",
+        "a selection keeps the beacons that satisfy all conditions",
         arguments: [
             (BeaconSelection(), "a b c"), (BeaconSelection(names: ["c", "a"]), "a c"),
             (BeaconSelection(sites: ["m"]), "a b"), (BeaconSelection(groups: ["m/g", "n"]), "a c"),
@@ -108,7 +108,7 @@ struct FleetTextTests {
     }
 
     @Test(
-        "what no beacon has is refused by its name",
+        "an unknown name in a selection is refused with a suggestion",
         arguments: [
             (BeaconSelection(names: ["x"]), "--beacon x: there is no beacon of that name in f; did you mean \"a\"?"),
             (BeaconSelection(sites: ["g"]), "--site g: there is no site of that name in f; did you mean \"m\"?"),

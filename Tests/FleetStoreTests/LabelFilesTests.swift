@@ -14,7 +14,7 @@ struct LabelFilesTests {
         return LabelSheet(beacons)
     }
 
-    @Test("one page keeps the name, several have numbers that sort as the pages do")
+    @Test("a single page keeps the file name; several pages get numbers that sort in page order")
     func namesPages() {
         let one = LabelFiles(Self.sheet(pages: 1), output: "l.svg")
         #expect(one.names == "l.svg")
@@ -24,7 +24,7 @@ struct LabelFilesTests {
         #expect(LabelFiles(Self.sheet(pages: 2), output: "l.pdf").names == "l.pdf")
     }
 
-    @Test("each page becomes a file, and what is there already is replaced")
+    @Test("each page is written to a file, and existing files are replaced")
     func writesPages() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("l-1.svg", text: "old")
@@ -37,7 +37,7 @@ struct LabelFilesTests {
         }
     }
 
-    @Test("labels are not written to a name that promises another kind of picture", arguments: [1, 2])
+    @Test("labels are not written to a file with the extension of another picture format", arguments: [1, 2])
     func refusesPictures(pages: Int) throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: FleetStoreError.self) {
@@ -46,7 +46,7 @@ struct LabelFilesTests {
         #expect(error?.kind == .request && Files.names(in: folder.path).isEmpty)
     }
 
-    @Test("a place where no file can be is refused, and says why")
+    @Test("an output path that cannot be a file is refused with a reason")
     func refusesAnOutputThatCannotBeAFile() throws {
         let folder = try TemporaryFolder()
         let missing = folder.place("none/l.svg")

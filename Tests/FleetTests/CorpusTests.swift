@@ -32,7 +32,7 @@ struct FleetCorpusTests {
         return problems + faults + allocation.check().problems
     }
 
-    @Test("is there")
+    @Test("the corpus is complete")
     func isComplete() {
         #expect(Self.good.count >= 12)
         #expect(Self.bad.count >= 40)
@@ -40,29 +40,29 @@ struct FleetCorpusTests {
         #expect(Self.samples.count == 3)
     }
 
-    @Test("good files have no error", arguments: good)
+    @Test("good files have no errors", arguments: good)
     func acceptsGood(_ file: File) {
         #expect(Self.problems(file).filter(\.isError) == [])
     }
 
-    @Test("samples give no warnings either", arguments: samples)
+    @Test("sample files have no warnings", arguments: samples)
     func samplesAreClean(_ file: File) {
         #expect(Self.problems(file) == [])
     }
 
-    @Test("bad files are refused for their one fault", arguments: bad + semantic)
+    @Test("bad files are refused for exactly their intended fault", arguments: bad + semantic)
     func refusesBad(_ file: File) {
         let errors = Self.problems(file).filter(\.isError)
         #expect(errors.count == 1, "\(errors)")
     }
 
-    @Test("the schema file is what the program prints")
+    @Test("the schema file equals the printed schema")
     func schemaIsCurrent() {
         let isCurrent = Repository.text("profiles/schema/fleet.schema.json") == Fleet.schema
         #expect(isCurrent, "write the file again with `pharos fleet schema`")
     }
 
-    @Test("what `fleet init` writes is good wherever it lies", arguments: FleetSample.allCases)
+    @Test("files written by `fleet init` are valid in any directory", arguments: FleetSample.allCases)
     func writesSamples(_ sample: FleetSample) throws {
         #expect(!sample.text.contains("$schema"))
         let made = MadeFleet.decode(sample.text, tables: sample.table.map { [$0.name: $0.text] } ?? [:])

@@ -34,7 +34,7 @@ struct IntervalSpreadTests {
         return found
     }
 
-    @Test("each beacon has an interval of its own between the ends, the one that the planner gives its profile")
+    @Test("each beacon has its own interval within the spread, derived from its name")
     func allocates() throws {
         let intervals = try Self.intervals(Self.text(Self.spread))
         #expect(intervals.count == 40)
@@ -47,14 +47,14 @@ struct IntervalSpreadTests {
         #expect(Set(intervals.values.map { $0[0] }).count > 25, "too few different intervals")
     }
 
-    @Test("another beacon more changes no other's interval")
+    @Test("adding a beacon does not change the intervals of others")
     func keepsIntervalsWhenABeaconIsAdded() throws {
         let before = try Self.intervals(Self.text(Self.spread, count: 10))
         let after = try Self.intervals(Self.text(Self.spread, count: 11))
         for (name, own) in before { #expect(after[name] == own) }
     }
 
-    @Test("a group has a spread of its own, or one interval for all; the nearest holds")
+    @Test("a group may have its own spread or one interval; the innermost applies")
     func overrides() throws {
         let groups = #"""
             "groups": [ { "name": "n", "intervalSpread": { "fromMs": 400, "toMs": 420 }, "beacons": [ { "name": "x" } ] },
@@ -66,7 +66,7 @@ struct IntervalSpreadTests {
     }
 
     @Test(
-        "what cannot be",
+        "invalid spreads are refused",
         arguments: [
             (
                 #""defaults": { "intervalSpread": { "fromMs": 900, "toMs": 900.5 } },"#,
@@ -88,7 +88,7 @@ struct IntervalSpreadTests {
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
 
-    @Test("one that nothing uses is a slip of the pen")
+    @Test("a spread that nothing uses is refused")
     func refusesUnused() {
         let problems = MadeFleet.problems(Self.text(Self.spread, uses: "${ms}"))
         #expect(

@@ -43,7 +43,7 @@ struct ManualRuleTests {
     private static let rules = #""identities": { "major": { "per": "site" }, "minor": { "within": "site" } }"#
     private static let defaults = #""defaults": { "variables": { "interval": 500, "page": "p" } }"#
 
-    @Test("beacons have the order of the file, those of a group before those of the groups in it; tables' groups last")
+    @Test("beacons are in file order, direct members before subgroups, and numbers follow the groups")
     func ordersBeacons() throws {
         let made = try Self.make(
             """
@@ -62,7 +62,7 @@ struct ManualRuleTests {
         #expect(["a", "b", "c"].map(later.numbers) == ["1 1", "2 1", "1 2"])
     }
 
-    @Test("the next number is above the highest that was ever given out, until there is none above")
+    @Test("the next number is above the highest ever assigned, until none is left above it")
     func countsUpwards() throws {
         func names(_ names: [String]) -> String {
             let beacons = names.map { "{ \"name\": \"\($0)\" }" }.joined(separator: ", ")
@@ -77,7 +77,7 @@ struct ManualRuleTests {
         #expect(["a", "c"].map(second.numbers) == ["1 65534", "1 0"])
     }
 
-    @Test("a beacon that is counted in another part has a new identity there, and its old one when it is back")
+    @Test("a beacon moved to another group gets a new identity, and its old one when it returns")
     func movesBeacons() throws {
         func place(_ site: String) -> String {
             """
@@ -93,7 +93,7 @@ struct ManualRuleTests {
         #expect(third.allocation.identities == first.allocation.identities)
     }
 
-    @Test("variables are bound late: those that one needs have the beacon's own values")
+    @Test("variables within variables use the beacon's own values")
     func bindsLate() throws {
         let made = try Self.make(
             """
@@ -106,7 +106,7 @@ struct ManualRuleTests {
         #expect(made.sends("c", "\"https://e.org/d1\""))
     }
 
-    @Test("an empty cell leaves the value to the group, and a number is one only where numbers can stand")
+    @Test("an empty cell uses the group's value, and cells are numbers only where numbers are allowed")
     func readsCells() throws {
         let made = try Self.make(
             """
@@ -117,7 +117,7 @@ struct ManualRuleTests {
         #expect(made.sends("b", "\"intervalMs\": 200,") && made.sends("b", "\"https://e.org/p\""))
     }
 
-    @Test("an empty cell without another value, and a variable that nothing uses, are refused")
+    @Test("an empty cell without a default and an unused variable are refused")
     func refusesUnsetAndUnusedVariables() {
         let open = MadeFleet.problems(
             "{ \(Self.template), \(Self.rules), \"beacons\": { \"csv\": \"t.csv\" } }",

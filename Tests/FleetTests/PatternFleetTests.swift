@@ -19,7 +19,7 @@ struct PatternFleetTests {
         """#
     }
 
-    @Test("are filled from variables, and the manifest has them")
+    @Test("are filled from variables and written to the manifest")
     func generates() throws {
         let made = try #require(MadeFleet.decode(Self.fleet(controller: "raspberry-pi")).fleet)
         let (allocation, faults) = FleetAllocation.make(made, lock: nil, now: MadeFleet.now)
@@ -36,7 +36,7 @@ struct PatternFleetTests {
         #expect(all.manifest.contains(#""pattern":[{"intervalMs":100,"forS":2},{"intervalMs":2000,"forS":8}]"#))
     }
 
-    @Test("are refused where the controller cannot send them")
+    @Test("are refused if the controller cannot send them")
     func refuses() {
         #expect(MadeFleet.problems(Self.fleet(controller: "raspberry-pi")) == [])
         let more = #", { "type": "eddystone-tlm", "intervalMs": 5000 }"#

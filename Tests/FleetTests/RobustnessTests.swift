@@ -4,7 +4,7 @@ import Testing
 
 @testable import Fleet
 
-@Suite("Whatever a file holds")
+@Suite("Robustness against damaged fleet files")
 struct RobustnessTests {
     /// Runs a fleet through all steps, from its octets to its files.
     private static func runThrough(_ fleet: [UInt8], table: [UInt8]) {
@@ -44,7 +44,7 @@ struct RobustnessTests {
         return octets
     }
 
-    @Test("nothing stops the program, and what passes is good", arguments: 1...150)
+    @Test("mutated files do not crash the program, and accepted files give a valid fleet", arguments: 1...150)
     func survives(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let sample = FleetSample.allCases.randomElement(using: &random) ?? .museum
@@ -58,7 +58,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("values of other kinds in every place of a fleet file", arguments: FleetSample.allCases)
+    @Test("values of other types do not crash the program", arguments: FleetSample.allCases)
     func replacesValues(sample: FleetSample) {
         let table = Array((FleetSample.carPark.table?.text ?? "").utf8)
         guard let root = JSONDocument.parse(Array(sample.text.utf8)).root else { return }
@@ -82,7 +82,7 @@ struct RobustnessTests {
         }
     }
 
-    @Test("variables that double each other end", arguments: [70])
+    @Test("variables that double each other are bounded", arguments: [70])
     func boundsVariablesThatDoubleEachOther(depth: Int) {
         let variables = (0..<depth).map { "\"v\($0)\": \"${v\($0 + 1)}${v\($0 + 1)}\"" } + ["\"v\(depth)\": \"x\""]
         let text = """

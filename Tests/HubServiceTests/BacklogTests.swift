@@ -7,7 +7,7 @@ import Testing
 
 /// The data that a listener keeps until a broker has received it, with crashes and a long absence of the broker.
 /// Tests/Oracles/test_listen_service.py has the same tests with real programs.
-@Suite("What waits for a broker") struct BacklogTests {
+@Suite("Events that wait for a broker") struct BacklogTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("after a thousand sudden ends no event is lost, and none has two ids")
+    @Test("after a thousand crashes no event is lost or has two ids")
     func suddenEnds() throws {
         var chance = Chance(state: 13)
         var broker = Broker()
@@ -101,7 +101,7 @@ import Testing
         #expect(ledger.waitingCount(for: EventLedger.broker) == 0 && ledger.dropped == 0)
     }
 
-    @Test("a day without a broker loses nothing")
+    @Test("no event is lost during a day without a broker")
     func day() throws {
         let (file, minutes) = (folder.place("hall.db"), 24 * 60)
         var (ledger, spool) = (open(file), Outbox(path: file + ".spool", of: "sightings"))

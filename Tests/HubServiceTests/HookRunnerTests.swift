@@ -11,7 +11,7 @@ import Testing
             zone: "desk", beacon: nil)
     }
 
-    @Test("four run at a time, 1,000 wait, and the oldest of more are dropped with one warning")
+    @Test("four programs run, 1,000 wait, and of more the oldest are dropped with one warning")
     func flood() {
         let runner = HookRunner()
         defer { runner.end() }
@@ -30,7 +30,7 @@ import Testing
         #expect(results.count { if case .warning = $0 { true } else { false } } == 1)
     }
 
-    @Test("an event is completed when the last of its programs has ended, however it ended")
+    @Test("an event is completed when all its programs have ended, even with failures")
     func completion() throws {
         let folder = try TemporaryFolder()
         let runner = HookRunner()
@@ -53,7 +53,7 @@ import Testing
         #expect(String(decoding: try Files.read(place), as: UTF8.self) == "{\"id\":\"a-7\"}\ndesk/enter//\n")
     }
 
-    @Test("Words can contain texts of the event, which stay one argument")
+    @Test("event texts filled into arguments remain single arguments")
     func wordsAreFilled() {
         let words = HookWords(
             #"{"event":"enter","zone":"desk","beacon":"key","content":{"title":"Hi; rm -rf ${zone}"},"#

@@ -18,14 +18,14 @@ import Zones
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("good files and samples are read without a word", arguments: good)
+    @Test("good files and samples are read without problems or warnings", arguments: good)
     func readsGood(_ file: RepositoryFile) throws {
         let path = try folder.file("hall.json", file.octets)
         let hub = try HubFile(path: path)
         #expect(hub.warnings == [])
     }
 
-    @Test("bad files are refused for their one fault and nothing else", arguments: bad)
+    @Test("bad files are refused for exactly their intended fault", arguments: bad)
     func refusesBad(_ file: RepositoryFile) throws {
         let path = try folder.file("hall.json", file.octets)
         do {
@@ -41,12 +41,12 @@ import Zones
         }
     }
 
-    @Test("the schema file is what the program prints")
+    @Test("the schema file equals the printed schema")
     func schemaIsCurrent() {
         #expect(RepositoryFile("profiles/schema/listener.schema.json").text == HubFile.schema)
     }
 
-    @Test("faults of the receiver and of its zones are told together")
+    @Test("problems of the receiver and of its zones are reported together")
     func everyFault() throws {
         let text = #"{"version": 1, "name": "a b", "strangers": "list", "zones": [{"name": "x"}], "hooks": [{}]}"#
         let path = try folder.file("hall.json", Array(text.utf8))
@@ -54,7 +54,7 @@ import Zones
         #expect(error?.messages.count == 4, "\(error?.messages ?? [])")
     }
 
-    @Test("who can never be inside is told")
+    @Test("a zone that a beacon can never enter gets a warning")
     func warnings() throws {
         let text = """
             {"version": 1, "name": "hall", "known": [{"name": "phone", "address": "C0:01:02:03:04:05"}],
@@ -69,7 +69,7 @@ import Zones
         #expect(hub.warnings[1].hasSuffix("needs ephemeral ids, but phone has no key for them"))
     }
 
-    @Test("a zone with a distance around a phone is told, and so is one that needs its ephemeral ids")
+    @Test("a zone around a phone gets a warning if it needs a distance or ephemeral ids")
     func phones() throws {
         try Files.replaceSecret(folder.place("phone.key"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
         let text = """
@@ -85,7 +85,7 @@ import Zones
     }
 
     @Test(
-        "a zone around devices that state no power at 1 m is told, unless it has a level",
+        "a distance zone around devices that state no power at 1 m gets a warning",
         arguments: [
             (#""localName": "tag""#, "a local name"), (#""service": "0xFFF6""#, "a service"),
             (#""service": "0xFEAA""#, nil), (#""uid": {"namespace": "8b0ca750095477cb3e77"}"#, nil),
@@ -118,7 +118,7 @@ import Zones
         {"id": "saw", "name": "Saw", "beacon": "address:C0:01:02:03:04:05"}]}
         """
 
-    @Test("the items of an inventory are known by their ids", arguments: ["tools", "shed"])
+    @Test("the items of an inventory are recognized by their ids", arguments: ["tools", "shed"])
     func inventory(tag: String) throws {
         let hub = try hub(of: Self.tools, tag: tag)
         #expect(hub.known.beacons.map(\.name) == ["drill-7", "saw"])
@@ -132,7 +132,7 @@ import Zones
         #expect(hub.warnings.count == (tag == "tools" ? 1 : 0), "\(hub.warnings)")
     }
 
-    @Test("what is wrong in an inventory is told with its place there")
+    @Test("a problem in an inventory is reported at its place there")
     func badInventory() throws {
         let error = #expect(throws: ListenerServiceError.self) {
             try hub(of: Self.tools.replacing("\"drill-7\"", with: "\"saw\""))
@@ -153,7 +153,7 @@ import Zones
         }
     }
 
-    @Test("a hook is for its event and its zone")
+    @Test("a hook matches only its event and its zone")
     func hooks() throws {
         let rule = HookRule(event: .enter, zone: "desk", run: ["true"])
         #expect(rule.matches(.enter, zone: "desk") && !rule.matches(.exit, zone: "desk"))
@@ -162,7 +162,7 @@ import Zones
     }
 
     /// SIGHUP must not hang a listener.
-    @Test("a pipe in the place of a file that is read again, or that another file names, is refused at once")
+    @Test("a named pipe instead of a listener file or a file it names is refused immediately")
     func pipes() throws {
         let pipe = folder.place("pipe.json")
         try #require(unsafe mkfifo(pipe, 0o600) == 0)

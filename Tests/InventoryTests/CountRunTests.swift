@@ -59,7 +59,7 @@ import Testing
         return (run, output)
     }
 
-    @Test("a recording is counted, and the log gives the report")
+    @Test("counting a recording gives a log and a report of found and missing items")
     func replay() throws {
         let (run, output) = try run([recording("walk.btsnoop", [0, 1], seconds: 8)])
         #expect(output.found.map(\.item.id) == ["item-1", "item-2"])
@@ -73,7 +73,7 @@ import Testing
             report.summaryText(of: "tools.json").hasSuffix("2 of 3 found, 1 missing.\n  item-3  Thing 3  missing\n"))
     }
 
-    @Test("an item that another person has found is not reported again")
+    @Test("an item already found by another person is not reported again")
     func secondPart() throws {
         _ = try run([recording("first.btsnoop", [0], seconds: 6)])
         let (run, output) = try run([recording("second.btsnoop", [0, 2], seconds: 6)], by: "ben")
@@ -82,7 +82,7 @@ import Testing
         #expect(try run.report()?.by == ["ana", "ben"])
     }
 
-    @Test("a finished count keeps its report, and the next count starts anew")
+    @Test("a finished count keeps its report, and the next count starts empty")
     func finish() throws {
         _ = try run([recording("walk.btsnoop", [0], seconds: 6)])
         let name = try store.finish(try store.read(), by: "ana", name: nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(report.changes.map(\.kind) == [.foundAgain, .stillMissing, .removed])
     }
 
-    @Test("finish ends the last open count, and names counts that are not open")
+    @Test("finish ends the last open count, and lists counts that are not open")
     func finishesOpenCounts() throws {
         let inventory = try store.read()
         for name in ["eins", "zwei"] { _ = try store.begin(inventory, by: "ana", name: name) }
@@ -110,7 +110,7 @@ import Testing
         #expect(none?.messages.first?.contains("no count is open") == true)
     }
 
-    @Test("the listing has the states of the last count")
+    @Test("the listing has the item states of the last count")
     func listing() throws {
         let (run, _) = try run([recording("walk.btsnoop", [0], seconds: 6)])
         let report = try run.report()
@@ -122,7 +122,7 @@ import Testing
         #expect(InventoryListing(Inventory(name: "empty"), nil, onlyMissing: false).text == "empty has no items yet.\n")
     }
 
-    @Test("the beacon that is held to the receiver is found, unless it belongs to another item")
+    @Test("the beacon next to the receiver is chosen, unless it belongs to another item")
     func nearest() throws {
         func pick(_ inventory: Inventory, rssi: Int8) throws -> NearestPick.Answer {
             let listener = NearestListener(
@@ -137,7 +137,7 @@ import Testing
         #expect(taken?.kind == .request)
     }
 
-    @Test("a journal that names another count writes nothing elsewhere, and a damaged one does not end the others")
+    @Test("a forged journal writes nothing outside its count, and a damaged one does not stop others")
     func forgedJournals() throws {
         _ = try run([try recording("walk.btsnoop", [0], seconds: 5)])
         _ = try store.finish(try store.read(), by: "ana", name: nil)
@@ -161,7 +161,7 @@ import Testing
         #expect(store.countNames.count == 5)
     }
 
-    @Test("a pipe among the logs of a count is a damaged log")
+    @Test("a named pipe among the logs of a count is reported as a damaged log")
     func pipeAmongLogs() throws {
         _ = try run([try recording("walk.btsnoop", [0], seconds: 5)])
         let name = try #require(store.countNames.last)

@@ -16,7 +16,7 @@ struct FolderReplacementTests {
         return try replacement.commit()
     }
 
-    @Test("a folder that is not there yet is made")
+    @Test("a missing folder is created")
     func makes() throws {
         let folder = try TemporaryFolder()
         let outcome = try Self.replace(folder.place("out"), ["a": [1], "b": []])
@@ -25,14 +25,14 @@ struct FolderReplacementTests {
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("an empty folder is one, too")
+    @Test("an empty folder is created")
     func makesAnEmptyFolder() throws {
         let folder = try TemporaryFolder()
         _ = try Self.replace(folder.place("out"), [:])
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("files come, go and change, and nothing is left beside the folder")
+    @Test("files are added, removed and changed, and no temporary files remain")
     func replaces() throws {
         let folder = try TemporaryFolder()
         for (name, octets) in [("kept", [UInt8](repeating: 7, count: 9)), ("changed", [1]), ("gone", [2])] {
@@ -47,7 +47,7 @@ struct FolderReplacementTests {
         #expect((again.written, again.unchanged, again.removed) == (0, 3, 0))
     }
 
-    @Test("until it is committed, and when it is discarded, the folder is as it was")
+    @Test("the folder is unchanged before commit and after discard")
     func discards() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("out/a", [1])
@@ -60,7 +60,7 @@ struct FolderReplacementTests {
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("what a killed process has left is removed")
+    @Test("leftovers of a killed process are removed")
     func removesLeftovers() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("out/a", [1])
@@ -69,7 +69,7 @@ struct FolderReplacementTests {
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("of two at once the second to commit is refused, and the first stays whole", arguments: [true, false])
+    @Test("the second of two concurrent commits is refused, and the first remains complete", arguments: [true, false])
     func refusesTheSecondConcurrentCommit(exists: Bool) throws {
         let folder = try TemporaryFolder()
         if exists { _ = try folder.file("out/a", [1]) }
@@ -85,7 +85,7 @@ struct FolderReplacementTests {
         #expect(Files.names(in: folder.path) == ["out"])
     }
 
-    @Test("a file is no folder, and a folder needs one around it")
+    @Test("a file instead of a folder, and a missing parent folder, are refused")
     func refuses() throws {
         let folder = try TemporaryFolder()
         _ = try folder.file("file", [])
@@ -96,7 +96,7 @@ struct FolderReplacementTests {
     }
 
     @Test(
-        "a file written in pieces is the same, wherever it begins to differ",
+        "a file written in pieces has the wanted content, wherever it differs from the old one",
         arguments: [
             (0, 0), (0, 5), (5, 5), (300_000, 300_000), (300_000, 0), (300_000, 299_999), (299_999, 300_000),
             (10, 300_000),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Work that threads share")
 struct OrderedWorkTests {
-    @Test("pieces come in their order, whoever makes them", arguments: [1, 2, 7])
+    @Test("pieces are returned in order, whichever thread makes them", arguments: [1, 2, 7])
     func keepsTheOrder(threads: Int) throws {
         let work = try OrderedWork(pieces: 500, window: 5, threads: threads) { number in
             if number % 17 == 0 { _ = try? Poller.wait([], milliseconds: 2) }
@@ -15,7 +15,7 @@ struct OrderedWorkTests {
         #expect(taken == Array(0..<500))
     }
 
-    @Test("nobody works further ahead than the window")
+    @Test("threads work no further ahead than the window")
     func worksNoFurtherAheadThanTheWindow() throws {
         let made = Mutex(0)
         let work = try OrderedWork(pieces: .max, window: 3, threads: 4) { number in
@@ -31,7 +31,7 @@ struct OrderedWorkTests {
         #expect(work.next() == nil)
     }
 
-    @Test("a taker that waits for too long is told")
+    @Test("a piece that is not made in time is reported as late")
     func reportsALatePiece() throws {
         let gate = Monitor(false)
         let work = try OrderedWork(pieces: 1, window: 1) { _ in gate.wait { $0 ? true : nil } ?? false }
@@ -50,7 +50,7 @@ struct OrderedWorkTests {
         }
     }
 
-    @Test("no pieces are over at once")
+    @Test("work without pieces ends immediately")
     func endsWithoutPieces() throws {
         #expect(try OrderedWork(pieces: 0, window: 1) { $0 }.next() == nil)
     }

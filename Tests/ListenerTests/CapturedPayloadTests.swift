@@ -35,7 +35,7 @@ struct CapturedPayloadTests {
     private static let setData: [UInt8] =
         [0x01, 0x08, 0x20, 0x20, 0x03, 0x02, 0x01, 0x06] + [UInt8](repeating: 0, count: 28)
 
-    @Test("a report tells when, from whom and how strong")
+    @Test("a report has time, sender and signal strength")
     func describesReports() throws {
         let payloads = try Self.payloads([Self.report(), Self.report(rssi: 0x7F)])
         #expect(payloads.map(\.data.octets) == [[2, 1, 6], [2, 1, 6]])
@@ -52,7 +52,7 @@ struct CapturedPayloadTests {
         #expect(line.hasSuffix("\"rssi\":null}"))
     }
 
-    @Test("a command that sets data tells its name")
+    @Test("a command that sets data has its name")
     func describesCommands() throws {
         let payload = try #require(try Self.payloads([Self.setData]).first)
         #expect(payload.data.octets == [2, 1, 6])
@@ -62,7 +62,7 @@ struct CapturedPayloadTests {
                 "\"source\":\"command\",\"command\":\"LE Set Advertising Data\"}"))
     }
 
-    @Test("other packets hold no payload, and what could not be decoded is counted")
+    @Test("other packets have no payload, and packets that cannot be decoded are counted")
     func countsRecords() throws {
         var tally = CaptureTally()
         let reset: [UInt8] = [0x01, 0x03, 0x0C, 0x00]
@@ -81,7 +81,7 @@ struct CapturedPayloadTests {
         return [0x04, 0x3E, UInt8(report.count)] + report
     }
 
-    @Test("the PDU type decides how long the data may be")
+    @Test("the PDU type determines the maximum data length")
     func judgesByType() throws {
         let long = [40, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 37)
         let payloads = try Self.payloads([Self.extended(0, long), Self.extended(0x10, long)])
@@ -91,7 +91,7 @@ struct CapturedPayloadTests {
                 == ["no rule is broken (judged as an extended advertisement, at most 1650 bytes)"])
     }
 
-    @Test("an extended advertisement in pieces is put together before it is judged")
+    @Test("a fragmented extended advertisement is reassembled before it is checked")
     func putsPiecesTogether() throws {
         let data = [200, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 197)
         let (first, rest) = (Array(data.prefix(100)), Array(data.dropFirst(100)))
@@ -104,7 +104,7 @@ struct CapturedPayloadTests {
         #expect(tally.warnings == ["the last piece of 1 extended advertisement is missing"])
     }
 
-    @Test("the sender is not to blame for data that the receiver lost")
+    @Test("data that the receiver truncated is not reported as a sender's fault")
     func acceptsCutData() throws {
         let payload = try #require(try Self.payloads([Self.extended(0x40, [9, 0xFF, 1, 2])]).first)
         #expect(payload.isCut && PayloadDescription(payload).isClean)
@@ -116,7 +116,7 @@ struct CapturedPayloadTests {
         [0x01, UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8), UInt8(parameters.count)] + parameters
     }
 
-    @Test("data that a host sets in pieces is put together, and the limit is that of the set's PDUs")
+    @Test("data set in fragments is reassembled, and the limit is that of the set's PDU")
     func putsCommandsTogether() throws {
         let data = [60, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 57)
         func piece(_ operation: UInt8, _ octets: some Collection<UInt8>) -> [UInt8] {
@@ -132,7 +132,7 @@ struct CapturedPayloadTests {
     }
 
     @Test(
-        "a command of a wrong length is named",
+        "a command with a wrong length is reported with its name",
         arguments: [
             (
                 command(0x2008, [3, 2, 1, 6]),
@@ -162,7 +162,7 @@ struct CapturedPayloadTests {
         #expect(JSONValue.record(description.members).line.contains("\"rule\":\"hci-command-length\""))
     }
 
-    @Test("a malformed report is counted")
+    @Test("malformed reports are counted")
     func countsMalformedEvents() throws {
         var tally = CaptureTally()
         for record in try Self.records([[0x04, 0x3E, 0x03, 0x02, 0x01, 0x03]]) { _ = tally.take(record) }

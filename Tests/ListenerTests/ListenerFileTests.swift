@@ -15,19 +15,19 @@ import Testing
     static let semantic = RepositoryFile.all(in: "Tests/Corpus/listeners/semantic")
     static let samples = RepositoryFile.all(in: "profiles/listeners")
 
-    @Test("there is a corpus")
+    @Test("the corpus is complete")
     func isComplete() {
         #expect(Self.good.count >= 8 && Self.bad.count >= 50 && Self.semantic.count >= 6 && !Self.samples.isEmpty)
     }
 
-    @Test("good files and samples are read without a word", arguments: good + samples)
+    @Test("good files and samples are read without problems or warnings", arguments: good + samples)
     func readsGood(_ file: RepositoryFile) {
         let (listener, problems) = ListenerFile.decode(file.octets)
         #expect(listener != nil)
         #expect(problems.isEmpty, "\(problems)")
     }
 
-    @Test("bad files are refused for their one fault and nothing else", arguments: bad + semantic)
+    @Test("bad files are refused for exactly their intended fault", arguments: bad + semantic)
     func refusesBad(_ file: RepositoryFile) {
         let (listener, problems) = ListenerFile.decode(file.octets)
         #expect(listener == nil)
@@ -35,7 +35,7 @@ import Testing
         #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
     }
 
-    @Test("every key comes where it belongs")
+    @Test("every key is read into its property")
     func everything() throws {
         let file = RepositoryFile("Tests/Corpus/listeners/good/everything.json")
         let listener = try #require(ListenerFile.decode(file.octets).file)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "what is said names the place and what was meant",
+        "messages name the place and suggest a correction",
         arguments: [
             ("bad/unknown-key", "the key \"knwon\" is not known; did you mean \"known\"?"),
             ("bad/known-flet", "known[0].flet: the key \"flet\" is not known; did you mean \"fleet\"?"),

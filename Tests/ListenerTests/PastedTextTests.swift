@@ -3,7 +3,7 @@ import HCI
 import Listener
 import Testing
 
-@Suite("Text that people paste")
+@Suite("Pasted text")
 struct PastedTextTests {
     private static let iBeacon = "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
     private static let event = "043e2a02010301010000c0ffee1e" + iBeacon + "c4"
@@ -32,7 +32,7 @@ struct PastedTextTests {
     }
 
     @Test(
-        "one payload, however it is written",
+        "one payload is read in every notation",
         arguments: [
             iBeacon, "\u{FEFF}" + iBeacon, iBeacon + "\r\n", "0x" + iBeacon.uppercased(), event, "\u{FEFF}" + event,
             String(event.dropFirst(2)), "01082020" + parameters, "082020" + parameters,
@@ -46,7 +46,7 @@ struct PastedTextTests {
         #expect(faults == [])
     }
 
-    @Test("a command of hcitool from any point on, and a list as in a program")
+    @Test("an hcitool command is read from any word on, and a list as in source code")
     func readsCommandsFromAnyPoint() throws {
         let words = "sudo hcitool -i hci0 cmd 0x08 0x0008 " + (try Self.spaced(Self.parameters))
         let parts = words.split(separator: " ")
@@ -61,7 +61,7 @@ struct PastedTextTests {
         #expect(Self.read("hcitool cmd 0x08 0x0008 3 2 1 6 && hcitool cmd 0x08 0x000a 01").data == ["020106"])
     }
 
-    @Test("what hcitool prints about a command and its answer")
+    @Test("the output of hcitool for a command and its answer is read")
     func readsEchoes() throws {
         let rows = try Self.spaced(Self.parameters).uppercased().split(separator: " ")
         let text = """
@@ -75,7 +75,7 @@ struct PastedTextTests {
         #expect(Self.read(text).faults == [])
     }
 
-    @Test("packets of hcidump over several lines, with or without times")
+    @Test("hcidump packets on several lines are read, with or without times")
     func readsHcidump() throws {
         let rows = try Self.spaced(Self.event).uppercased().split(separator: " ")
         for time in ["", "2026-03-01 12:00:00.123456 ", "1772366400.123456 "] {
@@ -93,7 +93,7 @@ struct PastedTextTests {
     }
 
     @Test(
-        "what cannot be read is named, and never read as something else",
+        "unreadable text is reported with a reason and never read as something else",
         arguments: [
             (
                 "> HCI Event: LE Meta Event (0x3e) plen 42  #1 [hci0] 2.3\n      LE Advertising Report (0x02)\n",
@@ -143,7 +143,7 @@ struct PastedTextTests {
         #expect(Self.read(digits).data == [digits])
     }
 
-    @Test("the result does not depend on the pieces of the text")
+    @Test("the result does not depend on how the text is split")
     func readsPieces() throws {
         let text = Array(("\u{FEFF}" + Self.event + "\r\n> " + (try Self.spaced(Self.event)) + "\n020106").utf8)
         for size in 1...7 {

@@ -5,7 +5,7 @@ import EddystoneSecurity
 import Listener
 import Testing
 
-@Suite("What a payload says")
+@Suite("Payload descriptions")
 struct PayloadDescriptionTests {
     private static func data(_ digits: String) throws -> AdvertisingData {
         AdvertisingData(octets: try Hexadecimal.octets(digits))
@@ -13,7 +13,7 @@ struct PayloadDescriptionTests {
 
     private static let iBeacon = "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
 
-    @Test("an iBeacon in JSON has its structures, its frame and no problem")
+    @Test("the JSON of an iBeacon has its structures and its frame, and no problems")
     func describesIBeacon() throws {
         let description = PayloadDescription(try Self.data(Self.iBeacon))
         #expect(description.isClean)
@@ -30,7 +30,7 @@ struct PayloadDescriptionTests {
         #expect(description.lines(explain: true).count == 1 + 1 + 30)
     }
 
-    @Test("what is no frame is shown as its structures, and what breaks a rule is counted or listed")
+    @Test("data without a frame is shown as structures, and rule violations are counted or listed")
     func describesOthers() throws {
         #expect(PayloadDescription(AdvertisingData(octets: [])).lines() == ["no AD structure"])
         let name = PayloadDescription(try Self.data("0309416f"))
@@ -40,7 +40,7 @@ struct PayloadDescriptionTests {
         #expect(cut.lines(lint: true).count == 1 && cut.lines(lint: true) != ["no rule is broken"])
     }
 
-    @Test("no byte is hidden, and an iBeacon without its first bytes is recognised")
+    @Test("all bytes are shown, and an iBeacon without its first bytes is recognised")
     func showsUndecodedBytes() throws {
         let beacon = "4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
         let cut = PayloadDescription(try Self.data("0201061bff" + beacon)).lines()
@@ -53,7 +53,7 @@ struct PayloadDescriptionTests {
         #expect(PayloadDescription(try Self.data("0201060000")).lines() == ["Flags: 06"])
     }
 
-    @Test("a local name is text next to a frame, in JSON too, and bytes if it is no text")
+    @Test("a local name is shown as text next to a frame and in JSON, or as bytes if it is not text")
     func showsNames() throws {
         let named = PayloadDescription(try Self.data("0303aafe0716aafe10f803610409c3a441"))
         #expect(named.lines() == ["Eddystone-URL https://a, -8 dBm at 0 m", "Complete Local Name: \"äA\""])
@@ -67,7 +67,7 @@ struct PayloadDescriptionTests {
         #expect(broken.lines().first == "Shortened Local Name: c3 c3")
     }
 
-    @Test("a frame of Find Hub is no unknown Eddystone", arguments: ["40", "41"])
+    @Test("a Find Hub frame is not shown as an unknown Eddystone frame", arguments: ["40", "41"])
     func namesFindHub(_ type: String) throws {
         let id = "00112233445566778899aabbccddeeff00112233"
         let description = PayloadDescription(try Self.data("0201061916aafe" + type + id + "55"))
@@ -77,7 +77,7 @@ struct PayloadDescriptionTests {
         #expect(table.contains("Find Hub") && !table.contains("Eddystone"))
     }
 
-    @Test("a received name commands no terminal")
+    @Test("control characters in a received name are escaped")
     func escapesNames() throws {
         // ESC [, a C1 control and an override of the writing direction, in UTF-8.
         let description = PayloadDescription(try Self.data("0e0961" + "1b5b326d" + "c29b" + "e280ae" + "626364"))
@@ -89,7 +89,7 @@ struct PayloadDescriptionTests {
         }
     }
 
-    @Test("an Android scan record of 62 bytes may have a name in both of its packets")
+    @Test("an Android scan record of 62 bytes may have a name in both packets")
     func judgesScanRecords() throws {
         let digits = "020106" + "0309416f" + "0309416f" + String(repeating: "00", count: 51)
         let data = try Self.data(digits)
@@ -98,7 +98,7 @@ struct PayloadDescriptionTests {
         #expect(PayloadDescription(data).lines(lint: true).count == 2)
     }
 
-    @Test("encrypted telemetry is opened with its key, and says so where the key is another")
+    @Test("encrypted telemetry is decrypted with its key; a wrong key is reported")
     func opensTelemetry() throws {
         let key = IdentityKey(try FixedOctets<16>(hexadecimal: "00112233445566778899aabbccddeeff"))
         let exponent = try #require(RotationExponent(rawValue: 4))
@@ -123,7 +123,7 @@ struct PayloadDescriptionTests {
     }
 
     @Test(
-        "a payload as other programs take it",
+        "a payload is formatted for other programs",
         arguments: [
             (PayloadFormat.hex, "0201060409414243"),
             (
@@ -142,7 +142,7 @@ struct PayloadDescriptionTests {
         #expect(try format.text(Self.data("0201060409414243")) == text)
     }
 
-    @Test("commands hold no more than a legacy advertisement")
+    @Test("an hcitool command refuses more data than a legacy advertisement holds")
     func refusesLongData() {
         #expect(throws: (any Error).self) {
             try PayloadFormat.hcitool.text(AdvertisingData(octets: [UInt8](repeating: 0, count: 32)))
@@ -150,7 +150,7 @@ struct PayloadDescriptionTests {
     }
 }
 
-@Suite("What a packet of BTHome says")
+@Suite("Descriptions of BTHome packets")
 struct BTHomePayloadTests {
     private static let sealed = "0201061216d2fc41a47266c95f730011223378237214"
     private static let objects =
@@ -161,7 +161,7 @@ struct BTHomePayloadTests {
         AdvertisingData(octets: try Hexadecimal.octets(digits))
     }
 
-    @Test("its objects have names, values and units")
+    @Test("objects have names, values and units")
     func describesPlain() throws {
         let line = PayloadJSON.describe(try data("0201060a16d2fc4002ca0903bf13")).line
         #expect(
@@ -172,7 +172,7 @@ struct BTHomePayloadTests {
         #expect(others.contains("\"value\":\"double_press\""))
     }
 
-    @Test("an encrypted one is opened with key and address, whichever of the two places tells the address")
+    @Test("an encrypted packet is decrypted with its key, and an address from either source")
     func opensSealed() throws {
         let key = try IdentityKey(hexadecimal: "231d39c1d7cc1ab1aee224cd096db932")
         let address = try #require(DeviceAddress("54:48:E6:8F:80:A5"))

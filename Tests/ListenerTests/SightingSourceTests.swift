@@ -233,7 +233,7 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try SightingSource.live(options) }
     }
 
-    @Test("a moment is always told by the same time: the two clocks cannot be read at once")
+    @Test("an instant always converts to the same time, although two clocks cannot be read at once")
     func sameMoment() {
         let clock = HearingClock()
         let moment = HeardInstant(nanoseconds: MonotonicClock.nanoseconds())

@@ -53,7 +53,7 @@ import VirtualController
         return sent
     }
 
-    @Test("every type of a profile is sent at its own interval, and at its level near the receiver")
+    @Test("every profile type is sent at its own interval and with its level near the receiver")
     func everyType() throws {
         let known = try KnownBeacons([folder.file("all.json", Array(Self.profile.utf8))])
         let sent = try sent(known.virtualBeacons)
@@ -68,7 +68,7 @@ import VirtualController
         #expect(sent.allSatisfy { (-50 ... -47).contains($0.rssi ?? 0) })
     }
 
-    @Test("each beacon of a listener file is sent once, with all its identities")
+    @Test("each beacon of a listener file is sent once with all its identities")
     func listenerFile() throws {
         _ = try folder.file("all.json", Array(Self.profile.utf8))
         try Files.replaceSecret(folder.place("anna.irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
@@ -100,7 +100,7 @@ import VirtualController
         #expect(table.tracks[track].known?.name == "anna")
     }
 
-    @Test("phones, and devices with any kind of address, are sent next to the other beacons")
+    @Test("phones and devices with any address type are sent together with the other beacons")
     func anyAddress() throws {
         try Files.replaceSecret(folder.place("anna.irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
         let file = try folder.file(
@@ -125,13 +125,13 @@ import VirtualController
         #expect(names == ["key-peter", "tag", "anna"])
     }
 
-    @Test("without a file there is one iBeacon")
+    @Test("without a file one iBeacon is sent")
     func sample() throws {
         #expect(try VirtualBeacons().beacons().map(\.name) == ["sample"])
         #expect(try sent(VirtualBeacons()).count > 150)
     }
 
-    @Test("on a tour each beacon is near in its turn, and far away in between")
+    @Test("on a tour one beacon after another is near, and far away in between")
     func tour() throws {
         var beacons = VirtualBeacons()
         for minor in UInt16(1)...2 {

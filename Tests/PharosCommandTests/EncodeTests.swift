@@ -114,7 +114,7 @@ import Testing
         stride(from: 0, to: hex.count, by: 2).map { String(hex.dropFirst($0).prefix(2)) }
     }
 
-    @Test("the commands of hcitool set the interval that was asked for")
+    @Test("the hcitool commands set the requested interval")
     func hcitoolSetsTheInterval() throws {
         let words = ["encode"] + Self.url.arguments + ["--format", "hcitool", "--interval-ms"]
         let result = try Program.run(words + ["2s"])

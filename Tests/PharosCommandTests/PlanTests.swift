@@ -117,7 +117,7 @@ import Testing
         #expect(outputs.count == 1 && outputs.first?.hasPrefix("{") == true, "\(outputs)")
     }
 
-    @Test("scanners of a file have names of their own, and known ones stay")
+    @Test("a scanner file adds its own scanner names and keeps the known scanners")
     func ownScanners() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("scanners.json", RepositoryFile("profiles/scanners/our-visitors.json").octets)
@@ -138,7 +138,7 @@ import Testing
         #expect(try Program.run("plan", "scanners", "--scanner-file", "/nowhere.json").code == 66)
     }
 
-    @Test("the options replace the scanner of a site file, and a file has a mix of its own")
+    @Test("options replace the scanner of a site file, and a site file can have a mix")
     func sitesHaveMixes() throws {
         let folder = try TemporaryFolder()
         func site(_ scanner: String) throws -> String {
@@ -187,7 +187,7 @@ import Testing
         #expect(!answer.contains("paus") && !answer.contains("listen more"), "\(answer)")
     }
 
-    @Test("a remedy reaches the target itself: a scanner without pauses that misses it, too, is not advised")
+    @Test("a scanner without pauses is not advised if it misses the target too")
     func remediesReachTheTarget() throws {
         let words = "interval --beacons 250 --detect-within-s 2 --probability 0.99 --scanner android-low-power"
         let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
@@ -226,7 +226,7 @@ import Testing
         #expect(result.code == 64 && result.errors.contains(message), "\(result.errors)")
     }
 
-    @Test("of the hidden commands none is offered")
+    @Test("hidden commands are not listed")
     func hiddenCommandsStayHidden() throws {
         let result = try Program.run("plan", "bogus")
         #expect(result.code == 64 && result.errors.contains("scanners") && !result.errors.contains("json-keys"))
@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test(
-        "each answer names its scanner, also the one that is assumed",
+        "each answer names its scanner, even if it is assumed",
         arguments: [
             "interval --beacons 20 --max-throughput",
             "walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 500",
@@ -255,7 +255,7 @@ import Testing
         #expect(result.output.contains("- The scanner continuous is an ideal receiver"), "\(result.output)")
     }
 
-    @Test("a missed target is told apart from what is printed next to it, and comes with an interval for fewer beacons")
+    @Test("a missed target is stated clearly, with an interval for fewer beacons")
     func aMissedTargetIsNoAdvice() throws {
         let words = "interval --beacons 97 --detect-within-s 5 --probability 0.95 --scanner android-low-power"
         let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test(
-        "a scanner that never pauses does not resonate",
+        "no resonance is reported for a scanner that never pauses",
         arguments: [
             "interval --beacons 60 --detect-within-s 0.001 --probability 0.95",
             "interval --beacons 1000000 --detect-within-s 10 --probability 0.95",
@@ -277,7 +277,7 @@ import Testing
         #expect(!result.output.contains("resonate") && !result.output.contains("Give all beacons the same"))
     }
 
-    @Test("the legend of the dash is printed only with a dash")
+    @Test("the legend of the dash is printed only if the table has a dash")
     func legendsExplainWhatIsThere() throws {
         for words in ["--detect-within-s 15 --probability 0.95", "--detect-within-s 2 --probability 0.5"] {
             let words = "interval --beacons 60 --scanner android-low-power " + words
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test("a simulated time has its own interval, and the share that is not found yet its row")
+    @Test("simulated times and undiscovered shares have confidence intervals")
     func simulatedTimesHaveIntervals() throws {
         let words = "simulate latency --beacons 2 --interval-ms 100 --precision 0.1 --undiscovered-after-s 0.1"
         let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
@@ -298,7 +298,7 @@ import Testing
         #expect(result.output.contains("the time for 95 % has the precision of --precision"))
     }
 
-    @Test("own measurements need neither chip nor battery, and a battery has a shelf life")
+    @Test("own measurements need no chip or battery, and shelf life limits battery life")
     func ownMeasurements() throws {
         let own = try Program.run(
             "plan", "energy", "--interval-ms", "495", "--charge-uc", "10", "--capacity-mah", "500", "--sleep-ua", "2")
@@ -313,7 +313,7 @@ import Testing
             long.output.hasPrefix("A 2xaa-lithium lasts about ten years, as long as a battery is usable: its charge"))
     }
 
-    @Test("a comparison on a narrow terminal has several tables, and no column twice in CSV")
+    @Test("comparison CSV has no repeated column, and the requested interval if it was rounded")
     func comparisonRepeatsNoColumnInCSV() throws {
         let words = "plan energy --interval-ms 100,500 --chip nrf52832 --battery cr2477 --csv"
         let csv = try Program.run(words.split(separator: " ").map(String.init)).output.split(separator: "\r\n")
@@ -442,7 +442,7 @@ import Testing
         #expect(anew.code == 0 && anew.output.contains("\"kept\":0,"), "\(anew.output)")
     }
 
-    @Test("a site without target, walls and beacons gets a proposal for the usual target, and a note")
+    @Test("a site with only an outline gets a proposal for the default target, and a note")
     func siteWithOutlineAlone() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file(
@@ -459,7 +459,7 @@ import Testing
         return try folder.file("hall.json", Array(text.utf8))
     }
 
-    @Test("a proposal gets further beacons where a check on a finer grid misses the target, and is checked again")
+    @Test("a proposal is checked on a finer grid and gets more beacons if it misses the target")
     func proposalsAreChecked() throws {
         let folder = try TemporaryFolder()
         let path = try hall(#""receiverSensitivityDbm":-80"#, in: folder)
@@ -480,7 +480,7 @@ import Testing
         #expect(json.contains(#""reached":true"#))
     }
 
-    @Test("what keeps a proposal from the target is named as it is")
+    @Test("the reason why a proposal misses the target is stated")
     func reportsWhyAProposalMissesTheTarget() throws {
         let folder = try TemporaryFolder()
         let weak = try hall(#""defaults":{"radioPowerDbm":-60}"#, in: folder)

@@ -47,7 +47,7 @@ import Testing
         #expect(result.output.contains("home url:https://example.org/pi "), "\(result)")
     }
 
-    @Test("a recording replaces a file only if that was asked for")
+    @Test("a recording replaces an existing file only on request")
     func recordingsReplaceNoFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("notes.txt", text: "mine")

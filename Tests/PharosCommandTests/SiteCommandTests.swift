@@ -40,7 +40,7 @@ import Testing
         #expect(html.contains("<image class=\"floorPicture\" x=\"16\" y=\"16\" width=\"568\" height=\"355\""))
     }
 
-    @Test("the picture is named relative to the site file")
+    @Test("the path of the picture is relative to the site file")
     func picturesOfOtherDirectories() throws {
         _ = try folder.file("here/plan.png", Self.png)
         for (words, file) in [
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a proposal in another directory names the same picture")
+    @Test("a proposal in another directory refers to the same picture")
     func proposalsKeepThePicture() throws {
         _ = try folder.file("here/plan.png", Self.png)
         try folder.file("next/keep", text: "")

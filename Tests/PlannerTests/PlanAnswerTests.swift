@@ -31,7 +31,7 @@ import Testing
         #expect(answer["undiscoveredAfterS"]?["3"]?.value != nil)
     }
 
-    @Test("a mix has a row and an object for each scanner, and the times of all visitors")
+    @Test("an answer for a mix has a row and an object for each scanner, and times for all visitors")
     func mixesHaveParts() throws {
         let low = try #require(ScannerPreset(named: "android-low-power"))
         let mix = try ScannerMix([(low, 3), (.continuous, 1)])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("many answers next to each other become several tables in the width of a terminal")
+    @Test("a wide comparison is split into tables that fit the terminal width")
     func comparisonsFit() throws {
         let alternatives = try (1...12).map { number in
             PlanComparison.Alternative(
@@ -93,7 +93,7 @@ import Testing
         #expect(comparison.text(columns: .max).split(separator: "\n").count { $0.hasPrefix("--beacons") } == 1)
     }
 
-    @Test("density and walk state that they count every beacon in range as received")
+    @Test("answers of density and walk state that every beacon in range counts as received")
     func rangeAnswersStateTheirAssumption() throws {
         let scanner = try #require(scanner)
         let range = try PlannedRange(radioPower: 0, sensitivity: -90, pathLoss: .usual, shadowing: 4)

@@ -5,7 +5,7 @@ import Fleet
 import Planner
 import Testing
 
-@Suite("What the planner is asked about")
+@Suite("Fleets and options as input of the planner")
 struct PlannedSourceTests {
     /// Returns the traffic of a fleet with one beacon for each element of `sites`.
     private static func traffic(_ sites: [String]) -> FleetTraffic {
@@ -23,7 +23,7 @@ struct PlannedSourceTests {
         return traffic
     }
 
-    @Test("all sites of a fleet, or the one that is named")
+    @Test("all sites of a fleet or the named site are selected")
     func choosesSites() throws {
         let traffic = Self.traffic(["m", "n", "n"])
         let all = try PlannedAir.sites(of: traffic, fleet: "f")
@@ -36,7 +36,7 @@ struct PlannedSourceTests {
         #expect(try PlannedAir.only(of: []) == nil)
     }
 
-    @Test("a site that is not there, and several where one is asked of, are told with what there is")
+    @Test("an unknown site and an ambiguous choice are refused with the available sites")
     func refusesSites() throws {
         let traffic = Self.traffic(["museum", "", "shop"])
         let near = PlanError(.question, "--site: the fleet f has no site \"musem\"; did you mean museum?")
@@ -58,7 +58,7 @@ struct PlannedSourceTests {
     }
 
     @Test(
-        "a path loss is read as it is written",
+        "a valid path loss is read",
         arguments: [
             ("log-distance", try? PathLoss.logDistance(lossAtOneMeterDecibels: 65, exponent: 2.03)),
             ("log-distance:60,2", try? PathLoss.logDistance(lossAtOneMeterDecibels: 60, exponent: 2)),
@@ -73,7 +73,7 @@ struct PlannedSourceTests {
     }
 
     @Test(
-        "what is no path loss is refused",
+        "an invalid path loss is refused",
         arguments: [
             "", "itu:30", "itu:x,3", "log-distance:60,0", "log-distance:60,2,1", "heydon:1,2", "thesis:", "nope",
         ])
@@ -81,7 +81,7 @@ struct PlannedSourceTests {
         #expect(throws: PlanError.self) { try NamedPathLoss(text) }
     }
 
-    @Test("a range without an end is refused by the model's name")
+    @Test("an infinite range is refused with the name of the path loss model")
     func refusesEndlessRange() throws {
         let error = #expect(throws: PlanError.self) {
             try PlannedRange(radioPower: 20, sensitivity: -90, pathLoss: NamedPathLoss("thesis"), shadowing: 0)
@@ -91,7 +91,7 @@ struct PlannedSourceTests {
         #expect(range.meters > 10 && range.meters < 30)
     }
 
-    @Test("numbers stand in for those of chip and battery, and are refused out of their ranges")
+    @Test("numbers replace the chip's and battery's values, and are refused if out of range")
     func replacesChip() throws {
         let air = try PlannedAir(
             beacons: 1, frames: [PlannedFrame(interval: AdvertisingInterval(rawValue: 800), payloadOctets: 31)])
@@ -107,7 +107,7 @@ struct PlannedSourceTests {
         }
     }
 
-    @Test("a scanner of one's own is called by its numbers")
+    @Test("a custom scanner is named by its window and interval")
     func namesScanner() throws {
         let scanner = try ScannerPreset(windowMicroseconds: 30_000, intervalMicroseconds: 62_500)
         #expect(scanner.name == "30/62.5 ms" && scanner.pattern.windowMicroseconds == 30_000)

@@ -21,7 +21,7 @@ struct RangeQuestionTests {
         values.count == expected.count && zip(values, expected).allSatisfy { abs(($0 ?? .nan) - $1) < tolerance }
     }
 
-    @Test("grids of 10 and 15 m within 100 m, which the thesis has wrong")
+    @Test("beacons are counted within 100 m for grids of 10 and 15 m, where the thesis is wrong")
     func countsTheBeaconsOfGridsWithinARange() throws {
         let answer = try answer { $0.range = 100 }
         #expect(answer.sentence.contains("A square grid of 10 m has 314 to 317 beacons within 100 m"))
@@ -36,14 +36,14 @@ struct RangeQuestionTests {
         #expect(answer.notes.contains { $0.contains("A widely read thesis says 250 beacons") })
     }
 
-    @Test("a spacing alone counts within the range of the link")
+    @Test("a spacing alone counts the beacons within the link range")
     func spacingAloneCountsWithinTheLinkRange() throws {
         let answer = try answer { $0.spacing = 8 }
         #expect(try abs(#require(answer["rangeM"]?.value) - 17.042) < 0.001)
         #expect(answer.sentence.hasPrefix("A square grid of 8 m has 13 to 16 beacons within 17 m"))
     }
 
-    @Test("level and loss at a distance under each model")
+    @Test("a distance alone gives level and loss under each model")
     func distanceAloneGivesLevelAndLoss() throws {
         let answer = try answer { $0.distance = 4 }
         // 65 + 20.3·log10 4; 20·log10 2426 + 30·log10 4 - 28; 40 + 25·log10 4; 32 - 0.01721·16 + 19.8256·ln 5.
@@ -53,7 +53,7 @@ struct RangeQuestionTests {
         #expect(answer["advantageDb"]?.value == nil && answer["survivesSpecification"]?.value == nil)
     }
 
-    @Test("the distance at a level, on the floor")
+    @Test("a level alone gives the distance on the floor")
     func levelAloneGivesTheDistance() throws {
         let level = try answer { $0.level = -75 }
         #expect(isNear(models("distanceAtLevelM", of: level), [3.109, 15.022, 25.119, 8.292]))
@@ -70,7 +70,7 @@ struct RangeQuestionTests {
         #expect(tooHigh["floorRangeM"]?.value == 0)
     }
 
-    @Test("a body in between, with its source")
+    @Test("a body in between shortens the range, and its source is stated")
     func bodyShortensTheRange() throws {
         let answer = try answer { $0.body = 15 }
         #expect(isNear([answer["rangeBehindBodyM"]?.value], [3.109]))
@@ -79,7 +79,7 @@ struct RangeQuestionTests {
         #expect(isNear([both["levelDbm"]?.value], [-92.222]))
     }
 
-    @Test("4 m survive an interferer at 20 m in any receiver under one model, and not under another")
+    @Test("whether 4 m survive an interferer at 20 m depends on the path loss model")
     func captureDependsOnThePathLossModel() throws {
         let answer = try answer { ($0.distance, $0.interferer) = (4, 20) }
         #expect(isNear(models("advantageDb", of: answer), [14.189, 20.969, 17.474, 21.367]))
@@ -96,7 +96,7 @@ struct RangeQuestionTests {
         #expect(isNear([farthest[2]], [2.891]))
     }
 
-    @Test("the usual rule stands next to the grids that it means, with its source")
+    @Test("the usual rule is shown with its grid spacings and its source")
     func usualRule() throws {
         let answer = try answer { $0.distance = 1 }
         let rule = try #require(answer["usualRule"])
@@ -105,7 +105,7 @@ struct RangeQuestionTests {
         #expect(answer.notes[0].hasPrefix("The usual rule: \"a beacon every 10 to 15 m, and one within 3 to 4 m"))
     }
 
-    @Test("a model of the user's own comes first, and an infinite range has no number")
+    @Test("a custom path loss model is listed first, and an infinite range has no number")
     func ownPathLossModelComesFirst() throws {
         let own = try NamedPathLoss("log-distance:50,3")
         let answer = try answer { ($0.distance, $0.pathLoss, $0.radioPower) = (10, own, 10) }

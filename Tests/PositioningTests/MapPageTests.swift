@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("the picture of a site is behind the field")
+    @Test("the picture of a site is drawn behind the field")
     func picturesAreDrawn() throws {
         var site = try Self.site()
         let header: [UInt8] =

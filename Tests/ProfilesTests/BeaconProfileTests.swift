@@ -22,7 +22,7 @@ struct BeaconProfileTests {
         }
     }
 
-    @Test("every problem of a file is reported, in the order of the file, with line, column and path")
+    @Test("every problem is reported in file order with line, column and path")
     func reportsEverything() {
         let text = """
             {
@@ -55,7 +55,7 @@ struct BeaconProfileTests {
         for (problem, start) in zip(problems, expected) { #expect(problem.hasPrefix(start)) }
     }
 
-    @Test("of very many unknown keys the first hundred are named and the others counted")
+    @Test("of many unknown keys the first hundred are listed and the rest are counted")
     func countsUnknownKeys() {
         let keys = (0..<10_000).map { "\"k\($0)\":1" }.joined(separator: ",")
         let problems = BeaconProfile.decode(Array("{\"version\":1,\(keys)}".utf8)).problems.map(\.message)
@@ -64,7 +64,7 @@ struct BeaconProfileTests {
     }
 
     @Test(
-        "a mistyped key is answered with the nearest one",
+        "a mistyped key gets the nearest key as a suggestion",
         arguments: [
             ("majr", "did you mean \"major\"?"), ("intervalMS", "did you mean \"intervalMs\"?"),
             ("interval", "did you mean \"intervalMs\"?"),
@@ -84,7 +84,7 @@ struct BeaconProfileTests {
     }
 
     @Test(
-        "intervals are rounded to the nearest 0.625 ms, half up, and both are kept",
+        "intervals are rounded half up to 0.625 ms, and the given value is kept",
         arguments: [
             ("100", 160, 100_000), ("152.5", 244, 152_500), ("100.3125", 161, 100_313), ("100.3124", 160, 100_312),
             ("1e3", 1600, 1_000_000), ("10485759.375", 0xFF_FFFF, 10_485_759_375), ("20.0", 32, 20_000),
@@ -96,7 +96,7 @@ struct BeaconProfileTests {
         #expect(profile.advertisements.first?.requestedMicroseconds == microseconds)
     }
 
-    @Test("what an advertisement does not override comes from the profile")
+    @Test("values that an advertisement does not override come from the profile")
     func inherits() throws {
         let profile = try profile(
             """
@@ -135,7 +135,7 @@ struct BeaconProfileTests {
         #expect(wanted[2].measuredPower == .atOneMeter(BeaconProfile.typicalMeasuredPower))
     }
 
-    @Test("an EID and its telemetry begin at the box's own address, even beside a public one")
+    @Test("an EID and its telemetry use the machine's own address, even if the profile's is public")
     func sendsAnEIDFromTheMachinesOwnAddress() throws {
         let key = "\"identityKeyFile\": \"k\", \"rotationExponent\": 10, \"intervalMs\": 1000"
         let profile = try profile(
@@ -150,7 +150,7 @@ struct BeaconProfileTests {
         #expect(wanted.map(\.address) == [.staticRandom(boxAddress), .staticRandom(boxAddress), .public])
     }
 
-    @Test("the sample lobby-ibeacon gives its thirty octets")
+    @Test("the sample lobby-ibeacon encodes to its 30 bytes")
     func encodesTheLobbySample() throws {
         let sample = try profile(RepositoryFile("profiles/lobby-ibeacon.json").text)
         let wanted = try advertisements(sample)
@@ -163,7 +163,7 @@ struct BeaconProfileTests {
     }
 
     /// The sample sends flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms, and is not connectable.
-    @Test("the sample thesis-node gives the thesis' thirty-one octets")
+    @Test("the sample thesis-node encodes to the 31 bytes of the thesis")
     func encodesTheThesisSample() throws {
         let sample = try profile(RepositoryFile("profiles/thesis-node.json").text)
         let wanted = try advertisements(sample)
@@ -178,7 +178,7 @@ struct BeaconProfileTests {
     }
 
     @Test(
-        "a wrong type does not hide the other problems",
+        "a value of a wrong type does not hide other problems",
         arguments: [
             (
                 #""type": "ibeakon", "uuid": "x", "major": 70000, "minor": 1, "intervalMs": 100, "measuredPowerDbm": -59"#,
@@ -206,7 +206,7 @@ struct BeaconProfileTests {
     }
 
     @Test(
-        "a TX Power field that differs from the radio power is a warning at the field",
+        "a TX Power field that differs from the radio power gets a warning at the field",
         arguments: [
             (#""radioPowerDbm": 3,"#, nil),
             ("", "no radio power is set; add \"radioPowerDbm\": 3, or remove this structure"),
@@ -231,7 +231,7 @@ struct BeaconProfileTests {
         }
     }
 
-    @Test("mutated files never trap, and what is accepted survives printing", arguments: Corpus.good + Corpus.samples)
+    @Test("mutated files do not crash, and accepted files survive printing", arguments: Corpus.good + Corpus.samples)
     func survivesMutation(_ file: RepositoryFile) {
         var generator = SplitMix64(seed: UInt64(file.path.utf8.count))
         let original = file.octets
@@ -295,7 +295,7 @@ struct BeaconProfileTests {
 
     private struct AdvertisementKindMismatch: Error {}
 
-    @Test("an own value of BTHome replaces the machine's sensor of the same object, unless the profile has both")
+    @Test("a profile's BTHome value replaces the sensor of the same object, unless the profile has both")
     func ownValueReplacesTheSensor() throws {
         let own = try btHome("\"values\": {\"temperature\": 21.5, \"count\": 7}")
         #expect(own.temperature == nil && !own.countsAdvertisements)
@@ -325,7 +325,7 @@ struct BeaconProfileTests {
     }
 
     @Test(
-        "a value in the wrong place gets the right place",
+        "a value in the wrong place gets a suggestion of the right place",
         arguments: [
             ("bthome", "\"temperature\": 21.5", "write \"values\": { \"temperature\": 21.5 }"),
             ("eddystone-tlm", "\"temperature\": 21.5", "to send 21.5, write it into a file and name the file"),

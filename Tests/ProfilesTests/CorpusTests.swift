@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The corpus of profile files")
 struct CorpusTests {
-    @Test("is there")
+    @Test("the corpus is complete")
     func isComplete() {
         #expect(Corpus.good.count >= 15)
         #expect(Corpus.bad.count >= 40)
@@ -21,14 +21,14 @@ struct CorpusTests {
     }
 
     /// The thesis sends every 20 ms without being connectable, which needs Bluetooth 5.0.
-    @Test("samples give no warnings, except that one of them needs Bluetooth 5.0", arguments: Corpus.samples)
+    @Test("samples have no warnings, except for one that needs Bluetooth 5.0", arguments: Corpus.samples)
     func samplesAreClean(_ file: RepositoryFile) {
         let problems = BeaconProfile.decode(file.octets).problems
         guard file.path.hasSuffix("thesis-node.json") else { return #expect(problems == []) }
         #expect(problems.count == 1 && problems.first?.message.contains("before Bluetooth 5.0") == true)
     }
 
-    @Test("bad files are refused for their one fault and nothing else", arguments: Corpus.bad + Corpus.semantic)
+    @Test("bad files are refused for exactly their intended fault", arguments: Corpus.bad + Corpus.semantic)
     func refusesBad(_ file: RepositoryFile) {
         let (profile, problems) = BeaconProfile.decode(file.octets)
         #expect(profile == nil)
@@ -37,7 +37,7 @@ struct CorpusTests {
         #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
     }
 
-    @Test("what is printed is valid again and means the same", arguments: Corpus.good + Corpus.samples)
+    @Test("a printed profile is valid and has the same meaning", arguments: Corpus.good + Corpus.samples)
     func printsWhatItReads(_ file: RepositoryFile) throws {
         let profile = try #require(BeaconProfile.decode(file.octets).profile)
         let printed = profile.json.pretty
@@ -47,7 +47,7 @@ struct CorpusTests {
         #expect(BeaconProfile.decode(Array(profile.json.line.utf8)).profile == profile)
     }
 
-    @Test("the schema file is what the program prints")
+    @Test("the schema file equals the printed schema")
     func schemaIsCurrent() {
         let file = RepositoryFile("profiles/schema/beacon.schema.json").text
         #expect(file == BeaconSchema.text, "write the file again with `pharos profile schema`")

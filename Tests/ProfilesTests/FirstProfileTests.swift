@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A profile to start from")
 struct FirstProfileTests {
-    @Test("it is a good profile of the frame that was asked for", arguments: FrameKind.allCases)
+    @Test("the profile is valid and has the requested frame", arguments: FrameKind.allCases)
     func isGood(_ frame: FrameKind) throws {
         var generator = SplitMix64(seed: 7)
         let interval = try RequestedInterval("152.5ms", in: AdvertisingInterval.legacyRange)
@@ -25,7 +25,7 @@ struct FirstProfileTests {
         #expect(made.keyFile == (frame == .eddystoneEID ? "hall.key" : nil))
     }
 
-    @Test("an Eddystone-URL needs its address, and names follow the rules of profiles")
+    @Test("an Eddystone-URL without a URL, and an invalid name, are refused")
     func refuses() throws {
         var generator = SplitMix64(seed: 7)
         let interval = RequestedInterval(.nonconnectableMinimumBefore5)

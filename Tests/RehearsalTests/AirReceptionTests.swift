@@ -83,7 +83,7 @@ struct AirReceptionTests {
     }
 
     @Test(
-        "packets back to back do not collide, and packets that overlap by a microsecond do",
+        "adjacent packets do not collide, and packets that overlap by 1 µs do",
         arguments: [(376, true), (375, false)])
     func overlap(distance: Int, isClear: Bool) {
         var reception = reception(beacons: 2, .continuous)
@@ -125,7 +125,7 @@ struct AirReceptionTests {
         #expect(outcomes[1] == .collided)
     }
 
-    @Test("an interferer below the sensitivity leaves a packet clear")
+    @Test("an interferer below the sensitivity does not damage a packet")
     func inaudible() {
         var reception = reception(beacons: 2, .continuous)
         reception.setLevel(-91, of: 1, at: 0)
@@ -145,7 +145,7 @@ struct AirReceptionTests {
     }
 
     @Test(
-        "mean and 95th percentile of the detection are those of the planner's model",
+        "mean and 95th percentile of the detection time match the planner's model",
         arguments: ["continuous", "android-balanced", "ios-find-my"])
     func latency(scanner: String) throws {
         let preset = try #require(ScannerPreset(named: scanner))

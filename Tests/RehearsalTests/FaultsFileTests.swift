@@ -12,7 +12,7 @@ struct FaultsFileTests {
         return FaultsFile.decode(Array(text.utf8), for: fleet, hours: 1).problems.map(\.message)
     }
 
-    @Test("all kinds are read")
+    @Test("all kinds of faults are read")
     func reads() throws {
         let fleet = try RehearsedWorld().fleet()
         let text = #"""
@@ -28,7 +28,7 @@ struct FaultsFileTests {
     }
 
     @Test(
-        "mistakes are named",
+        "mistakes are reported",
         arguments: [
             (#"{ "kind": "stops", "beacon": "box-9", "atS": 1 }"#, "there is no beacon"),
             (#"{ "kind": "deaf", "beacon": "box-1", "atS": 1 }"#, "deaf needs \"receiver\""),
@@ -41,7 +41,7 @@ struct FaultsFileTests {
         #expect(problems.contains { $0.contains(part) }, "\(problems)")
     }
 
-    @Test("random faults have different subjects and follow from the seed")
+    @Test("random faults have different subjects and depend only on the seed")
     func random() throws {
         let fleet = try RehearsedWorld().fleet()
         let faults = RehearsalFault.random(6, in: fleet, hours: 1, seed: 3)
@@ -50,7 +50,7 @@ struct FaultsFileTests {
         #expect(Set(faults.map(\.subject)).count == 6)
     }
 
-    @Test("the schema file is that of the declaration")
+    @Test("the schema file equals the declared schema")
     func schema() {
         #expect(RepositoryFile("profiles/schema/faults.schema.json").text == FaultsFile.schema)
     }

@@ -15,7 +15,7 @@ struct RehearsalTests {
         #expect(report.promises.contains { $0.kind == .detection && $0.verdict == .holds })
     }
 
-    @Test("equal seeds give equal results on any number of threads, and other seeds give others")
+    @Test("results depend on the seed, and not on the number of threads")
     func repeats() throws {
         let world = try RehearsedWorld()
         let first = try world.rehearse(hours: 0.05, threads: 1)
@@ -26,7 +26,7 @@ struct RehearsalTests {
         #expect(first.tallies != other.tallies)
     }
 
-    @Test("runs of two seeds add up, and survive JSON")
+    @Test("the results of two seeds can be added, and are unchanged by JSON")
     func adds() throws {
         let world = try RehearsedWorld()
         let first = try world.rehearse(hours: 0.05)
@@ -43,7 +43,7 @@ struct RehearsalTests {
     }
 
     @Test(
-        "each planted fault is found and named",
+        "each injected fault is found and named",
         arguments: [
             RehearsalFault.Kind.stops, .interval, .identity, .clone, .weak, .deaf, .brokerAway,
         ])
@@ -57,7 +57,7 @@ struct RehearsalTests {
         #expect(broken.map(\.reason) == [])
     }
 
-    @Test("a beacon that becomes too weak for all receivers is found", arguments: [0, 300])
+    @Test("a beacon that becomes too weak for all receivers is reported", arguments: [0, 300])
     func findsLoss(second: Double) throws {
         var fault = RehearsalFault(.weak, "box-2", atS: second)
         fault.byDb = 60
@@ -68,7 +68,7 @@ struct RehearsalTests {
         #expect(broken.map(\.reason) == [])
     }
 
-    @Test("a clone changes no level of the other beacons")
+    @Test("a clone does not change the levels of other beacons")
     func cloneChangesNoLevel() throws {
         let world = try RehearsedWorld()
         let levels = { (faults: [RehearsalFault]) in
@@ -81,7 +81,7 @@ struct RehearsalTests {
         #expect(try levels([RehearsalFault(.clone, "box-2", atS: 0)]) == levels([]))
     }
 
-    @Test("a reason that several promises cannot be judged is stated once")
+    @Test("a reason why several promises cannot be judged is stated once")
     func reasonsAreStatedOnce() throws {
         let (report, _) = try RehearsedWorld().rehearse(hours: 0.02, phones: 2)
         let reasons = report.text.split(separator: "\n").filter { $0.hasPrefix("unjudged: ") }
@@ -91,7 +91,7 @@ struct RehearsalTests {
         #expect(Set(reasons).count == reasons.count)
     }
 
-    @Test("the period for the player contains events, phones and changes")
+    @Test("the playback period contains events, phones and changes")
     func plays() throws {
         let world = try RehearsedWorld()
         var options = Rehearsal.Options()

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "a service is found in lists and in data, in each width",
+        "a service is found in lists and service data with UUIDs of any width",
         arguments: [
             ([3, 0x03, 0xF6, 0xFF], true), ([5, 0x02, 0xAA, 0xFE, 0xF6, 0xFF], true),
             ([5, 0x05, 0xF6, 0xFF, 0, 0], true), ([4, 0x16, 0xF6, 0xFF, 1], true),

@@ -61,7 +61,7 @@ import Testing
         #expect(draft.paths.map(\.name) == ["tour", "path-2", "path-3"] && draft.paths[0].speed == 0.8)
     }
 
-    @Test("a wall that is drawn as an area is crossed twice, with half the loss each time")
+    @Test("a wall drawn as an area is crossed twice, with half the loss per crossing")
     func wallDrawnAsAnAreaHasHalfTheLossPerCrossing() throws {
         let area = Self.feature(
             #""kind":"wall","material":"concrete""#, "Polygon", "[[[5,0],[5.2,0],[5.2,9],[5,9],[5,0]]]")
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(
-        "degrees by the coordinate system or by their extent",
+        "coordinates in degrees need a reference, whether declared or recognized by their extent",
         arguments: [nil, "urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"])
     func degreesNeedAReference(crs: String?) throws {
         let (none, problems) = read(Self.degrees, crs: crs)

@@ -45,7 +45,7 @@ import Testing
         #expect(photo.format == .jpeg && photo.width == 4032 && photo.height == 3024)
     }
 
-    @Test("a photo that was taken upright is shown upright", arguments: [true, false])
+    @Test("a photo taken in portrait orientation is shown upright", arguments: [true, false])
     func turnsPhotos(isLittle: Bool) throws {
         for orientation: UInt8 in 1...8 {
             let photo = try PictureFile(Self.jpeg(400, 300, orientation: orientation, isLittle: isLittle))

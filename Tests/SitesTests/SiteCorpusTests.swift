@@ -10,7 +10,7 @@ struct SiteCorpusTests {
     static let semantic = RepositoryFile.all(in: "Tests/Corpus/sites/semantic")
     static let samples = RepositoryFile.all(in: "profiles/sites")
 
-    @Test("is there")
+    @Test("the corpus is complete")
     func isComplete() {
         #expect(Self.good.count >= 8)
         #expect(Self.bad.count >= 30)
@@ -25,7 +25,7 @@ struct SiteCorpusTests {
         #expect(problems.allSatisfy { $0.severity == .warning }, "\(problems)")
     }
 
-    @Test("bad files are refused for their one fault and nothing else", arguments: bad + semantic)
+    @Test("bad files are refused for exactly their intended fault", arguments: bad + semantic)
     func refusesBad(_ file: RepositoryFile) {
         let (site, problems) = Site.decode(file.octets)
         #expect(site == nil)
@@ -34,7 +34,7 @@ struct SiteCorpusTests {
         #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.message.isEmpty })
     }
 
-    @Test("the schema file is what the program prints")
+    @Test("the schema file equals the printed schema")
     func schemaIsCurrent() {
         #expect(RepositoryFile("profiles/schema/site.schema.json").text == Site.schema)
     }

@@ -100,14 +100,14 @@ import Testing
         #expect(problems.contains { $0.contains(message) }, "\(problems)")
     }
 
-    @Test("percent from 10 on mean the same as a share", arguments: ["0.95", "95", "95.0"])
+    @Test("a probability of 10 or more is read as a percentage", arguments: ["0.95", "95", "95.0"])
     func readsPercent(text: String) throws {
         let file = Self.hall.replacing("\"probability\": 0.9", with: "\"probability\": \(text)")
         let site = try #require(Site.decode(Array(file.utf8)).site)
         #expect(abs(site.target.probability - 0.95) < 1e-12)
     }
 
-    @Test("a mix of scanners, one of them without a name")
+    @Test("a mix of scanners is read, and a scanner may have no name")
     func readsMix() throws {
         let mix = """
             "scanners": [ { "scanner": "continuous", "weight": 1 }, { "scanner": { "windowMs": 60, "intervalMs": 600 },
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "a site needs an outline, walls or beacons, and nothing else",
+        "an outline, walls or beacons alone are enough for a site",
         arguments: [
             #""outline":[[0,0],[9,0],[9,9]]"#, #""walls":[{"from":[0,0],"to":[9,0],"attenuationDb":3}]"#,
             #""beacons":[{"position":[1,1]}]"#,

@@ -98,7 +98,7 @@ import Testing
         #expect(abs(result.longestGap - (100 - 19.08)) < 1)
     }
 
-    @Test("a visitor has one scanner of the mix, at each place and on the whole path")
+    @Test("each visitor keeps one scanner of the mix at each place and along a whole path")
     func eachVisitorHasOneScannerOfTheMix() throws {
         let beacons = try [0.0, 30, 60].map { try Self.beacon($0, 3, interval: 1_000_000) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 2, sensitivity: -70))

@@ -26,7 +26,7 @@ import Testing
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
     }
 
-    @Test("places that need several candidates", arguments: 1...40)
+    @Test("few sets are chosen if places need several candidates", arguments: 1...40)
     func choosesFewSetsIfPlacesNeedSeveral(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = Int(5 + random.next() % 12)
@@ -127,7 +127,7 @@ import Testing
         #expect(try Self.placement(whole).positions.isEmpty)
     }
 
-    @Test("a target of several beacons takes as many more")
+    @Test("a target of several beacons for each place gets enough beacons")
     func placesSeveralBeaconsForEachPlace() throws {
         let wanted = 3
         let site = try Self.site(wanted: wanted)

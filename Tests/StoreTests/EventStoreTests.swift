@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite("What is kept") struct EventStoreTests {
+@Suite("Event store") struct EventStoreTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -14,7 +14,7 @@ import Testing
         .init(id: id, time: time, kind: "enter", zone: "desk", beacon: beacon, json: #"{"id":"\#(id)"}"#)
     }
 
-    @Test("an event, its state and its places in the outbox are kept together, once for an id")
+    @Test("an event, its presence and its outbox entries are stored together, once per id")
     func once() throws {
         let path = folder.place("hall.db")
         let presence = EventStore.Presence(zone: "desk", beacon: "key", since: 7, dwells: 2)
@@ -30,7 +30,7 @@ import Testing
         #expect(try store.waitingCount(for: "hooks") == 0 && store.waitingCount(for: "mqtt") == 1)
     }
 
-    @Test("who leaves is forgotten, of a shared zone whoever it was")
+    @Test("an exit removes the presence; an exit from a shared zone removes any beacon")
     func leaving() throws {
         let store = try EventStore(path: folder.place("hall.db"))
         for name in ["a", "b"] {
@@ -48,7 +48,7 @@ import Testing
         #expect(try store.presences().isEmpty)
     }
 
-    @Test("history is by name and time, and what nobody waits for is forgotten in the end")
+    @Test("history is found by name and time, and pruning keeps undelivered events")
     func history() throws {
         let store = try EventStore(path: folder.place("hall.db"))
         for number in 1...9 {
@@ -66,7 +66,7 @@ import Testing
         #expect(try ids("desk") == ["e3", "e5", "e6", "e7", "e8", "e9"])
     }
 
-    @Test("several events and what was heard are kept together, and a late batch counts once")
+    @Test("events and sightings are stored together, and a repeated late batch counts once")
     func sightings() throws {
         let store = try EventStore(path: folder.place("museum.db"))
         var none: [HeardMinute] = []
@@ -110,7 +110,7 @@ import Testing
         #expect(minutes.map(\.milliseconds) == [300_000])
     }
 
-    @Test("a recording that is read again adds nothing, and what comes after it, or before it, does")
+    @Test("a recording read again adds nothing, and sightings after or before it are added")
     func again() throws {
         let path = folder.place("museum.db")
         func keep(_ sequences: ClosedRange<Int64>, boot: String = "8f") throws -> [Int] {
@@ -140,7 +140,7 @@ import Testing
         #expect(try keep(100...101) == [10])
     }
 
-    @Test("a room tells who has left it for another one, and names are found along the indexes")
+    @Test("history of a room includes moves to another room, and queries by name use the indexes")
     func leavingForAnotherRoom() throws {
         let path = folder.place("museum.db")
         let store = try EventStore(path: path)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("names are values, never statements")
+    @Test("names with SQL syntax are stored as values")
     func hostileNames() throws {
         let store = try EventStore(path: folder.place("hall.db"))
         let name = "x'); DROP TABLE event; --"
@@ -181,7 +181,7 @@ import Testing
         #expect(try count == 1 && store.waitingCount(for: name) == 1)
     }
 
-    @Test("what is no database of ours is refused, and not touched")
+    @Test("a file that is not a database of Pharos is refused and not changed")
     func foreign() throws {
         let text = try folder.file("text.db", Array(String(repeating: "no database at all\n", count: 99).utf8))
         let error = #expect(throws: StoreError.self) { try EventStore(path: text) }
@@ -203,7 +203,7 @@ import Testing
                 == .missing)
     }
 
-    @Test("a damaged file is told as such")
+    @Test("a damaged file is reported as damaged")
     func damaged() throws {
         let path = folder.place("hall.db")
         do {
@@ -234,7 +234,7 @@ import Testing
         #expect(Files.names(in: folder.path).contains("hall.db-wal"))
     }
 
-    @Test("a pipe or a directory in the place of a database is refused at once", arguments: [true, false])
+    @Test("a named pipe or a directory instead of a database is refused immediately", arguments: [true, false])
     func otherKinds(_ isReadOnly: Bool) throws {
         let pipe = folder.place("pipe.db")
         try #require(unsafe mkfifo(pipe, 0o600) == 0)
@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test(
-        "a database or journal that another user has put there is not used", .enabled(if: geteuid() == 0),
+        "a database or journal owned by another user is not used", .enabled(if: geteuid() == 0),
         arguments: ["hall.db", "hall.db-journal", "hall.db-wal"])
     func planted(_ name: String) throws {
         try #require(unsafe chmod(folder.path, 0o777) == 0)
@@ -259,7 +259,7 @@ import Testing
         #expect(try Files.read(path).isEmpty)
     }
 
-    @Test("numbers of a damaged file are no trap")
+    @Test("extreme numbers in a damaged file do not crash the program")
     func leastAndGreatest() throws {
         let path = folder.place("hall.db")
         let row = SightingRow(

@@ -11,7 +11,7 @@ import Testing
         return rule
     }
 
-    @Test("two reports within the window and inside the bound enter, and no fewer")
+    @Test("two reports within the window and the bound enter a zone, and fewer do not")
     func enter() {
         var stage = ZoneStage([Self.zone()])
         #expect(stage.hear("a", 1, -55) == [])
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "whether four reports, one a second, enter",
+        "levels and bounds decide whether four reports at one per second enter",
         arguments: [
             Case(testDescription: "1 m is inside", change: { _ in }, levels: [-59, -59, -59, -59], isInside: true),
             Case(testDescription: "1.1 m is outside", change: { _ in }, levels: [-60, -60, -60, -60], isInside: false),
@@ -59,7 +59,7 @@ import Testing
         #expect((stage.engine.insideCount(0) == 1) == trial.isInside)
     }
 
-    @Test("between the bounds it stays; beyond the leaving bound for 5 s it leaves")
+    @Test("a beacon between the bounds stays, and leaves after 5 s beyond the leaving bound")
     func hysteresis() {
         var stage = ZoneStage([Self.zone()])
         #expect(stage.hear("a", from: 1, to: 5, -55) == ["2 enter desk a"])
@@ -70,7 +70,7 @@ import Testing
         #expect(stage.hear("a", from: 34, to: 40, -75) == ["36 exit desk a level"])
     }
 
-    @Test("who comes back within 5 s has not left")
+    @Test("a beacon that returns within 5 s does not leave")
     func shortAbsence() {
         var stage = ZoneStage([Self.zone()])
         _ = stage.hear("a", from: 1, to: 10, -55)
@@ -79,7 +79,7 @@ import Testing
         #expect(stage.hear("a", from: 30, to: 40, -75) == ["36 exit desk a level"])
     }
 
-    @Test("a silence longer than losses explain is an exit, told with the moment at which it became one")
+    @Test("a silence too long for packet loss is an exit at the moment it became too long")
     func silence() throws {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
@@ -89,14 +89,14 @@ import Testing
         #expect(stage.lines(withOthersUntil: 500) == ["70 exit desk a silence"])
     }
 
-    @Test("a silence that the file states counts in place of the computed one")
+    @Test("a silence given in the file replaces the computed one")
     func ownSilence() {
         var stage = ZoneStage([Self.zone { $0.silentAfter = 3_000_000 }])
         _ = stage.hear("a", from: 1, to: 5, -55)
         #expect(stage.lines(withOthersUntil: 60) == ["7 exit desk a silence"])
     }
 
-    @Test("a receiver that does not work makes zones unknown, and nobody leaves until reports arrive again")
+    @Test("zones of a failed receiver are unknown, and no beacon leaves until reports arrive")
     func deafness() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
@@ -114,7 +114,7 @@ import Testing
         #expect(stage.lines(withOthersUntil: 4000) == ["3605.5 exit desk a silence"])
     }
 
-    @Test("a receiver that works again and receives nothing is unknown again")
+    @Test("zones become unknown again if a restarted receiver receives nothing")
     func deafnessAfterRestart() {
         var stage = ZoneStage([Self.zone()])
         _ = stage.hear("a", each: 0.1, from: 1, to: 61, -55)
@@ -123,7 +123,7 @@ import Testing
         #expect(stage.lines(until: 7200) == ["3605 unknown desk"])
     }
 
-    @Test("a short deafness is not told, and stops the clock all the same")
+    @Test("a short receiver failure is not reported, but stops the clock")
     func shortDeafness() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
@@ -131,7 +131,7 @@ import Testing
         #expect(stage.lines(withOthersUntil: 100) == ["74.5 exit desk a silence"])
     }
 
-    @Test("four beacons that stop at once look like a deaf receiver: unknown after 5 s, and no exit")
+    @Test("four beacons that stop at once look like a deaf receiver: unknown after 5 s, no exit")
     func allBeaconsAreSilentTogether() {
         var stage = ZoneStage([ZoneRule(name: "desks", members: .tag("desk"))])
         var lines: [String] = []
@@ -150,7 +150,7 @@ import Testing
                 == ["100010 exit desks a silence", "100010 exit desks b silence"])
     }
 
-    @Test("a beacon that is alone on the air and goes silent is unknown, not gone")
+    @Test("the only beacon in range becomes unknown, not gone, if it goes silent")
     func loneBeacon() {
         var stage = ZoneStage([Self.zone { $0.dwellSeconds = [70] }], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
@@ -160,7 +160,7 @@ import Testing
         #expect(stage.hear("a", from: 1_000_000, to: 1_000_020, -55) == ["1000000 known desk", "1000012 dwell desk a"])
     }
 
-    @Test("a pause that is too long to count and too short to be told holds exits, too")
+    @Test("a pause of all reports that is too short to report also delays exits")
     func pauseOfAllReports() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         _ = stage.hear("a", from: 1, to: 61, -55)
@@ -170,7 +170,7 @@ import Testing
         #expect(stage.lines(withOthersUntil: 90) == ["82.1 exit desk a silence"])
     }
 
-    @Test("zones that are unknown when the file is read again stay unknown until a report arrives")
+    @Test("unknown zones remain unknown after a reload until a report arrives")
     func continuesUnknown() {
         var stage = ZoneStage([Self.zone()])
         stage.continueUnknown(since: 1)
@@ -179,7 +179,7 @@ import Testing
         #expect(stage.hearOther(61) == ["61 known desk"])
     }
 
-    @Test("devices that send rarely prove that the receiver works, too")
+    @Test("devices that rarely send also prove that the receiver works")
     func sparseTraffic() {
         var stage = ZoneStage([Self.zone()])
         var lines: [String] = []
@@ -193,7 +193,7 @@ import Testing
         #expect(lines.count <= 5, "unknown only until the traffic is learned: \(lines)")
     }
 
-    @Test("an exit says which proof made it certain")
+    @Test("an exit states what proved that the receiver works")
     func proofOfTheReceiver() {
         func proofs(restart: Bool) -> [ListeningClock.Proof?] {
             var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
@@ -209,7 +209,7 @@ import Testing
         #expect(proofs(restart: true) == [.restart])
     }
 
-    @Test("a report is worth nothing across a deafness that was told")
+    @Test("reports before a reported receiver failure do not count towards an enter")
     func windowAfterDeafness() {
         var stage = ZoneStage([Self.zone()])
         #expect(stage.hear("a", 1, -55) == [])
@@ -219,7 +219,7 @@ import Testing
         #expect(stage.hear("a", 21, -55) == ["21 enter desk a"])
     }
 
-    @Test("dwell times are told in their order, and anew after another enter")
+    @Test("dwell events come in order, and start again after another enter")
     func dwell() {
         var stage = ZoneStage([Self.zone { $0.dwellSeconds = [5, 20] }])
         #expect(
@@ -228,7 +228,7 @@ import Testing
         #expect(stage.hear("a", from: 50, to: 60, -55) == ["52 enter desk a", "57 dwell desk a"])
     }
 
-    @Test("a tag gives each beacon its own place")
+    @Test("a tag gives each beacon its own zone")
     func tag() {
         var stage = ZoneStage([ZoneRule(name: "desks", members: .tag("desk"))])
         #expect(stage.hear("a", from: 1, to: 3, -55) == ["2 enter desks a"])
@@ -237,7 +237,7 @@ import Testing
         #expect(stage.engine.inside(0) == ["a", "b"])
     }
 
-    @Test("a zone that its beacons share is entered with the first and left with the last")
+    @Test("a shared zone is entered with the first beacon and left with the last")
     func shared() {
         var stage = ZoneStage([ZoneRule(name: "room", members: .beacons(["a", "b"]))])
         #expect(stage.hear("a", from: 1, to: 3, -55) == ["2 enter room a"])
@@ -248,7 +248,7 @@ import Testing
         #expect(stage.hear("b", from: 15, to: 30, -80) == ["20 exit room b level"])
     }
 
-    @Test("of an exclusive group only the nearest is inside")
+    @Test("only the nearest beacon of an exclusive group is inside")
     func exclusive() {
         var stage = ZoneStage([
             Self.zone {
@@ -268,7 +268,7 @@ import Testing
     }
 
     /// Side by side, two beacons of one exclusive group differ only by noise.
-    @Test("two equal beacons do not take turns", arguments: [2.0, 4, 6], [100, 300, 1000])
+    @Test("two beacons at equal distance do not alternate", arguments: [2.0, 4, 6], [100, 300, 1000])
     func equalBeacons(deviation: Double, milliseconds: Int) {
         var enters = 0
         for seed in 0..<10 {
@@ -317,7 +317,7 @@ import Testing
 
     /// The beacon `b` is received 8 dB stronger than `a`, which is inside.
     @Test(
-        "how much nearer a beacon must be is set by the zone",
+        "the zone's margin decides how much nearer a beacon must be to take over",
         arguments: [(0, true), (3, true), (7, true), (9, false), (40, false)])
     func exclusiveMargin(decibels: Int, takesOver: Bool) {
         var stage = ZoneStage([
@@ -334,7 +334,7 @@ import Testing
     }
 
     /// The levels differ by less than their scatter, so the difference may be chance.
-    @Test("without a margin a difference within the scatter does not take over")
+    @Test("without a margin, a difference within the scatter does not cause a change")
     func noExclusiveMargin() {
         var stage = ZoneStage([
             Self.zone {
@@ -351,7 +351,7 @@ import Testing
 
     // MARK: Groups of devices
 
-    @Test("a group is inside with its nearest device, whatever the others send")
+    @Test("a group is inside if its nearest device is, whatever the other devices send")
     func group() {
         var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
         // a is far away, and sends more often than b.
@@ -369,7 +369,7 @@ import Testing
             ])
     }
 
-    @Test("a group leaves when none of its devices is received any more")
+    @Test("a group leaves when none of its devices is received anymore")
     func silenceOfAGroup() {
         var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
         #expect(stage.hear("a", from: 1, to: 20, -50) == ["2 enter room g"])
@@ -379,7 +379,7 @@ import Testing
         #expect(stage.lines(withOthersUntil: 80) == ["71 exit room g silence"])
     }
 
-    @Test("a beacon is inside its own zone and inside that of its group")
+    @Test("a beacon can be inside its own zone and inside its group's zone")
     func beaconOfAGroup() {
         var stage = ZoneStage.withGroup([
             ZoneRule(name: "desk", members: .beacons(["a"])), ZoneRule(name: "any", members: .beacons(["g"])),
@@ -387,7 +387,7 @@ import Testing
         #expect(stage.hear("a", from: 1, to: 3, -50) == ["2 enter desk a", "2 enter any g"])
     }
 
-    @Test("more devices than a group keeps levels of do not disturb the nearest one")
+    @Test("more devices than a group can track do not disturb the nearest one")
     func manyDevicesOfAGroup() {
         var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
         var events: [ZoneEvent] = []
@@ -412,7 +412,7 @@ import Testing
         #expect(events.map(\.isCloned) == [false, true])
     }
 
-    @Test("a measured power that is not plausible gives no distance, so the beacon does not enter by one")
+    @Test("an implausible measured power gives no distance, so the beacon does not enter")
     func implausiblePower() {
         for (power, isInside) in [(UInt8(0xFD), false), (0xC5, true)] {
             var stage = ZoneStage([
@@ -428,7 +428,7 @@ import Testing
         }
     }
 
-    @Test("zones of one exclusive group give way to each other")
+    @Test("entering one zone of an exclusive group leaves the other")
     func exclusiveZones() {
         var stage = ZoneStage(
             ["a", "b"].map { name in
@@ -440,7 +440,7 @@ import Testing
         #expect(stage.hear("b", from: 10, to: 12, -55) == ["11 exit desk-a a exclusive", "11 enter desk-b b"])
     }
 
-    @Test("with a proof only ephemeral ids of the key count")
+    @Test("with a required proof only ephemeral ids of the key count")
     func proof() {
         var stage = ZoneStage([
             Self.zone {
@@ -454,7 +454,7 @@ import Testing
         #expect(stage.hear("a", from: 12, to: 60, -55) == ["43 exit desk a silence"])
     }
 
-    @Test("an ephemeral id that two senders send in turn proves nothing")
+    @Test("an ephemeral id sent alternately by two senders is not a proof")
     func replayedID() {
         var stage = ZoneStage([
             Self.zone {
@@ -477,7 +477,7 @@ import Testing
         #expect(stage.engine.inside(0) == ["a"])
     }
 
-    @Test("an ephemeral id with a new address for each report proves nothing")
+    @Test("an ephemeral id with a new address for each report is not a proof")
     func repeatedID() {
         var stage = ZoneStage([
             Self.zone {
@@ -496,7 +496,7 @@ import Testing
         #expect(stage.engine.inside(0) == [])
     }
 
-    @Test("an ephemeral id whose levels no single place explains proves nothing")
+    @Test("an ephemeral id whose levels cannot come from one place is not a proof")
     func copiedAddress() {
         var stage = ZoneStage([
             Self.zone {
@@ -517,7 +517,7 @@ import Testing
         #expect(enters.count == 1 && enters[0].hasSuffix("enter desk a"), "\(told)")
     }
 
-    @Test("an old ephemeral id from a new sender proves nothing, and a beacon can send two ids")
+    @Test("an old ephemeral id from a new sender is not a proof; a beacon may send two ids")
     func olderID() {
         var proof = EphemeralIDProof()
         func sender(_ number: UInt8) -> Sender { Sender(DeviceAddress(FixedOctets(repeating: number)), isRandom: true) }
@@ -535,7 +535,7 @@ import Testing
         #expect(!isProof)
     }
 
-    @Test("a text takes the attachments, and a missing one leaves nothing")
+    @Test("a text is filled with attachments, and a missing attachment becomes empty")
     func content() throws {
         let content = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}, $5 ${")
         let filled = content.filled(ZoneStage.notes[0].attachments)
@@ -543,7 +543,7 @@ import Testing
         #expect(content.keys == ["owner", "post"])
     }
 
-    @Test("who was inside is so after a restart, and nothing is told twice")
+    @Test("presences continue after a restart, and no event is repeated")
     func restart() {
         var stage = ZoneStage([Self.zone { $0.dwellSeconds = [60] }], intervals: [1_000_000, nil, nil])
         stage.resume(
@@ -557,7 +557,7 @@ import Testing
         #expect(stage.hear("a", from: 112, to: 130, -80) == ["118 exit desk a level"])
     }
 
-    @Test("who is not heard after a restart leaves by listened time")
+    @Test("a beacon not received after a restart leaves after enough listening time")
     func restartWithoutTheBeacon() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         stage.resume([.init(zone: "desk", beacon: "a", since: 5, dwells: 0)], now: 0)
@@ -566,7 +566,7 @@ import Testing
         #expect(stage.lines(withOthersUntil: 2000) == ["1032.66 exit desk a silence"])
     }
 
-    @Test("if nothing is received after a restart, it is unknown who is inside")
+    @Test("if nothing is received after a restart, presence is unknown")
     func restartWithoutReports() {
         var stage = ZoneStage([Self.zone()], intervals: [1_000_000, nil, nil])
         stage.resume([.init(zone: "desk", beacon: "a", since: 5, dwells: 0)], now: 0)
@@ -575,7 +575,7 @@ import Testing
         #expect(stage.hearOther(5000) == ["5000 known desk"])
     }
 
-    @Test("nobody is said to have stayed over a restart before it is heard again")
+    @Test("a dwell event after a restart waits until the beacon is received again")
     func restartWithDwell() {
         func stage() -> ZoneStage {
             var stage = ZoneStage([Self.zone { $0.dwellSeconds = [60, 600] }], intervals: [1_000_000, nil, nil])

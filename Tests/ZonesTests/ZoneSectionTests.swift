@@ -15,7 +15,7 @@ import Testing
         ZoneSection(JSONDocument.parse(Array(zones.utf8)).root, beacons: beacons)
     }
 
-    @Test("what is not said has a default")
+    @Test("missing keys get their defaults")
     func defaults() throws {
         let section = Self.read(#"[{"name": "desk", "tag": "desk"}, {"name": "all", "beacons": ["lamp"]}]"#)
         #expect(section.problems.isEmpty)
@@ -27,7 +27,7 @@ import Testing
         #expect(section.rules[1].scope == .zone)
     }
 
-    @Test("everything has its place")
+    @Test("every key is read into its property")
     func everything() throws {
         let section = Self.read(
             """
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a fault is named with its place and what was meant",
+        "a fault is reported with its place and a correction",
         arguments: [
             (#"[]"#, "the list is empty"),
             (#"{}"#, "a list of zones is expected"),
@@ -80,7 +80,7 @@ import Testing
         #expect(problems.contains { $0.message.contains(sentence) }, "\(problems)")
     }
 
-    @Test("a key that somebody lacks is a warning")
+    @Test("a missing attachment of a beacon gets a warning")
     func missingAttachment() throws {
         let section = Self.read(#"[{"name": "a", "tag": "desk", "onEnter": {"title": "${desk-owner} ${post}"}}]"#)
         #expect(section.problems.count == 2 && section.problems.allSatisfy { !$0.isError })
@@ -89,12 +89,12 @@ import Testing
         #expect(section.problems[1].message.hasPrefix(#"key-peter and 1 more have no attachment "post""#))
     }
 
-    @Test("names and tags are not looked for where nobody could be read")
+    @Test("unknown names and tags are not reported if the known beacons could not be read")
     func withoutBeacons() {
         #expect(Self.read(#"[{"name": "a", "tag": "x"}]"#, beacons: nil).problems.isEmpty)
     }
 
-    @Test("an event's line has the keys that scripts rely on, in their order")
+    @Test("the JSON line of an event has the documented keys in their order")
     func line() throws {
         var rule = ZoneRule(name: "desk", members: .tag("desk"))
         rule.onEnter = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}")
@@ -122,7 +122,7 @@ import Testing
             "\(text)")
     }
 
-    @Test("times before 1970 and beyond are told")
+    @Test("times before 1970 are formatted correctly")
     func times() {
         #expect(ZoneEvent.time(0) == "1970-01-01T00:00:00.000000Z")
         #expect(ZoneEvent.time(-1) == "1969-12-31T23:59:59.999999Z")

@@ -15,7 +15,7 @@ struct ScannerMixTests {
         }
     }
 
-    @Test("only the proportions of weights count, up to the largest numbers")
+    @Test("only the ratio of weights matters, even for very large weights")
     func sharesAreProportional() throws {
         let (slow, fast) = (try preset("android-low-power"), try preset("linux"))
         #expect(try ScannerMix([(slow, 6), (fast, 4)]).parts.map(\.share) == [0.6, 0.4])
@@ -25,13 +25,13 @@ struct ScannerMixTests {
         #expect(try ScannerMix([(slow, 6), (fast, 4)]).phrase == "a mix of android-low-power 60 % and linux 40 %")
     }
 
-    @Test("weights that no visitor can be drawn by are refused", arguments: [0, -1, .infinity, .nan, 1e-12])
+    @Test("weights that are not positive numbers, or tiny, are refused", arguments: [0, -1, .infinity, .nan, 1e-12])
     func wrongWeightsAreRefused(_ weight: Double) throws {
         let linux = try preset("linux")
         #expect(throws: AirtimeError.self) { try ScannerMix([(.continuous, 1), (linux, weight)]) }
     }
 
-    @Test("a mix has at least one scanner, and each of them once")
+    @Test("an empty mix and a repeated scanner are refused")
     func scannersOccurOnce() throws {
         #expect(throws: AirtimeError.self) { try ScannerMix([]) }
         #expect(throws: AirtimeError.mix("continuous occurs twice: add up its weights")) {
@@ -40,7 +40,7 @@ struct ScannerMixTests {
     }
 
     @Test(
-        "the percentiles are those of all visitors: that share is received by then",
+        "a percentile is the time by which that share of all visitors has received a beacon",
         arguments: [(1, 300_000.0), (1, 1_022_500), (50, 152_500)])
     func percentilesAreThoseOfAllVisitors(beacons: Int, interval: Double) throws {
         let mix = try ScannerMix([
@@ -54,7 +54,7 @@ struct ScannerMixTests {
         }
     }
 
-    @Test("no more than all visitors receive a beacon, although 0.6, 0.3 and 0.1 add up to a little more")
+    @Test("the received share never exceeds 1, although 0.6 + 0.3 + 0.1 exceeds 1 in floating point")
     func sharesDoNotExceedOne() throws {
         let mix = try ScannerMix([
             (try preset("android-low-power"), 0.6), (try preset("android-balanced"), 0.3),
@@ -66,7 +66,7 @@ struct ScannerMixTests {
         }
     }
 
-    @Test("percentiles are not means of the parts' percentiles, and the mean is the mean of the parts' means")
+    @Test("the mean of a mix is the weighted mean of its parts; percentiles are not")
     func meansAverageOverScannersAndPercentilesDoNot() throws {
         let mix = try ScannerMix([(try preset("android-low-power"), 1), (.continuous, 1)])
         let result = try latency(mix)
@@ -79,7 +79,7 @@ struct ScannerMixTests {
         #expect(try abs(#require(result.whole.meanSeconds) - mean) < 0.001 * mean)
     }
 
-    @Test("the mean of one beacon by a scanner without pauses is half a period, and a fleet's has its tail")
+    @Test("the mean is half a period for one beacon, and does not depend on the end of the curve")
     func meanIncludesTheTailOfTheCurve() throws {
         let single = try latency(ScannerMix(.continuous))
         #expect(try abs(#require(single.whole.meanSeconds) - 0.1525) < 1e-4)
@@ -90,7 +90,7 @@ struct ScannerMixTests {
         #expect(abs(means[0] - means[1]) < 0.003 * means[1], "\(means)")
     }
 
-    @Test("one scanner is the mix of it alone")
+    @Test("a mix of one scanner equals that scanner")
     func aMixOfOneScannerEqualsTheScanner() throws {
         let slow = try preset("android-low-power")
         let group = try AdvertiserGroup(count: 20, intervalMicroseconds: 417_500, airtimeMicroseconds: 376)
@@ -98,7 +98,7 @@ struct ScannerMixTests {
         #expect(try latency(ScannerMix(slow), beacons: 20, interval: 417_500).whole == alone)
     }
 
-    @Test("the advice for a mix lies between those for its scanners")
+    @Test("the advised interval for a mix lies between those for its scanners")
     func adviceForAMixLiesBetweenItsScanners() throws {
         let goal = IntervalGoal.detect(withinSeconds: 10, probability: 0.9)
         func interval(_ mix: ScannerMix) throws -> Int {
@@ -114,7 +114,7 @@ struct ScannerMixTests {
         #expect(try #require(fleet.latency.whole.received(within: 10)) >= 0.9)
     }
 
-    @Test("each batch of a simulation has one scanner of the mix, by its share")
+    @Test("each simulation batch draws one scanner of the mix according to its share")
     func simulationDrawsScannersByTheirShare() throws {
         let mix = try ScannerMix([(try preset("ios-background"), 3), (.continuous, 1)])
         var conditions = AirConditions()

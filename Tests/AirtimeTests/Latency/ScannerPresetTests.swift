@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ScannerPresetTests {
     @Test(
-        "the scan modes of Android have the windows of their releases, and names that say which",
+        "each Android preset has the window and interval of its release, and names it in its source",
         arguments: [
             ("android-low-power", 512, 5120), ("android-balanced", 1024, 4096), ("android-low-latency", 4096, 4096),
             ("android-14-low-power", 140, 1400), ("android-14-balanced", 183, 730),

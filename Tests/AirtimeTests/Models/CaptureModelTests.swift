@@ -3,7 +3,7 @@ import BluetoothTypes
 import Testing
 
 @Suite struct CaptureModelTests {
-    @Test("one overlap is survived as often as the model of many interferers says", arguments: [-5.0, 0, 12, 14.2, 30])
+    @Test("survival of one overlap matches the model for many interferers", arguments: [-5.0, 0, 12, 14.2, 30])
     func survivalOfOneOverlapMatchesTheFullModel(_ advantage: Double) throws {
         let group = try AdvertiserGroup(count: 1, intervalMicroseconds: 10_000_000, airtimeMicroseconds: 376)
         let model = try CaptureModel(

@@ -32,7 +32,7 @@ struct MachineCollisionModelTests {
         }
     }
 
-    @Test("of one advertisement each are the equal fleet", arguments: [1, 2, 50, 250, 1000])
+    @Test("machines with one advertisement each match the equal fleet", arguments: [1, 2, 50, 250, 1000])
     func equalFleet(_ count: Int) throws {
         let machines = try MachineCollisionModel(machines: [Self.machine(count, (100_000, 376))])
         let fleet = try CollisionModel(beacons: count, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
@@ -41,7 +41,7 @@ struct MachineCollisionModelTests {
         #expect(machines.channelLoad == fleet.channelLoad)
     }
 
-    @Test("do not meet themselves")
+    @Test("the advertisements of a single machine do not collide with each other")
     func aLoneMachineDoesNotCollideWithItself() throws {
         let alone = try MachineCollisionModel(machines: [Self.machine(1, (20_000, 376), (20_000, 368), (100_000, 300))])
         #expect(alone.collisionFreeProbability == 1)
@@ -51,7 +51,7 @@ struct MachineCollisionModelTests {
         #expect(abs(busy.collisionFreeProbability - 0.5625) < 1e-12)
     }
 
-    @Test("have the product over all advertisements of all other machines", arguments: 0..<30 as Range<UInt64>)
+    @Test("the clear probability is a product over all other machines", arguments: 0..<30 as Range<UInt64>)
     func product(_ seed: UInt64) throws {
         let machines = try Self.mixture(seed)
         let model = try MachineCollisionModel(machines: machines)
@@ -76,7 +76,7 @@ struct MachineCollisionModelTests {
         #expect(abs(model.collisionFreeProbability - clear / offered) < 1e-9)
     }
 
-    @Test("are what the simulation finds", arguments: [3, 8] as [UInt64])
+    @Test("the model matches the simulation", arguments: [3, 8] as [UInt64])
     func simulation(_ seed: UInt64) throws {
         let machines = try Self.mixture(seed)
         let model = try MachineCollisionModel(machines: machines)
@@ -104,7 +104,7 @@ struct MachineCollisionModelTests {
             "\(found.value), not \(model.collisionFreeProbability)")
     }
 
-    @Test("are brought to an equal fleet that loses as much", arguments: 0..<30 as Range<UInt64>)
+    @Test("each advertisement converts to an equal fleet with the same loss", arguments: 0..<30 as Range<UInt64>)
     func surroundings(_ seed: UInt64) throws {
         let machines = try Self.mixture(seed)
         let model = try MachineCollisionModel(machines: machines)
@@ -121,7 +121,7 @@ struct MachineCollisionModelTests {
         }
     }
 
-    @Test("that are equal are the equal fleet", arguments: [1, 2, 7, 250, 100_000])
+    @Test("equal machines convert to an equal fleet of the same size", arguments: [1, 2, 7, 250, 100_000])
     func equalMachinesGiveAnEqualFleet(_ count: Int) throws {
         let machines = [try Self.machine(count, (100_000, 376))]
         let (group, otherClear) = try TargetCollisions(kind: 0, advertisement: 0, in: machines).fleet(ofMachines: count)
@@ -129,7 +129,7 @@ struct MachineCollisionModelTests {
         #expect(otherClear == 1)
     }
 
-    @Test("find their densest crowd as equal ones do where they send one advertisement")
+    @Test("machines with one advertisement have the largest fleet of equal beacons, with two a smaller one")
     func largestFleet() throws {
         let scanners = ScannerMix(try #require(ScannerPreset(named: "android-low-power")))
         let equal = try LargestFleet(
@@ -146,7 +146,7 @@ struct MachineCollisionModelTests {
         #expect(fewer < equal.beacons && fewer > equal.beacons / 3)
     }
 
-    @Test("with nothing to send, or nobody there, are refused")
+    @Test("empty machines, a count of 0 and unknown indices are refused")
     func refusals() throws {
         #expect(throws: AirtimeError.self) { try AdvertisingMachines(count: 1, advertisements: []) }
         #expect(throws: AirtimeError.self) { try MachineCollisionModel(machines: []) }
@@ -156,7 +156,7 @@ struct MachineCollisionModelTests {
         #expect(throws: AirtimeError.self) { try TargetCollisions(kind: 0, advertisement: 1, in: machines) }
     }
 
-    @Test("draw what all their advertisements draw")
+    @Test("the mean current is the sum over all advertisements, with the sleep current once")
     func energy() throws {
         let chip = try #require(BeaconChip.named("nrf52832"))
         let battery = try #require(BeaconBattery.named("cr2477"))

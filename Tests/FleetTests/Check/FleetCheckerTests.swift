@@ -20,7 +20,7 @@ struct CheckTests {
         """#
 
     @Test(
-        "identities that meet are found, in whatever form they are written",
+        "equal identities are reported even if they are written differently",
         arguments: [
             #"[ { "name": "a", "variables": { "instance": "0000000000ff" } }, { "name": "b", "variables": { "instance": "0000000000FF" } } ]"#,
             #"[ { "name": "a", "variables": { "instance": "00:00:00:00:00:ff" } }, { "name": "b", "variables": { "instance": "0000000000ff" } } ]"#,
@@ -32,7 +32,7 @@ struct CheckTests {
     }
 
     @Test(
-        "two beacons on one machine are a warning that names both rows, unless they have adapters of their own",
+        "two beacons on one machine get a warning with both rows, unless their adapters differ",
         arguments: [
             ("name,host,serial,port\na,pi-1,s1,hci0\nb,pi-2,s2,hci0\nc,pi-1,s3,hci0\n", ["4:3", "the host pi-1"]),
             (
@@ -53,7 +53,7 @@ struct CheckTests {
         if !expected.isEmpty { #expect(problems.first?.contains("and \"a\" (t.csv:2:1)") == true, "\(problems)") }
     }
 
-    @Test("one address for all is one too few")
+    @Test("one address for two beacons is reported")
     func findsSharedAddresses() {
         let text = Self.fleet(
             advertisement: Self.uid,
@@ -64,7 +64,7 @@ struct CheckTests {
         #expect(MadeFleet.problems(text).contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") })
     }
 
-    @Test("one address of an advertisement for all is one too few; two advertisements of one box may share theirs")
+    @Test("an advertisement's address may be shared within a beacon, but not between beacons")
     func findsSharedAddressesOfAdvertisements() {
         func problems(_ beacons: String) -> [String] {
             let own = Self.uid.replacing("\"type\"", with: "\"address\": \"${own}\", \"type\"")
@@ -81,7 +81,7 @@ struct CheckTests {
     }
 
     @Test(
-        "variables that are not there, or need each other",
+        "variables that are not set or refer to each other are reported",
         arguments: [
             (
                 "",
@@ -123,7 +123,7 @@ struct CheckTests {
     private static let counted = #""identities": { "minor": { "within": "fleet" } },"#
 
     @Test(
-        "intervals that a controller does not take",
+        "intervals that the controller does not accept are refused",
         arguments: [
             ("raspberry-pi", "99", true), ("raspberry-pi", "100", false), ("bluetooth-5", "20", false),
             ("bluetooth-5", "10241", true), ("extended", "20000", false), ("bluetooth-4", "50", true),
@@ -135,7 +135,7 @@ struct CheckTests {
         #expect(!isRefused || problems.contains { $0.contains("template.advertisements[0].intervalMs") }, "\(problems)")
     }
 
-    @Test("an EID and something else need two sets")
+    @Test("an EID with another frame needs a controller with advertising sets")
     func refusesAnEIDWithOtherFramesInOneSet() {
         let eid = #"""
             { "type": "eddystone-eid", "identityKeyFile": "${name}.key", "rotationExponent": 4, "intervalMs": 500,
@@ -149,7 +149,7 @@ struct CheckTests {
         #expect(extended == [])
     }
 
-    @Test("more than fifty pairs of a UUID are too many for Home Assistant", arguments: [(50, false), (51, true)])
+    @Test("more than fifty beacons with one UUID get a warning", arguments: [(50, false), (51, true)])
     func warnsOfTooManyPairsForHomeAssistant(count: Int, isTooMuch: Bool) {
         let beacons = "[" + (0..<count).map { #"{ "name": "b\#($0)" }"# }.joined(separator: ",") + "]"
         func problems(_ listeners: String) -> [String] {
@@ -166,7 +166,7 @@ struct CheckTests {
     }
 
     @Test(
-        "rows that a spreadsheet has changed or added, and groups that differ only in capital letters, get a warning",
+        "rows that look changed by a spreadsheet and groups that differ only in case get warnings",
         arguments: [
             ("0001,n\n2,n\n0003,n\n", "t.csv:3:1: warning: name: \"2\" has fewer digits than \"0001\""),
             ("0001,n\n2,n\n3,n\n", "2 names, such as \"2\", have fewer digits than \"0001\""),
@@ -189,7 +189,7 @@ struct CheckTests {
         if let warning { #expect(problems.first?.contains(warning) == true, "\(problems)") }
     }
 
-    @Test("keys that are missing or open to others")
+    @Test("missing keys and keys that others can read are reported")
     func findsMissingAndExposedKeys() {
         let eid = #"""
             { "type": "eddystone-eid", "identityKeyFile": "/etc/pharos/keys/${name}.key", "rotationExponent": 4,
@@ -207,7 +207,7 @@ struct CheckTests {
     }
 
     @Test(
-        "groups that contradict each other",
+        "contradictory groups are reported",
         arguments: [
             (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" appears twice"),
             (
@@ -223,7 +223,7 @@ struct CheckTests {
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
 
-    @Test("the innermost value of a variable holds")
+    @Test("the innermost value of a variable applies")
     func overrides() throws {
         let text = #"""
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url", "intervalMs": 500,
@@ -253,7 +253,7 @@ struct CheckTests {
             """
     }
 
-    @Test("variables that need one another without end are refused at once", arguments: [65, 5000])
+    @Test("long chains of variables are refused immediately", arguments: [65, 5000])
     func boundsChains(count: Int) {
         let start = ContinuousClock.now
         let problems = MadeFleet.problems(Self.chain(count))
@@ -263,7 +263,7 @@ struct CheckTests {
         #expect(MadeFleet.problems(Self.chain(60)).allSatisfy { $0.contains("warning") })
     }
 
-    @Test("variables that double each other are refused before they fill the memory")
+    @Test("variables that double each other are refused before they use up memory")
     func boundsGrowth() {
         let variables = (0..<60).map { "\"v\($0)\": \"${v\($0 + 1)}${v\($0 + 1)}\"" }
         let text = """
@@ -278,7 +278,7 @@ struct CheckTests {
         #expect(problems.contains { $0.contains("this value has more than 4096 bytes") }, "\(problems)")
     }
 
-    @Test("over a thousand problems are said to be more")
+    @Test("after 1000 problems, one message says that there are more")
     func reportsThatMoreProblemsExist() {
         let rows = (0..<3000).map { "b\($0),\(100_000_000_000 + $0 / 2)" }
         let text = """
@@ -294,7 +294,7 @@ struct CheckTests {
         #expect(names.contains { $0.contains("500 more problems are not listed") })
     }
 
-    @Test("two beacons with one key are found")
+    @Test("two beacons with the same key are reported")
     func findsSharedKeys() {
         func text(_ file: String) -> String {
             """
@@ -310,7 +310,7 @@ struct CheckTests {
     }
 
     @Test(
-        "one address for several boxes is found",
+        "one address for several beacons is reported",
         arguments: [
             #""address": "C1:02:03:04:05:06", "advertisements": [ { "type": "eddystone-tlm", "intervalMs": 500 } ]"#
         ])
@@ -323,7 +323,7 @@ struct CheckTests {
         #expect(problems.contains { $0.contains("C1:02:03:04:05:06 is also the address of \"a\"") }, "\(problems)")
     }
 
-    @Test("what is wrong with a beacon's or a group's variable names the beacon and points at the variable")
+    @Test("a problem of a variable names the beacon or group and has the place of the variable")
     func namesTheBeacon() {
         let text = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
@@ -343,7 +343,7 @@ struct CheckTests {
             }, "\(problems)")
     }
 
-    @Test("a comma in a quoted name of a column does not part columns")
+    @Test("a comma in a quoted column name does not separate columns")
     func takesTheRightSeparator() {
         let text = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",

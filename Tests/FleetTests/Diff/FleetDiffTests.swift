@@ -4,7 +4,7 @@ import Testing
 
 @testable import Fleet
 
-@Suite("What a fleet file would change")
+@Suite("Differences of two manifests")
 struct DiffTests {
     private static func manifest(_ beacons: String, interval: String = "500") throws -> FleetManifest {
         let text = """
@@ -19,7 +19,7 @@ struct DiffTests {
 
     private static let two = "{ \"name\": \"a\" }, { \"name\": \"b\", \"host\": \"pi-1\" }"
 
-    @Test("the same manifest has no difference")
+    @Test("equal manifests have no difference")
     func reportsNoDifferenceOfEqualManifests() throws {
         let old = try Self.manifest(Self.two)
         let diff = FleetDiff(from: old, to: try Self.manifest(Self.two))
@@ -27,7 +27,7 @@ struct DiffTests {
         #expect(diff.text == "0 added, 0 removed, 0 renamed, 0 changed, 2 unchanged\n")
     }
 
-    @Test("values that differ are told as JSON has them, by path")
+    @Test("different values are reported as JSON with their paths")
     func findsValues() throws {
         let old = try Self.manifest(Self.two)
         let diff = FleetDiff(
@@ -44,7 +44,7 @@ struct DiffTests {
         #expect(diff.json.line.contains("{\"path\":\"serial\",\"old\":null,\"new\":\"s1\"}"))
     }
 
-    @Test("a group has one line, however many of its beacons change")
+    @Test("a group has one line, even if several of its beacons change")
     func combinesGroups() throws {
         func beacons(_ host: String) -> String {
             (1...5).map { "{ \"name\": \"a\($0)\", \"group\": \"n/g\"\($0 == 5 ? ", \"host\": \"\(host)\"" : "") }" }
@@ -66,7 +66,7 @@ struct DiffTests {
         #expect(diff.fullText.split(separator: "\n").count { $0.hasPrefix("~ a") } == 5)
     }
 
-    @Test("numbers stay numbers")
+    @Test("number values are reported as numbers")
     func findsNumbers() throws {
         let old = try Self.manifest("{ \"name\": \"a\" }")
         let diff = FleetDiff(from: old, to: try Self.manifest("{ \"name\": \"a\" }", interval: "152.5"))
@@ -75,7 +75,7 @@ struct DiffTests {
         #expect(diff.text.contains("    advertisements[0].intervalMs: 500 → 152.5\n"))
     }
 
-    @Test("beacons come, go, and keep their address under another name")
+    @Test("added, removed and renamed beacons with the same address are reported")
     func findsBeacons() throws {
         let old = try Self.manifest(Self.two)
         // A beacon's address depends on its name.

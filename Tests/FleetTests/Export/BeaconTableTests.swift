@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A table of beacons")
 struct BeaconTableTests {
-    @Test("a row for each advertisement, and only those of the types that are asked for")
+    @Test("each advertisement of the requested types has a row")
     func listsAdvertisements() {
         let beacons = [
             SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2), SampleFleet.ephemeral]),
@@ -18,7 +18,7 @@ struct BeaconTableTests {
         #expect(chosen.lines.hasPrefix("{\"name\":\"a\",") && chosen.lines.hasSuffix("}\n"))
     }
 
-    @Test("what a manifest says gets to no terminal as a control character", arguments: SampleFleet.hostile)
+    @Test("control characters from a manifest are escaped for the terminal", arguments: SampleFleet.hostile)
     func escapesText(_ text: String) {
         var beacon = SampleFleet.beacon("a")
         beacon.adapter = text

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "the file that is made is a fleet without problems",
+        "a proposed file decodes to a fleet without problems",
         arguments: [
             "Box,Site,Floor,x,y\na,n,g,1,2\nb,n,g,3,4\n", "name\na\nb\n", "id;Raum\na;r1\nb;r2\n",
             "name,uuid,major,minor\na,\(uuid),1,2\nb,\(uuid),1,3\n", "beacon,interval\na,500\nb,\n",
@@ -34,7 +34,7 @@ import Testing
         #expect((0..<2).allSatisfy { allocation.beacon($0).beacon?.advertisements.count == 1 })
     }
 
-    @Test("a column with names that are there twice is named, with each row; columns without a meaning are listed")
+    @Test("repeated names are reported with their column and rows; unused columns are listed")
     func reportsRepeatedNamesWithTheirRows() throws {
         let names = (1...30).map { "b\($0)" } + ["b4", "b9"]
         let table = try proposal("Nummer;Farbe;MAC\n" + names.map { "\($0);rot;x\n" }.joined())
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "a column for people's names or serial numbers names the beacons if no other column can",
+        "a column of titles or serial numbers names the beacons if no other column can",
         arguments: [
             "Bezeichnung", "Titel", "Seriennummer", "IP",
         ])
@@ -56,13 +56,13 @@ import Testing
         #expect(table.roles.values.count { $0 == header } == 1)
     }
 
-    @Test("a column of groups is not blamed for names that are there twice")
+    @Test("repeated names are not reported for a column of groups")
     func doesNotReportRepeatsInAGroupColumn() throws {
         let fault = try #require(try proposal("Nr;Etage\nA1;EG\nA1;OG\n").fault)
         #expect(fault.contains("\"Nr\": row 3: \"A1\" is also in row 2") && !fault.contains("Etage"))
     }
 
-    @Test("names with spaces and umlauts name no beacon and no group; another column with short names does")
+    @Test("a column with spaces or umlauts does not name beacons; a column with valid names does")
     func refusesNames() throws {
         var table = try proposal("Name,Kurz,Raum\nBüro Süd,bs,Erster Stock\nHalle,ha,eg\n")
         #expect(

@@ -21,7 +21,7 @@ struct TableTests {
     }
 
     @Test(
-        "cells are read as RFC 4180 has them",
+        "cells are read according to RFC 4180",
         arguments: [
             ("a,b\n1,2\n", [["1", "2"]]), ("a,b\r\n1,2\r\n", [["1", "2"]]), ("a,b\r1,2", [["1", "2"]]),
             ("\u{FEFF}a,b\n1,2", [["1", "2"]]), ("a;b\n1,5;2\n", [["1,5", "2"]]), ("a\tb\n1\t\n", [["1", ""]]),
@@ -37,7 +37,7 @@ struct TableTests {
         #expect(found.problems == [])
     }
 
-    @Test("what was written is read, wherever its octets fall", arguments: [",", ";", "\t"], 1...100)
+    @Test("random cells are unchanged after writing and reading", arguments: [",", ";", "\t"], 1...100)
     func readsBack(separator: Character, seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let alphabet: [Character] = ["a", "Z", "0", "#", "!", "ü", "€", " ", "\"", ",", ";", "\t", "\n"]
@@ -70,7 +70,7 @@ struct TableTests {
         return spaces(Int.random(in: 0...2, using: &random)) + contents + spaces(Int.random(in: 0...9, using: &random))
     }
 
-    @Test("a quote within a cell is found behind any number of letters", arguments: 1...20)
+    @Test("a quote within a cell is found at any position", arguments: 1...20)
     func findsQuotes(letters: Int) {
         let problems = Self.rows("a,b\n1," + String(repeating: "x", count: letters) + "\"yyyyyyyyy\n2,3\n").problems
         #expect(problems.count == 1)
@@ -78,7 +78,7 @@ struct TableTests {
     }
 
     @Test(
-        "faults have their line and column",
+        "faults are reported with line and column",
         arguments: [
             ("a,b\n1,\"2\n", "2:3: this cell begins with a double quote and has no closing one"),
             ("a,b\n\"1\"x,2\n", "2:4: the closing double quote must"),
@@ -108,7 +108,7 @@ struct TableTests {
         #expect(wide.problems[0].message.contains("UTF-16"))
     }
 
-    @Test("ill-formed UTF-8 is what the standard library says it is", arguments: 1...200)
+    @Test("ill-formed UTF-8 is detected in the same places as by the standard library", arguments: 1...200)
     func agreesWithTheStandardLibraryOnUTF8(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let starts: [UInt8] = [
@@ -127,7 +127,7 @@ struct TableTests {
         """
 
     @Test(
-        "rows are refused with what is wrong with them",
+        "invalid rows are refused with a reason",
         arguments: [
             ("name,page\na/b,x\n", "t.csv:2:1: name: \"a/b\" would lead into another directory"),
             ("name,page\n../a,x\n", "would lead into another directory"), ("name,page\n.a,x\n", "would be hidden"),
@@ -163,7 +163,7 @@ struct TableTests {
     }
 
     @Test(
-        "the fault of many cells of a column is one problem, with their number and their rows",
+        "equal faults in many cells of a column are one problem with their count and rows",
         arguments: [
             (
                 "name,page,x,y\n" + (1...400).map { "b\($0),x,\"\($0),5\",2\n" }.joined(), "t.csv:2:7: x: ",
@@ -188,7 +188,7 @@ struct TableTests {
     }
 
     @Test(
-        "the separator of thousands is named, and a decimal comma only where it cannot be one",
+        "a message about a number explains separators of thousands and decimal commas",
         arguments: [
             (";", "1.000,5", "; write it without separators between thousands"), (";", "1,000,000", "thousands"),
             (";", "a", "not \"a\""), (",", "\"1,5\"", "; a decimal number has a point"),
@@ -201,7 +201,7 @@ struct TableTests {
         #expect(problems.count == 1 && problems[0].hasSuffix(end), "\(problems)")
     }
 
-    @Test("a column that the table does not have is the only problem")
+    @Test("a missing column is reported as the only problem")
     func namesMissingColumns() {
         let fleet = Self.fleet.replacing(
             "\"csv\": \"t.csv\"", with: "\"csv\": \"t.csv\", \"columns\": { \"page\": \"Seiten\" }")
@@ -209,7 +209,7 @@ struct TableTests {
         #expect(problems.count == 1 && problems[0].contains("did you mean \"Seite\"?"), "\(problems)")
     }
 
-    @Test("with semicolons or tabs, numbers have decimal commas or points", arguments: [";", "\t"])
+    @Test("tables separated by semicolons or tabs may have decimal commas or points", arguments: [";", "\t"])
     func readsDecimalCommas(separator: String) throws {
         let table = "name,page,x,y,interval\na,x,1|5,2|25,152|5\nb,x,-0.5,2,500\n"
             .replacing(",", with: separator).replacing("|", with: ",")
@@ -223,7 +223,7 @@ struct TableTests {
         #expect(allocation.beacon(0).beacon?.advertisements[0].intervalMicroseconds == 152_500)
     }
 
-    @Test("a wrong name of a group is reported in its own column")
+    @Test("a wrong group name is reported in its own column")
     func namesTheColumn() {
         let fleet = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
@@ -235,7 +235,7 @@ struct TableTests {
         #expect(problems.count == 1 && problems[0].hasPrefix("t.csv:2:13: Raum: \"Büro 1\""), "\(problems)")
     }
 
-    @Test("a cell that has lost its leading zeros is named with the zeros")
+    @Test("a cell that lost its leading zeros is reported with the expected zeros")
     func namesLostZeros() {
         let fleet = """
             { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "altbeacon", "companyId": "0x0118",
@@ -252,7 +252,7 @@ struct TableTests {
                 && problems[1].contains("the cell \"7\" has lost 3 leading zeros, as in \"0007\""))
     }
 
-    @Test("a title has any characters; it fills ${title}, and stands on labels and in the manifest next to the name")
+    @Test("a title may have any characters, fills ${title}, and is in labels and the manifest")
     func readsTitles() throws {
         let text = Self.fleet.replacing("${page}", with: "x").replacing(
             "\"template\": {", with: "\"template\": { \"scanResponse\": { \"localName\": \"${title}\" },")
@@ -272,7 +272,7 @@ struct TableTests {
         #expect(bad.first?.hasPrefix("t.csv:2:5: title: the title has control characters") == true, "\(bad)")
     }
 
-    @Test("a table that is not there is said so, where it is named")
+    @Test("a missing table is reported at the place that names it")
     func reportsAMissingTable() {
         let (_, problems) = MadeFleet.decode(Self.fleet)
         #expect(problems.count == 1)
@@ -280,7 +280,7 @@ struct TableTests {
         #expect(problems.first?.description.contains("beacons.csv: t.csv: there is no such file") == true)
     }
 
-    @Test("a table within a group belongs to it")
+    @Test("a table within a group refuses rows with another group")
     func refusesOtherGroups() {
         let fleet = Self.fleet.replacing(
             "\"name\": \"south\"", with: "\"name\": \"south\", \"beacons\": { \"csv\": \"s.csv\" }")
@@ -289,7 +289,7 @@ struct TableTests {
         #expect(problems.contains { $0.contains("s.csv:2:3: site: this site is \"north\", but the table belongs to") })
     }
 
-    @Test("every problem of every file is found in one run")
+    @Test("one run reports all problems of all files")
     func reportsAllProblemsInOneRun() {
         let fleet = Self.fleet.replacing("\"intervalMs\": \"${interval}\"", with: "\"intervalMs\": \"${intervall}\"")
         let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,page,page\n%,x,\nb\nc,x,\n"])

@@ -65,7 +65,7 @@ struct GenerationTests {
         """#
     }
 
-    @Test("tags and attachments are defined once, and filled for each beacon")
+    @Test("tags and attachments are defined once and filled for each beacon")
     func notes() throws {
         let manifest = try Self.generate(
             Self.noted(
@@ -119,7 +119,7 @@ struct GenerationTests {
         #expect("\(problem.path)".contains("template"), "\(problem.path)")
     }
 
-    @Test("every profile is one that a box takes, and says what was wanted")
+    @Test("every generated profile is valid and has the requested values")
     func makesProfiles() throws {
         let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
         #expect(made.profiles.keys.sorted() == ["one", "single", "two"])
@@ -139,7 +139,7 @@ struct GenerationTests {
         #expect((major, minor) == (1, 3))
     }
 
-    @Test("the manifest says how long its payloads are, by their types or by their own numbers")
+    @Test("the manifest has the payload lengths, given by type or by number")
     func manifestHasTheLengthsOfPayloads() throws {
         let (decoded, _) = MadeFleet.decode(Self.everything, tables: ["t.csv": Self.table])
         let fleet = try #require(decoded)
@@ -159,7 +159,7 @@ struct GenerationTests {
         for own in lengths { #expect([own[0], own[1], own[2], own[4]] == [30, 31, 31, 29]) }
     }
 
-    @Test("the manifests are what their readers and writers say")
+    @Test("the JSON and CSV manifests decode to the same beacons and are written identically again")
     func makesManifests() throws {
         let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
         let (manifest, problems) = FleetManifest.decode(Array(made.manifest.utf8))
@@ -178,7 +178,7 @@ struct GenerationTests {
     }
 
     @Test(
-        "what is wrong in a table is said at its cell",
+        "a problem of a table value is reported at its cell",
         arguments: [
             (20, "70000", "70000 is out of range 0...65535"), (8, "D0:11", "\"D0:11\" is not a device address"),
             (17, "ibeacn", "\"ibeacn\" is not known; did you mean \"ibeacon\"?"),
@@ -212,7 +212,7 @@ struct GenerationTests {
         #expect(problem.path == JSONPath([.key(FleetManifest.columns[place])]))
     }
 
-    @Test("nothing in a table is a formula to a spreadsheet")
+    @Test("no cell of a written table is a spreadsheet formula")
     func escapesFormulas() throws {
         #expect(FleetManifest.cell("=1+1") == "'=1+1")
         #expect(FleetManifest.cell("-59") == "-59")
@@ -223,7 +223,7 @@ struct GenerationTests {
         #expect(FleetManifest.cell("a\"b") == "\"a\"\"b\"")
     }
 
-    @Test("the same fleet gives the same octets")
+    @Test("the same fleet gives the same bytes")
     func isDeterministic() throws {
         let first = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
         let second = try Self.generate(Self.everything, tables: ["t.csv": Self.table])
@@ -233,7 +233,7 @@ struct GenerationTests {
     }
 
     @Test(
-        "cells become numbers and booleans only in places that take them",
+        "cells become numbers and booleans only where the file format expects them",
         arguments: [
             ("major", "7", #""major": 7"#), ("major", "x", #""major": "x""#), ("instance", "12", #""instance": "12""#),
             ("encrypted", "true", #""encrypted": true"#), ("encrypted", "yes", #""encrypted": "yes""#),

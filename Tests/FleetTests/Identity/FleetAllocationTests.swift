@@ -55,7 +55,7 @@ struct AllocationTests {
     }
 
     @Test(
-        "nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...15)
+        "adding, removing, reordering or renaming a beacon changes no other identity", arguments: 1...15)
     func staysTheSame(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
         var boxes = (0..<Int.random(in: 1...12, using: &random)).map {
@@ -117,7 +117,7 @@ struct AllocationTests {
         }
     }
 
-    @Test("a second run with the same fleet changes nothing")
+    @Test("a second run with an unchanged fleet changes nothing")
     func isStable() throws {
         let boxes = (0..<50).map { Box(name: "b\($0)", site: $0 % 5, serial: "") }
         let first = try Self.allocate(boxes, nil)
@@ -126,7 +126,7 @@ struct AllocationTests {
         #expect(second.allocation.changes == FleetAllocation.Changes())
     }
 
-    @Test("a retired identity comes back to its own beacon, and to others only when it is released")
+    @Test("a retired identity returns to its own beacon, and is reused only after a release")
     func keepsRetired() throws {
         let all = ["a", "b", "c"].map { Box(name: $0, site: 0, serial: "") }
         let first = try Self.allocate(all, nil)
@@ -154,7 +154,7 @@ struct AllocationTests {
         #expect(second.problems.contains { $0.description.contains("cannot release") && $0.isError })
     }
 
-    @Test("another box keeps the identity, and the lock says which ones there were")
+    @Test("a replaced device keeps the identity, and the lock lists the earlier devices")
     func recordsReplacedMachines() throws {
         let first = try Self.allocate([Box(name: "a", site: 0, serial: "s1")], nil)
         let second = try Self.allocate([Box(name: "a", site: 0, serial: "s2")], first.allocation.lock)
@@ -165,7 +165,7 @@ struct AllocationTests {
         #expect(text.contains(#""box":"s3","earlierBoxes":["s1","s2"]"#))
     }
 
-    @Test("groups that are renamed keep their numbers")
+    @Test("renamed groups keep their numbers")
     func renamesGroups() throws {
         func text(_ site: String, _ was: String) -> String {
             """
@@ -189,7 +189,7 @@ struct AllocationTests {
         #expect(again.identities == before.identities)
     }
 
-    @Test("65536 minors are given out, and one more only when a beacon is released")
+    @Test("all 65536 minors are assigned, and another one only after a release")
     func exhaustsMinors() throws {
         let boxes = (0..<65_536).map { Box(name: "b\($0)", site: 0, serial: "") }
         let newcomer = [Box(name: "n", site: 0, serial: "")]
@@ -205,7 +205,7 @@ struct AllocationTests {
         #expect(Set(after.allocation.lock.entries.map(\.minor)).count == 65_536)
     }
 
-    @Test("addresses are static random ones, and follow from the names")
+    @Test("addresses are static random and derived from the names")
     func givesAddresses() throws {
         let boxes = (0..<1000).map { Box(name: "b\($0)", site: 0, serial: "") }
         let first = try Self.allocate(boxes, nil)
@@ -218,7 +218,7 @@ struct AllocationTests {
     }
 
     @Test(
-        "an instance can be the box's serial number",
+        "an instance can be the device's serial number",
         arguments: [
             ("10000000a1b2c3d4", "0000a1b2c3d4"), ("ab", "0000000000ab"), ("00:11:22:33:44:55", "001122334455"),
         ])
@@ -235,7 +235,7 @@ struct AllocationTests {
 
     /// Each history ends with a renaming that is refused, or that needs a release.
     @Test(
-        "a renaming is obeyed, or refused with what to do",
+        "contradictory renamings of beacons are refused with instructions",
         arguments: [
             ([["x", "y"], ["x<y", "y<x"]], "to swap two names, use a third name"),
             ([["x", "y"], ["y<x"]], "an identity in use for \"y\" and one for \"x\""),
@@ -254,7 +254,7 @@ struct AllocationTests {
         #expect(last.problems.count { $0.message.contains(reason) } >= 1, "\(last.problems.map(\.message))")
     }
 
-    @Test("a renaming to the name of a retired beacon sets that one aside; done, it may stay in the file")
+    @Test("a renaming to a retired name sets the retired beacon aside, and may remain in the file")
     func renamesToARetiredName() throws {
         let first = try Self.allocate(Self.boxes("x", "y"), nil)
         let second = try Self.allocate(Self.boxes("x"), first.allocation.lock)
@@ -269,7 +269,7 @@ struct AllocationTests {
         #expect(released.problems == [] && released.allocation.changes.released == ["y~1"])
     }
 
-    @Test("a renaming that stays in the file is done, also when the former name is in use again")
+    @Test("a completed renaming may remain in the file, even if the former name is used again")
     func remembersRenamings() throws {
         let first = try Self.allocate(Self.boxes("x"), nil)
         let second = try Self.allocate(Self.boxes("y<x"), first.allocation.lock)
@@ -284,7 +284,7 @@ struct AllocationTests {
         #expect(fifth.allocation.identities["z"] == first.allocation.identities["x"])
     }
 
-    @Test("a beacon that gets a new name and a new place at once has moved")
+    @Test("a beacon that gets a new name and a new group at once counts as moved")
     func renamesAndMoves() throws {
         let first = try Self.allocate(Self.boxes("x"), nil)
         let second = try Self.allocate([Box(name: "y", site: 1, serial: "", was: "x")], first.allocation.lock)
@@ -295,7 +295,7 @@ struct AllocationTests {
         #expect(back.allocation.identities["y"] == first.allocation.identities["x"])
     }
 
-    @Test("the last instance number is given out once")
+    @Test("the last instance number is assigned only once")
     func givesOutTheLastInstanceNumberOnce() throws {
         let first = try Self.allocate(Self.boxes("a"), nil)
         var lock = first.allocation.lock
@@ -307,7 +307,7 @@ struct AllocationTests {
         #expect(over.problems.contains { $0.message.hasPrefix("the lock has the last instance number, ffffffffffff") })
     }
 
-    @Test("a box whose serial number is its instance keeps it when it moves, and back")
+    @Test("an instance from a serial number is kept when the beacon moves and returns")
     func keepsAnInstanceFromTheSerialNumberWhenMoved() throws {
         func allocate(_ site: String, _ lock: FleetLock?) throws -> (Fleet, FleetAllocation, [FileProblem]) {
             let text = """
@@ -336,7 +336,7 @@ struct AllocationTests {
     }
 
     @Test(
-        "groups: a renaming is obeyed, or refused with what to do",
+        "contradictory renamings of groups are refused with instructions",
         arguments: [
             (["north", "south"], ["north<south", "south<north"], "use a third name"),
             (["north"], ["a<north", "b<north"], "two groups have the former name \"north\""),
@@ -366,7 +366,7 @@ struct AllocationTests {
         #expect(faults.contains { $0.isError && $0.message.contains(reason) }, "\(faults.map(\.message))")
     }
 
-    @Test("a lost lock comes back from the manifest")
+    @Test("a missing lock is restored from the manifest")
     func adoptsManifests() throws {
         let boxes = (0..<20).map { Box(name: "b\($0)", site: $0 % 3, serial: "s\($0)") }
         let gone = try Self.allocate(boxes + [Box(name: "g", site: 1, serial: "")], nil)

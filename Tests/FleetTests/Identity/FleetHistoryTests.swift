@@ -140,7 +140,7 @@ struct FleetHistoryTests {
     private static let generations = 8
 
     /// Each of the five parts tests 40 histories.
-    @Test("no edit is refused, and no identity is forgotten or given to another beacon", arguments: 0..<5)
+    @Test("random edits are accepted, and no identity is lost or given to another beacon", arguments: 0..<5)
     func keepsIdentities(part: Int) throws {
         for seed in (part * 40)..<(part * 40 + 40) { try follow(UInt64(seed)) }
     }

@@ -41,7 +41,7 @@ struct LockTests {
         #expect(LineMark.of("123456789") == 0x29B1)
     }
 
-    @Test("what is read is what was written, and gets check marks")
+    @Test("a lock is unchanged after writing and reading, and gets check marks")
     func reads() throws {
         let (lock, problems) = Self.decode(Self.good)
         #expect(problems == [])
@@ -55,7 +55,7 @@ struct LockTests {
     }
 
     @Test(
-        "lines in other forms mean the same",
+        "lines in other JSON formatting have the same meaning",
         arguments: [
             ("{\"name\":\"a\",\"in\"", "{ \"name\": \"a\", \"in\""), ("[\n{\"group\"", "[ {\"group\""),
             ("\"version\":1", "\"version\": 1"),
@@ -68,7 +68,7 @@ struct LockTests {
     }
 
     @Test(
-        "what is wrong is said with its line",
+        "faults are reported with their line",
         arguments: [
             (
                 "\"version\":1", "\"version\":2",
@@ -101,7 +101,7 @@ struct LockTests {
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
 
-    @Test("a conflict is all that is said of a lock that has one, whatever else is wrong before it")
+    @Test("a lock with a merge conflict reports only the conflict")
     func reportsOnlyTheMergeConflict() throws {
         let text = Self.good
         let first = try #require(text.firstRange(of: "\"minor\":2"))
@@ -112,7 +112,7 @@ struct LockTests {
         #expect(problems.first?.contains("a merge conflict begins here") == true, "\(problems)")
     }
 
-    @Test("no octets stop the reader", arguments: 1...300)
+    @Test("random bytes do not crash the reader", arguments: 1...300)
     func survivesAnything(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         var octets = Array(Self.good.utf8)
@@ -129,7 +129,7 @@ struct LockTests {
         if let lock { #expect(FleetLock.decode(lock.text, file: "f").lock?.text == lock.text) }
     }
 
-    @Test("no damaged octet changes an identity, or is taken without a word")
+    @Test("a damaged byte never changes an identity and is always reported")
     func findsDamage() throws {
         let lock = try #require(Self.decode(Self.good).lock)
         let text = lock.text
@@ -150,7 +150,7 @@ struct LockTests {
         }
     }
 
-    @Test("a mark that does not fit is refused with its line, however the file is laid out")
+    @Test("a wrong check mark is refused with its line, whatever the formatting")
     func reportsTheLineOfAWrongCheckMark() throws {
         let text = String(decoding: try #require(Self.decode(Self.good).lock).text, as: UTF8.self)
         for changed in [text, text.replacing("{\"name\":\"b\"", with: "{ \"name\": \"b\"")] {
@@ -167,7 +167,7 @@ struct LockTests {
         #expect(group == nil && faults.contains { $0.hasPrefix("f.lock.json:6:1: ") }, "\(faults)")
     }
 
-    @Test("the number of the whole fleet does not keep a large lock from being read")
+    @Test("a large lock with a number for the whole fleet can be read")
     func readsLargeLocksWithAFleetNumber() throws {
         var lock = FleetLock(fleet: "f")
         lock.groups = [.init(path: "", major: 1)]
@@ -184,7 +184,7 @@ struct LockTests {
         #expect((faults.first?.line ?? 0) > 2_000)
     }
 
-    @Test("a lock of another fleet is not taken")
+    @Test("a lock of another fleet is refused")
     func refusesOtherFleets() throws {
         let lock = try #require(Self.decode(Self.good).lock)
         let sample = try #require(MadeFleet.decode(FleetSample.museum.text).fleet)

@@ -25,7 +25,7 @@ struct RenamedBeaconsTests {
     }
 
     @Test(
-        "a beacon with a new name is recognized by its machine, by its place and title, and by its number",
+        "a renamed beacon is recognized by its machine, by place and title, or by number",
         arguments: [
             (["a,Vase,pi-1", "b,Krug,pi-2"], ["c,Teller,pi-1", "b,Krug,pi-2"], ["c"]),
             (["a,Vase,", "b,Krug,"], ["c,Vase,", "b,Krug,"], ["c"]),
@@ -46,7 +46,7 @@ struct RenamedBeaconsTests {
         #expect(second.renumberingWarnings.isEmpty == renamed.isEmpty)
     }
 
-    @Test("names that come back after an accident keep their own identities without a question")
+    @Test("names restored after an accident keep their identities without a request")
     func comesBack() throws {
         let rows = ["0001,Vase,pi-1", "0002,Krug,pi-2"]
         let first = try Self.allocate(rows, nil)
@@ -55,7 +55,7 @@ struct RenamedBeaconsTests {
         #expect(!back.needsRequest && back.identities == first.identities)
     }
 
-    @Test("the warning gives the number, the rows, the command and the way back")
+    @Test("the warning has the count, the rows, the command and how to revert")
     func explains() throws {
         let numbers = (1...40).map { String("000\($0)".suffix(4)) }
         let first = try Self.allocate(numbers.map { "\($0),,pi-\($0)" }, nil)
@@ -73,7 +73,7 @@ struct RenamedBeaconsTests {
     }
 
     @Test(
-        "leading zeros and capital letters do not make another name",
+        "leading zeros and capital letters do not make a different name",
         arguments: [("0001", "1"), ("A-007", "a-7"), ("b0", "b0"), ("000", "0"), ("x10y01", "x10y1")])
     func ignoresLeadingZerosAndCapitalLetters(name: String, plain: String) {
         #expect(RenamedBeacons.plain(name) == plain)
