@@ -19,7 +19,7 @@ public final class ManagedSession {
 
     public private(set) var layout: InstanceLayout
     public let live: LiveContent
-    /// The advertisements on the air, in the order of the layout's instances; empty before ``start()``.
+    /// The advertisements on the air, in the order of the layout's instances; empty before ``start(isRepeated:)``.
     public private(set) var onAir: [OnAir] = []
 
     /// The connection to the kernel.
