@@ -80,7 +80,8 @@ import Testing
                 let (before, time) = (run.scheduler.current, run.now)
                 try run.turn()
                 #expect(run.now > time)
-                // A turn may keep the member only if another member has one slot in thousands.
+                // Each turn changes the member, except in a mix with a very long interval: its member is due only once
+                // in thousands of turns, so another member may have two turns in a row.
                 #expect(run.scheduler.current != before || units.contains(0xFF_FFFF))
             }
         }

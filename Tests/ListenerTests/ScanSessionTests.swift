@@ -129,7 +129,7 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
-    /// A scan that is on after a killed run is replaced once. A later scan belongs to another program.
+    /// A killed run leaves its scan on. The next run replaces this scan once. A later scan belongs to another program.
     @Test func replacesALeftoverScanOfAKilledRun() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         ear.hasLeftover = true

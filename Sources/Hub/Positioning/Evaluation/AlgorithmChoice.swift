@@ -1,8 +1,8 @@
 public import Airtime
 internal import Sites
 
-/// Fits a map: tries several algorithms by leaving parts of the survey out, chooses the best, and fits its
-/// temperature.
+/// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature.
+/// They are compared at parts of the survey that were left out of the map.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
