@@ -30,7 +30,10 @@ final class VirtualControllerClient {
     }
 
     /// Reads available commands of the host. The number of reads is limited, so that other hosts do not wait long.
-    func readAvailable() {
+    ///
+    /// - Parameter advanceAir: Advances the air to the present time. It is called after each read and before the
+    ///   commands take effect, so no command takes effect earlier than it was sent, even if this thread was paused.
+    func readAvailable(advanceAir: () -> Void) {
         for _ in 0..<Self.readsInATurn where !isFinished && !outgoing.isFull {
             let octets: [UInt8]
             do throws(SystemError) {
@@ -43,6 +46,7 @@ final class VirtualControllerClient {
                 isFinished = true
                 return
             }
+            advanceAir()
             take(octets)
         }
     }

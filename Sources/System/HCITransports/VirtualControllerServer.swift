@@ -91,7 +91,9 @@ public final class VirtualControllerServer {
                 for stream in streams { serve(stream: stream) }
             }
             for listener in open where ready.removeFirst() { accept(listener) }
-            for (client, isReady) in zip(clients, ready) where isReady { client.readAvailable() }
+            for (client, isReady) in zip(clients, ready) where isReady {
+                client.readAvailable(advanceAir: advanceAir)
+            }
         }
     }
 
