@@ -18,7 +18,7 @@ class Fleet:
         self.rollout = folder / "rollout"
         self.environment = {
             **os.environ, "ANSIBLE_NOCOLOR": "1", "LC_ALL": "C.UTF-8", "ANSIBLE_HOME": str(folder / "ansible"),
-            "ANSIBLE_SSH_ARGS": f"-F {ssh_config}",
+            "ANSIBLE_SSH_ARGS": f"-F {ssh_config}", "ANSIBLE_TIMEOUT": "240",
         }  # fmt: skip
         self.hosts = {
             "lobby": {"pharos_package": str(package), "ansible_become": False, "ansible_user": "root"},

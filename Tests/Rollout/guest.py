@@ -58,7 +58,7 @@ class Guest:
         self.thread.start()
         deadline = time.monotonic() + 900
         while self.thread.is_alive() and time.monotonic() < deadline:
-            if self.ssh("test -e /run/lab-listens").returncode == 0:
+            if self.ssh("test -e /run/lab-listens", limit_s=60).returncode == 0:
                 return self
             time.sleep(0.5)
         self.__exit__()
@@ -66,12 +66,12 @@ class Guest:
 
     def __exit__(self, *_):
         while self.thread.is_alive():
-            self.ssh("touch /run/lab-over")
+            self.ssh("touch /run/lab-over", limit_s=60)
             self.thread.join(5)
 
-    def ssh(self, command, limit_s=60):
-        """Runs a shell's command line there."""
-        arguments = ["ssh", "-F", self.config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=60", self.name, command]
+    def ssh(self, command, limit_s=300):
+        """Runs a shell's command line there. The guest is emulated at low priority, so a command can take minutes."""
+        arguments = ["ssh", "-F", self.config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=240", self.name, command]
         try:
             return subprocess.run(
                 arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit_s
