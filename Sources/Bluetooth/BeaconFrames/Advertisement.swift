@@ -8,8 +8,8 @@ public import BluetoothTypes
 public struct Advertisement: Hashable, Sendable {
     /// The frame to send, without its measured power.
     public var content: Content
-    /// The time between the starts of two advertising events, without the random advDelay. With a ``pattern``, the
-    /// interval that has the same number of events.
+    /// The time between the starts of two advertising events, without the random advDelay. With a ``pattern``, this is
+    /// the constant interval that gives the same mean number of events per second.
     public var interval: AdvertisingInterval
     /// A repeating schedule of intervals; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
@@ -206,7 +206,7 @@ extension Advertisement.Content {
         let flags: ADFlags?
         switch self {
         case .raw(let data): return data
-        case .iBeacon(_, _, _, let wanted), .altBeacon(_, _, _, let wanted): flags = wanted
+        case .iBeacon(_, _, _, let contentFlags), .altBeacon(_, _, _, let contentFlags): flags = contentFlags
         case .eddystoneUID, .eddystoneURL, .eddystoneTLM, .eddystoneEID, .btHome: flags = .beacon
         }
         guard let frame = try frame(measuredPower: measuredPower, live) else { throw .missing("frame") }
@@ -363,15 +363,16 @@ extension Advertisement {
 }
 
 extension Advertisement.Content {
-    /// Returns live values whose bytes all equal `octet`, to find their length or their place in a payload. A BTHome
+    /// Returns live values whose bytes all equal `octet`, to find their length or their offset in a payload. A BTHome
     /// packet contains zeros instead; see `BTHomeSource.sample()`.
     ///
     /// - Throws: ``PayloadError`` if the values do not fit.
     public func sampleValues(_ octet: UInt8) throws(PayloadError) -> LiveValues {
-        let two = UInt16(octet) * 0x101
+        let twoOctets = UInt16(octet) * 0x101
         var values = LiveValues(
             telemetry: EddystoneTLM(telemetry: FixedOctets(repeating: octet)),
-            encryptedTelemetry: EddystoneEncryptedTLM(encrypted: FixedOctets(repeating: octet), salt: two, mic: two),
+            encryptedTelemetry: EddystoneEncryptedTLM(
+                encrypted: FixedOctets(repeating: octet), salt: twoOctets, mic: twoOctets),
             ephemeralID: FixedOctets(repeating: octet))
         if case .btHome(let source) = self {
             do throws(BeaconFrameError) { values.btHome = try source.sample() } catch { throw .frame(error) }

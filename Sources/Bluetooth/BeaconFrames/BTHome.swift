@@ -2,10 +2,10 @@ public import BluetoothTypes
 
 /// A packet of BTHome v2: service data that Home Assistant understands without configuration (bthome.io/format).
 ///
-/// The layout is `D2 FC | device information | objects`; an object has a number and a value. In an encrypted packet,
-/// the ciphertext and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity encrypts and
-/// decrypts packets. All numbers are little-endian. A packet contains no identity, so receivers recognise the sender by
-/// its device address.
+/// The layout is `D2 FC | device information | objects`; an object has an object id and a value. In an encrypted
+/// packet, the ciphertext and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity
+/// encrypts and decrypts packets. All numbers are little-endian. A packet contains no identity, so receivers recognise
+/// the sender by its device address.
 public struct BTHome: EncodableFrame {
     /// The device information: bit 0 is set for an encrypted packet, bit 2 for a device that only sends packets when an
     /// event happens, and bits 5...7 are the version of the format, which is 2.
@@ -50,10 +50,10 @@ extension BTHome {
         self.init(information: data[2], data.extracting(3..<data.count))
     }
 
-    /// A packet that is not encrypted. Its objects are sorted by their numbers, which the format requires.
+    /// A packet that is not encrypted. Its objects are sorted by their ids, which the format requires.
     ///
     /// - Parameter isTriggerBased: True if the device only sends packets when an event happens.
-    /// - Throws: ``BeaconFrameError`` if the objects need over 26 bytes.
+    /// - Throws: ``BeaconFrameError`` if the objects need more than 26 bytes.
     public init(_ objects: [BTHomeObject], isTriggerBased: Bool = false) throws(BeaconFrameError) {
         var octets: [UInt8] = []
         for id in Set(objects.map(\.kind.id)).sorted() {
@@ -140,11 +140,11 @@ struct BTHomeCursor {
     /// The end of the packet's bytes.
     private let end: Int
 
-    /// An object, or the rest of a packet after an unknown number.
+    /// An object, or the rest of a packet from an unknown object id on.
     struct Element {
-        /// The offset of the object's number.
+        /// The offset of the object id.
         let offset: Int
-        /// The kind of the object; `nil` for an unknown number. Then all bytes after the number are the data.
+        /// The kind of the object; `nil` for an unknown object id. Then all bytes after the id are the data.
         let kind: BTHomeKind?
         let data: Range<Int>
         /// True if the packet ends before the object does.
@@ -163,15 +163,15 @@ struct BTHomeCursor {
         guard let kind = BTHomeKind(id: octets[start]) else {
             return Element(offset: start, kind: nil, data: start + 1..<end, isCut: false)
         }
-        var (first, size) = (start + 1, kind.size)
+        var (dataStart, size) = (start + 1, kind.size)
         if size == 0 {
-            guard first < end else { return Element(offset: start, kind: kind, data: first..<end, isCut: true) }
-            size = kind.form == .command ? Int(octets[first] & 0x1F) + 1 : Int(octets[first])
-            first += 1
+            guard dataStart < end else { return Element(offset: start, kind: kind, data: dataStart..<end, isCut: true) }
+            size = kind.form == .command ? Int(octets[dataStart] & 0x1F) + 1 : Int(octets[dataStart])
+            dataStart += 1
         }
-        let isCut = end - first < size
-        offset = min(end, first + size)
-        return Element(offset: start, kind: kind, data: first..<offset, isCut: isCut)
+        let isCut = end - dataStart < size
+        offset = min(end, dataStart + size)
+        return Element(offset: start, kind: kind, data: dataStart..<offset, isCut: isCut)
     }
 }
 
@@ -181,47 +181,47 @@ extension PayloadLinter {
     mutating func checkBTHome(_ element: ADElement) {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == BTHome.serviceUUID else { return }
         let data = element.data.dropFirst(2)
-        guard let place = data.first else {
+        guard let informationOffset = data.first else {
             return report(.btHomeLength, at: element.offset, "the BTHome service data holds no device information")
         }
-        if octets[place] & 0xFA != 0x40 {
+        if octets[informationOffset] & 0xFA != 0x40 {
             report(
-                .btHomeInformation, at: place,
-                "the device information " + Hexadecimal.number(octets[place], width: 2)
+                .btHomeInformation, at: informationOffset,
+                "the device information " + Hexadecimal.number(octets[informationOffset], width: 2)
                     + " must have version 2 in its upper three bits, and 0 in bits 1, 3 and 4")
         }
-        let isEncrypted = octets[place] & 1 != 0
+        let isEncrypted = octets[informationOffset] & 1 != 0
         if data.count - 1 <= (isEncrypted ? BTHome.trailerLength : 0) {
             report(.btHomeLength, at: element.offset, "the BTHome packet holds no object")
         }
-        guard !isEncrypted, octets[place] >> 5 == 2 else { return }
-        checkObjects(place + 1..<element.data.upperBound)
+        guard !isEncrypted, octets[informationOffset] >> 5 == 2 else { return }
+        checkObjects(informationOffset + 1..<element.data.upperBound)
     }
 
     private mutating func checkObjects(_ range: Range<Int>) {
         var cursor = BTHomeCursor(range)
-        var last: UInt8 = 0
+        var previousID: UInt8 = 0
         while let object = cursor.next(in: octets) {
             let id = octets[object.offset]
-            let text = Hexadecimal.number(id, width: 2)
+            let idText = Hexadecimal.number(id, width: 2)
             guard let kind = object.kind else {
-                report(.btHomeObject, at: object.offset, "BTHome knows no object \(text)")
+                report(.btHomeObject, at: object.offset, "BTHome defines no object \(idText)")
                 return
             }
             if object.isCut || object.data.isEmpty {
-                report(.btHomeLength, at: object.offset, "the object \(text), \(kind.name), is cut off or empty")
+                report(.btHomeLength, at: object.offset, "the object \(idText), \(kind.name), is cut off or empty")
             } else if kind.form == .binary, octets[object.data.lowerBound] > 1 {
                 report(.btHomeValue, at: object.data.lowerBound, "the value of \(kind.name) must be 0 or 1")
             } else if kind.form == .text, String(validating: octets[object.data], as: UTF8.self) == nil {
                 report(.btHomeValue, at: object.data.lowerBound, "the text is not UTF-8")
             }
-            if id < last {
+            if id < previousID {
                 report(
                     .btHomeOrder, at: object.offset,
-                    "objects must be in the order of their numbers, but \(text) comes after "
-                        + Hexadecimal.number(last, width: 2))
+                    "objects must be in the order of their ids, but \(idText) comes after "
+                        + Hexadecimal.number(previousID, width: 2))
             }
-            last = id
+            previousID = id
         }
     }
 }
@@ -236,12 +236,13 @@ extension ByteExplainer {
                 + (information & 4 == 0 ? "sent regularly" : "sent when something happens"))
         guard information >> 5 == 2 else { return noteRemainingAsData("data") }
         if information & 1 != 0 {
-            row("ciphertext", count: max(0, left - BTHome.trailerLength), value: "encrypted objects")
+            noteBytes("ciphertext", count: max(0, remainingCount - BTHome.trailerLength), value: "encrypted objects")
             let counter = peek(count: 4)?.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            row("counter", count: 4, value: counter.map { "\($0)" } ?? "")
-            return row("message integrity check", count: 4, value: peek(count: 4).map { Hexadecimal.text($0) } ?? "")
+            noteBytes("counter", count: 4, value: counter.map { "\($0)" } ?? "")
+            let mic = peek(count: 4).map { Hexadecimal.text($0) } ?? ""
+            return noteBytes("message integrity check", count: 4, value: mic)
         }
-        let packet = Array(peek(count: left) ?? [])
+        let packet = Array(peek(count: remainingCount) ?? [])
         var cursor = BTHomeCursor(packet.indices)
         while let object = cursor.next(in: packet) {
             guard let kind = object.kind else {
@@ -253,7 +254,7 @@ extension ByteExplainer {
                 note("length", "\(object.data.count) bytes\(object.isCut ? " are there" : " follow")")
             }
             let octets = Array(packet[object.data])
-            row(
+            noteBytes(
                 kind.name, count: octets.count,
                 value: object.isCut || octets.isEmpty ? "cut off" : BTHomeObject(kind, octets: octets).valueText)
         }

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 
-/// A kind of object in BTHome v2: its number on the air and the format of its bytes (bthome.io/format).
+/// A kind of object in BTHome v2: its object id and the format of its value (bthome.io/format).
 public struct BTHomeKind: Sendable {
-    /// The number of the object, sent before its bytes.
+    /// The object id, the byte that is sent before the value.
     public let id: UInt8
     let form: Form
     /// The size of the value in bytes; 0 if a length byte precedes the value.
@@ -10,9 +10,9 @@ public struct BTHomeKind: Sendable {
     /// The number of decimals: the number on the air is in units of 10^-`decimals`, times ``step``.
     let decimals: Int
     /// The offset of the kind's name in ``table``.
-    private let place: Int
+    private let nameOffset: Int
 
-    /// The format of an object's bytes, with its letter in the table.
+    /// The format of a value's bytes, with the letter that stands for it in ``table``.
     enum Form: UInt8 {
         /// A number without a sign, least significant byte first.
         case unsigned = 0x75
@@ -36,30 +36,30 @@ public struct BTHomeKind: Sendable {
         case version = 0x76
     }
 
-    /// The kind with this number; `nil` if BTHome defines no such number.
+    /// The kind with this object id; `nil` if BTHome defines no such id.
     public init?(id: UInt8) {
         let table = Self.table
         let digits = Array(Hexadecimal.text(id).utf8)
         var start = 0
         while start < table.count, table[start] != digits[0] || table[start + 1] != digits[1] {
-            start = Self.end(of: start, 0x3B) + 1
+            start = Self.offset(of: 0x3B, from: start) + 1
         }
         guard start < table.count, let form = Form(rawValue: table[start + 2]) else { return nil }
         self.id = id
         self.form = form
         size = Int(table[start + 3] - 0x30)
         decimals = Int(table[start + 4] - 0x30)
-        place = start + 6
+        nameOffset = start + 6
     }
 
-    /// All objects of the format, in the order of their numbers.
+    /// All kinds of objects of the format, in the order of their ids.
     public static var all: [BTHomeKind] { (0...255).compactMap { BTHomeKind(id: $0) } }
 
     /// The name in the BTHome format, with `_` for spaces. Several kinds may have the same name.
-    public var name: String { String(decoding: Self.table[place..<nameEnd], as: UTF8.self) }
+    public var name: String { String(decoding: Self.table[nameOffset..<nameEnd], as: UTF8.self) }
     /// The unit of the value; empty if it has none.
     public var unit: String {
-        String(decoding: Self.table[nameEnd..<Self.end(of: place, 0x3B)].dropFirst(), as: UTF8.self)
+        String(decoding: Self.table[nameEnd..<Self.offset(of: 0x3B, from: nameOffset)].dropFirst(), as: UTF8.self)
     }
     /// True if the value is a number.
     public var isNumber: Bool { form == .unsigned || form == .signed || form == .thirtyFive }
@@ -69,16 +69,17 @@ public struct BTHomeKind: Sendable {
     var isSigned: Bool { form == .signed || form == .thirtyFive }
     /// The step of the number on the air, in units of 10^-``decimals``.
     var step: Int { form == .thirtyFive ? 35 : 1 }
-    private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
+    private var nameEnd: Int { min(Self.offset(of: 0x20, from: nameOffset), Self.offset(of: 0x3B, from: nameOffset)) }
 
-    /// Returns the offset of the first byte of ``table`` at or after `start` that equals `octet`.
-    private static func end(of start: Int, _ octet: UInt8) -> Int {
-        var end = start
-        while end < table.count, table[end] != octet { end += 1 }
-        return end
+    /// Returns the offset of the first byte of ``table`` at or after `start` that equals `octet`; the size of the table
+    /// if no such byte follows.
+    private static func offset(of octet: UInt8, from start: Int) -> Int {
+        var offset = start
+        while offset < table.count, table[offset] != octet { offset += 1 }
+        return offset
     }
 
-    /// All kinds as compact text. Each kind has its number in hexadecimal, the letter of its form, its size, its
+    /// All kinds as compact text. Each kind has its object id in hexadecimal, the letter of its form, its size, its
     /// decimals, its name and its unit.
     private static let table: [UInt8] = Array(
         """
@@ -109,7 +110,7 @@ extension BTHomeKind: Hashable {
 /// An object of a BTHome packet: its kind and the bytes of its value.
 public struct BTHomeObject: Hashable, Sendable {
     public let kind: BTHomeKind
-    /// The value, without the object's number and length byte.
+    /// The value, without the object id and the length byte.
     public let octets: [UInt8]
 
     /// A received object.
@@ -123,7 +124,7 @@ public struct BTHomeObject: Hashable, Sendable {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
-    /// Reads the text of a value in the form of ``text``: a number in the kind's unit, which is rounded to its step;
+    /// Reads the text of a value in the form of ``text``: a number in the kind's unit, rounded to the kind's step;
     /// `true` or `on`; an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; a text. Events, raw data
     /// and versions may also be hexadecimal digits. The result is `nil` for a value that the kind cannot hold.
     public init?(_ kind: BTHomeKind, text: String) {
@@ -159,7 +160,7 @@ public struct BTHomeObject: Hashable, Sendable {
         guard kind.size == 0 ? (1...32).contains(octets.count) : octets.count == kind.size else { return nil }
     }
 
-    /// The bytes on the air: the number of the object, the length byte if the object has one, and the value.
+    /// The bytes on the air: the object id, the length byte if the kind has one, and the value.
     var encoded: [UInt8] {
         // A command's length counts its arguments, not its code.
         let length = kind.form == .command ? octets.count - 1 : octets.count
@@ -173,9 +174,9 @@ extension BTHomeKind {
         switch form {
         case .unsigned, .signed, .thirtyFive: unit.isEmpty ? "a number" : "a number in \(unit)"
         case .binary: "true or false, on or off"
-        case .button: "one of " + names.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+        case .button: "one of " + eventNames.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
         case .dimmer: "a direction and a number of steps, such as rotate_left 3"
-        case .command: "one of " + names.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+        case .command: "one of " + eventNames.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
         case .text: "a text of at most 32 bytes"
         case .raw: "hexadecimal digits"
         case .version: "\(size) numbers, such as " + (1...size).map { "\($0)" }.joined(separator: ".")
@@ -185,13 +186,13 @@ extension BTHomeKind {
     /// The smallest and the largest value of a number, in its unit: `-327.68...327.67`; `nil` for other kinds.
     public var limits: String? {
         guard isNumber else { return nil }
-        let end = 1 << (8 * size - (isSigned ? 1 : 0))
-        let bounds = [isSigned ? -end : 0, end - 1].map { BTHomeObject.decimal($0 * step, places: decimals) }
+        let limit = 1 << (8 * size - (isSigned ? 1 : 0))
+        let bounds = [isSigned ? -limit : 0, limit - 1].map { BTHomeObject.decimal($0 * step, places: decimals) }
         return bounds.joined(separator: "...")
     }
 
     /// The names of the event codes of a button, dimmer or command; empty for other kinds.
-    var names: [UInt8: String] {
+    var eventNames: [UInt8: String] {
         let words =
             switch form {
             case .button: "none press double_press triple_press long_press long_double_press long_triple_press"
@@ -204,7 +205,7 @@ extension BTHomeKind {
         return names
     }
 
-    fileprivate func code(of name: some StringProtocol) -> UInt8? { names.first { $0.value == name }?.key }
+    fileprivate func code(of name: some StringProtocol) -> UInt8? { eventNames.first { $0.value == name }?.key }
 
     /// Returns the bytes of an event. A dimmer's event has a number of steps, as in `rotate_left 3`; a command's event
     /// may have arguments in hexadecimal.
@@ -260,7 +261,7 @@ extension BTHomeObject: CustomStringConvertible {
         return isNegative ? unsigned - 1 << (8 * octets.count) : unsigned
     }
 
-    private func name(_ code: UInt8) -> String { kind.names[code] ?? Hexadecimal.number(code, width: 2) }
+    private func name(_ code: UInt8) -> String { kind.eventNames[code] ?? Hexadecimal.number(code, width: 2) }
 
     /// Returns `value` times 10^-`places`, without trailing zeros after the decimal point.
     fileprivate static func decimal(_ value: Int, places: Int) -> String {

@@ -10,14 +10,16 @@ extension Advertisement {
         /// The name of the temperature sensor, or `auto`. The packet contains no temperature if this is `nil`, or if
         /// the sensor has no reading.
         public var temperature: String?
-        /// The name of the sensor for the battery's charge in percent, or `auto`; `nil` as for ``temperature``.
+        /// The name of the sensor for the battery's charge in percent, or `auto`. The packet contains no charge if this
+        /// is `nil`, or if the sensor has no reading.
         public var battery: String?
-        /// The name of the sensor for the voltage of the battery or a supply, or `auto`; `nil` as for ``temperature``.
+        /// The name of the sensor for the voltage of the battery or a supply, or `auto`. The packet contains no voltage
+        /// if this is `nil`, or if the sensor has no reading.
         public var voltage: String?
         /// True if packets contain the number of advertising events of all frame types since power-on.
         public var countsAdvertisements = false
-        /// True if packets contain the time since power-on in seconds. It follows the number of events if both are
-        /// sent.
+        /// True if packets contain the time since power-on in seconds. The time follows the number of events if packets
+        /// contain both.
         public var countsUptime = false
         /// True if packets contain a packet number, so that receivers recognise repetitions.
         public var hasPacketID = false
@@ -45,13 +47,13 @@ extension Advertisement {
 }
 
 extension Advertisement.BTHomeSource {
-    /// True if any sensor or counter is used.
+    /// True if packets contain the value of any sensor or counter, and so not only fixed values.
     public var hasValues: Bool {
         temperature != nil || battery != nil || voltage != nil || countsAdvertisements || countsUptime
             || !measurements.isEmpty
     }
 
-    /// Returns the packet to send, not encrypted, with the values that the source uses.
+    /// Returns the packet to send, before encryption. Of the parameters, it contains those that this source uses.
     ///
     /// - Parameters:
     ///   - temperature: The temperature in 0.01 °C; `nil` omits it.
@@ -67,9 +69,9 @@ extension Advertisement.BTHomeSource {
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int,
         values: [String?] = []
     ) throws(BeaconFrameError) -> BTHome {
-        var all = objects
+        var allObjects = objects
         func add(_ id: UInt8, _ raw: Int?, _ isWanted: Bool) {
-            if isWanted, let raw, let kind = BTHomeKind(id: id) { all.append(BTHomeObject(kind, raw: raw)) }
+            if isWanted, let raw, let kind = BTHomeKind(id: id) { allObjects.append(BTHomeObject(kind, raw: raw)) }
         }
         add(0x00, packet, hasPacketID)
         add(0x01, battery, self.battery != nil)
@@ -78,9 +80,9 @@ extension Advertisement.BTHomeSource {
         add(0x3E, advertisements, countsAdvertisements)
         add(0x3E, uptime, countsUptime)
         for (measurement, value) in zip(measurements, values) {
-            if let object = value.flatMap({ BTHomeObject(measurement.kind, text: $0) }) { all.append(object) }
+            if let object = value.flatMap({ BTHomeObject(measurement.kind, text: $0) }) { allObjects.append(object) }
         }
-        return try BTHome(all)
+        return try BTHome(allObjects)
     }
 
     /// Returns a packet in which every value of a sensor or counter is zero. It has the length of the packets that are

@@ -83,7 +83,7 @@ extension BeaconFrame: EncodableFrame {
 extension BeaconFrame {
     /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
     ///
-    /// Decoding is lenient: it accepts all powers and reserved bytes, Eddystone frames without their list of service
+    /// Decoding is lenient: it accepts all measured powers and reserved bytes, Eddystone frames without their list of service
     /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports what is
     /// wrong. The result is `nil` for a length, frame type or version that the specification does not define, and for a
     /// range outside the span.

@@ -46,16 +46,16 @@ struct ByteExplainer {
     }
 
     /// The number of bytes in the current structure that are not explained yet.
-    var left: Int { end - notes.count }
+    var remainingCount: Int { end - notes.count }
 
     /// Returns the byte that is `ahead` bytes after the next byte to explain; `nil` beyond the end of the structure.
     func peek(_ ahead: Int = 0) -> UInt8? {
-        ahead < left ? octets[notes.count + ahead] : nil
+        ahead < remainingCount ? octets[notes.count + ahead] : nil
     }
 
-    /// Returns the next `count` bytes; `nil` if the structure has fewer bytes left.
+    /// Returns the next `count` bytes; `nil` if fewer bytes of the structure remain.
     func peek(count: Int) -> ArraySlice<UInt8>? {
-        count <= left ? octets[notes.count..<notes.count + count] : nil
+        count <= remainingCount ? octets[notes.count..<notes.count + count] : nil
     }
 
     /// Explains the next byte, if there is one.
@@ -64,18 +64,18 @@ struct ByteExplainer {
         notes.append(ByteNote(offset: notes.count, octet: octet, field: field, meaning: meaning))
     }
 
-    /// Explains the next `count` bytes as the parts of one `value`; if fewer are left, the notes say "cut off".
-    mutating func row(_ field: String, count: Int, value: String) {
-        let isCut = left < count
-        for index in 0..<min(count, left) {
+    /// Explains the next `count` bytes as the parts of one `value`; if fewer remain, the notes say "cut off".
+    mutating func noteBytes(_ field: String, count: Int, value: String) {
+        let isCut = remainingCount < count
+        for index in 0..<min(count, remainingCount) {
             note(field, (isCut ? "cut off" : value) + ", byte \(index + 1) of \(count)")
         }
     }
 
     /// Explains a 16-bit number, which is sent most significant byte first if `bigEndian` is true.
-    mutating func number16(_ field: String, bigEndian: Bool, _ describe: (UInt16) -> String) {
+    mutating func noteNumber16(_ field: String, bigEndian: Bool, _ describe: (UInt16) -> String) {
         guard let high = peek(bigEndian ? 0 : 1), let low = peek(bigEndian ? 1 : 0) else {
-            return row(field, count: 2, value: "")
+            return noteBytes(field, count: 2, value: "")
         }
         let value = describe(UInt16(high) << 8 | UInt16(low))
         note(field, "\(value), \(bigEndian ? "most" : "least") significant byte")
@@ -83,19 +83,19 @@ struct ByteExplainer {
     }
 
     /// Explains a 32-bit number, most significant byte first.
-    mutating func number32(_ field: String, _ describe: (UInt32) -> String) {
+    mutating func noteNumber32(_ field: String, _ describe: (UInt32) -> String) {
         let value = peek(count: 4)?.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        row(field, count: 4, value: value.map(describe) ?? "")
+        noteBytes(field, count: 4, value: value.map(describe) ?? "")
     }
 
     /// Explains all remaining bytes of the structure with the same text.
     mutating func noteRemaining(_ field: String, _ meaning: String) {
-        while left > 0 { note(field, meaning) }
+        while remainingCount > 0 { note(field, meaning) }
     }
 
     /// Explains all remaining bytes as parts of a value of unknown meaning.
     mutating func noteRemainingAsData(_ field: String) {
-        let count = left
+        let count = remainingCount
         for index in 0..<count { note(field, "byte \(index + 1) of \(count)") }
     }
 
@@ -132,15 +132,15 @@ extension ByteExplainer {
         switch type {
         case .flags: explainFlags()
         case .incomplete16BitUUIDs, .complete16BitUUIDs:
-            while left > 0 { number16("service UUID", bigEndian: false, AssignedNames.service) }
+            while remainingCount > 0 { noteNumber16("service UUID", bigEndian: false, AssignedNames.service) }
         case .incomplete32BitUUIDs, .complete32BitUUIDs:
-            while left > 0 { explainUUID(count: 4) }
+            while remainingCount > 0 { explainUUID(count: 4) }
         case .incomplete128BitUUIDs, .complete128BitUUIDs:
-            while left > 0 { explainUUID(count: 16) }
+            while remainingCount > 0 { explainUUID(count: 16) }
         case .shortenedLocalName, .completeLocalName: explainText("local name")
         case .txPowerLevel: explainRadioPower()
         case .appearance:
-            number16("appearance", bigEndian: false) { Hexadecimal.number($0, width: 4) }
+            noteNumber16("appearance", bigEndian: false) { Hexadecimal.number($0, width: 4) }
         case .serviceData16: explainServiceData16()
         case .serviceData32:
             explainUUID(count: 4)
@@ -160,24 +160,24 @@ extension ByteExplainer {
             "simultaneous LE and BR/EDR (controller)", "simultaneous LE and BR/EDR (host)",
             "reserved bit 5", "reserved bit 6", "reserved bit 7",
         ]
-        let set = names.enumerated().filter { octet & 1 << UInt8($0.offset) != 0 }.map(\.element)
-        note("flags", set.isEmpty ? "none" : set.joined(separator: ", "))
+        let setFlags = names.enumerated().filter { octet & 1 << UInt8($0.offset) != 0 }.map(\.element)
+        note("flags", setFlags.isEmpty ? "none" : setFlags.joined(separator: ", "))
         noteRemaining("flags", "reserved for future use")
     }
 
     /// Explains the next UUID of 4 or 16 bytes, least significant byte first.
     private mutating func explainUUID(count: Int) {
         let uuid = peek(count: count).flatMap { BluetoothUUID(bigEndian: $0.reversed()) }
-        row("service UUID", count: count, value: uuid.map { "\($0), least significant byte first" } ?? "")
+        noteBytes("service UUID", count: count, value: uuid.map { "\($0), least significant byte first" } ?? "")
     }
 
     private mutating func explainText(_ field: String) {
-        let octets = peek(count: left) ?? []
+        let octets = peek(count: remainingCount) ?? []
         let text = String(validating: octets, as: UTF8.self)
-        let whole = text.map { " of \"\(Self.harmless($0))\"" } ?? ", of a text that is not UTF-8"
+        let ofText = text.map { " of \"\(Self.harmless($0))\"" } ?? ", of a text that is not UTF-8"
         for octet in octets {
-            let part = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "a byte"
-            note(field, part + whole)
+            let character = (0x20...0x7E).contains(octet) ? "\"\(UnicodeScalar(octet))\"" : "a byte"
+            note(field, character + ofText)
         }
     }
 
@@ -202,7 +202,7 @@ extension ByteExplainer {
         let isEddystone = peek() == 0xAA && peek(1) == 0xFE
         let isFindHub = isEddystone && peek(2).flatMap(FindHub.FrameType.init(rawValue:)) != nil
         let isBTHome = peek() == 0xD2 && peek(1) == 0xFC
-        number16("service UUID", bigEndian: false) {
+        noteNumber16("service UUID", bigEndian: false) {
             isFindHub ? Hexadecimal.number($0, width: 4) + " Find Hub" : AssignedNames.service($0)
         }
         if isFindHub {
@@ -219,8 +219,8 @@ extension ByteExplainer {
     private mutating func explainFindHub() {
         let isProtected = peek() == FindHub.FrameType.unwantedTrackingProtection.rawValue
         note("frame type", "Find Hub" + (isProtected ? ", protection against unwanted tracking on" : ""))
-        let length = FindHub.idLengths.last { $0 <= left } ?? FindHub.idLengths[0]
-        row("ephemeral id", count: length, value: peek(count: length).map { Hexadecimal.text($0) } ?? "")
+        let length = FindHub.idLengths.last { $0 <= remainingCount } ?? FindHub.idLengths[0]
+        noteBytes("ephemeral id", count: length, value: peek(count: length).map { Hexadecimal.text($0) } ?? "")
         note("hashed flags", "battery level and tracking protection, hashed with the tag's key")
     }
 }
@@ -229,7 +229,7 @@ extension ByteExplainer {
 extension ByteExplainer {
     mutating func explainManufacturerData() {
         let isApple = peek() == 0x4C && peek(1) == 0x00
-        number16("company id", bigEndian: false, AssignedNames.company)
+        noteNumber16("company id", bigEndian: false, AssignedNames.company)
         if isApple, peek() == 0x02, peek(1) == 0x15 {
             explainIBeacon()
         } else if peek() == 0xBE, peek(1) == 0xAC {
@@ -243,16 +243,16 @@ extension ByteExplainer {
         note("Apple type", "iBeacon")
         note("Apple length", "21 bytes follow")
         let uuid = peek(count: 16).flatMap { FixedOctets<16>($0) }
-        row("UUID", count: 16, value: uuid?.uuidText ?? "")
-        number16("major", bigEndian: true) { "\($0)" }
-        number16("minor", bigEndian: true) { "\($0)" }
+        noteBytes("UUID", count: 16, value: uuid?.uuidText ?? "")
+        noteNumber16("major", bigEndian: true) { "\($0)" }
+        noteNumber16("minor", bigEndian: true) { "\($0)" }
         explainPowerAtOneMeter("measured power")
     }
 
     private mutating func explainAltBeacon() {
         note("beacon code", "AltBeacon, most significant byte")
         note("beacon code", "AltBeacon, least significant byte")
-        row("beacon id", count: 20, value: peek(count: 20).map { Hexadecimal.text($0) } ?? "")
+        noteBytes("beacon id", count: 20, value: peek(count: 20).map { Hexadecimal.text($0) } ?? "")
         explainPowerAtOneMeter("reference RSSI")
         note("manufacturer reserved", "\(Hexadecimal.number(peek() ?? 0, width: 2)), free for the manufacturer")
     }
@@ -294,8 +294,8 @@ extension ByteExplainer {
 
     private mutating func explainUID() {
         explainPowerAtZeroMeters()
-        row("namespace", count: 10, value: peek(count: 10).map { Hexadecimal.text($0) } ?? "")
-        row("instance", count: 6, value: peek(count: 6).map { Hexadecimal.text($0) } ?? "")
+        noteBytes("namespace", count: 10, value: peek(count: 10).map { Hexadecimal.text($0) } ?? "")
+        noteBytes("instance", count: 6, value: peek(count: 6).map { Hexadecimal.text($0) } ?? "")
         for _ in 0..<2 {
             note("reserved", peek() == 0 ? "reserved for future use, 0" : "reserved for future use, must be 0")
         }
@@ -319,7 +319,7 @@ extension ByteExplainer {
 
     private mutating func explainEID() {
         explainPowerAtZeroMeters()
-        row("ephemeral id", count: 8, value: peek(count: 8).map { Hexadecimal.text($0) } ?? "")
+        noteBytes("ephemeral id", count: 8, value: peek(count: 8).map { Hexadecimal.text($0) } ?? "")
     }
 
     private mutating func explainTLM() {
@@ -329,9 +329,9 @@ extension ByteExplainer {
             explainTelemetry()
         case 0x01:
             note("TLM version", "1, encrypted")
-            row("encrypted telemetry", count: 12, value: peek(count: 12).map { Hexadecimal.text($0) } ?? "")
-            number16("salt", bigEndian: true) { Hexadecimal.number($0, width: 4) }
-            number16("message integrity check", bigEndian: true) { Hexadecimal.number($0, width: 4) }
+            noteBytes("encrypted telemetry", count: 12, value: peek(count: 12).map { Hexadecimal.text($0) } ?? "")
+            noteNumber16("salt", bigEndian: true) { Hexadecimal.number($0, width: 4) }
+            noteNumber16("message integrity check", bigEndian: true) { Hexadecimal.number($0, width: 4) }
         default:
             note("TLM version", "unknown")
             noteRemainingAsData("frame data")
@@ -339,16 +339,17 @@ extension ByteExplainer {
     }
 
     private mutating func explainTelemetry() {
-        number16("battery", bigEndian: true) { $0 == 0 ? "unknown" : "\($0) mV" }
-        number16("temperature", bigEndian: true) {
+        noteNumber16("battery", bigEndian: true) { $0 == 0 ? "unknown" : "\($0) mV" }
+        noteNumber16("temperature", bigEndian: true) {
             FixedPointTemperature(rawValue: Int16(bitPattern: $0))?.description ?? "unknown"
         }
-        number32("advertisements", { "\($0) advertising events since power-on" })
-        number32("uptime", { "\(DecimalText.thousandths(Int($0) * 100)) s since power-on" })
+        noteNumber32("advertisements", { "\($0) advertising events since power-on" })
+        noteNumber32("uptime", { "\(DecimalText.thousandths(Int($0) * 100)) s since power-on" })
     }
 }
 
-/// The names of numbers that are common in beacon payloads (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
+/// The names of company identifiers and service UUIDs that are common in beacon payloads (Bluetooth SIG, Assigned
+/// Numbers 3.4, 3.8 and 7.1).
 private enum AssignedNames {
     /// Returns a company identifier with its name, such as `0x004C Apple`; the number alone if Pharos knows no name.
     static func company(_ identifier: UInt16) -> String {

@@ -84,7 +84,7 @@ extension CompressedURL {
     /// The shortest legal encoding of `text`.
     ///
     /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. The rest of the URL is
-    /// not changed. Expansion codes may be at any place. If two encodings are equally short, the encoding with the
+    /// not changed. Expansion codes may be anywhere in the URL. If two encodings are equally short, the encoding with the
     /// longer scheme and the longer codes is chosen, as most senders do.
     ///
     /// `https://www.info/` shows that the longer scheme is not always shorter: `https://www.` (01) and 5 bytes `info/`
@@ -142,9 +142,9 @@ extension CompressedURL {
         while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
         var scheme = "https://"
         var rest = trimmed
-        for known in ["http", "https"] where rest.lowercased().hasPrefix(known + ":") {
-            scheme = known + "://"
-            rest = rest.dropFirst(known.count + 1).drop { $0 == "/" }
+        for knownScheme in ["http", "https"] where rest.lowercased().hasPrefix(knownScheme + ":") {
+            scheme = knownScheme + "://"
+            rest = rest.dropFirst(knownScheme.count + 1).drop { $0 == "/" }
         }
         let host = rest.prefix { !"/?#".contains($0) }
         guard host.contains("."), !host.contains("@"), host.utf8.allSatisfy(literals.contains) else { return nil }
@@ -161,23 +161,23 @@ extension CompressedURL {
         let codes = expansions.map { Array($0.utf8) }
         var costs = [Int](repeating: 0, count: text.count + 1)
         var choices = [(octet: UInt8, length: Int)](repeating: (0, 1), count: text.count)
-        for place in text.indices.reversed() {
-            choices[place] = (text[place], 1)
-            costs[place] = costs[place + 1] + 1
-            for (code, expansion) in codes.enumerated() where text[place...].starts(with: expansion) {
-                let cost = costs[place + expansion.count] + 1
-                let longer = expansion.count > choices[place].length
-                if cost < costs[place] || cost == costs[place] && longer {
-                    costs[place] = cost
-                    choices[place] = (UInt8(code), expansion.count)
+        for offset in text.indices.reversed() {
+            choices[offset] = (text[offset], 1)
+            costs[offset] = costs[offset + 1] + 1
+            for (code, expansion) in codes.enumerated() where text[offset...].starts(with: expansion) {
+                let cost = costs[offset + expansion.count] + 1
+                let isLonger = expansion.count > choices[offset].length
+                if cost < costs[offset] || cost == costs[offset] && isLonger {
+                    costs[offset] = cost
+                    choices[offset] = (UInt8(code), expansion.count)
                 }
             }
         }
         var encoded: [UInt8] = []
-        var place = 0
-        while place < text.count {
-            encoded.append(choices[place].octet)
-            place += choices[place].length
+        var offset = 0
+        while offset < text.count {
+            encoded.append(choices[offset].octet)
+            offset += choices[offset].length
         }
         return encoded
     }

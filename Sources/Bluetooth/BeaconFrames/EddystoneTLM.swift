@@ -145,8 +145,8 @@ extension FixedPointTemperature {
         // because this module links no C library.
         let exact = celsius * 256
         let whole = Int(exact)
-        let rest = exact - Double(whole)
-        let steps = rest >= 0.5 ? whole + 1 : rest <= -0.5 ? whole - 1 : whole
+        let fraction = exact - Double(whole)
+        let steps = fraction >= 0.5 ? whole + 1 : fraction <= -0.5 ? whole - 1 : whole
         guard let value = Int16(exactly: steps) else { throw TemperatureOutOfRange(celsius: celsius) }
         rawValue = max(value, -Int16.max)
     }

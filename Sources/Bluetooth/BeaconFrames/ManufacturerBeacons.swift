@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// An iBeacon: manufacturer data of Apple (0x004C) with type 02, length 15.
+/// An iBeacon: manufacturer data of Apple (0x004C) with the type 0x02 and the length 0x15.
 ///
 /// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 bytes. The UUID
 /// is sent in text order. Measured power is the signal strength at 1 m.

@@ -80,15 +80,15 @@ extension PowerCalibration {
     /// - Throws: ``MeasuredPowerError`` if the radio power is below or above all points, or if a fallback is needed and
     ///   missing.
     public func measuredPower(for radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
-        guard let radioPower, radioPower != .noPreference, let first = points.first, let last = points.last else {
+        guard let radioPower, radioPower != .noPreference, let lowest = points.first, let highest = points.last else {
             guard let fallback else { throw .noFallback }
             return fallback
         }
         if let point = points.first(where: { $0.radioPower == radioPower }) { return point.measuredPower }
-        guard let above = points.firstIndex(where: { $0.radioPower > radioPower }), above > 0 else {
-            throw .outsideCalibration(radioPower, lowest: first.radioPower, highest: last.radioPower)
+        guard let upperIndex = points.firstIndex(where: { $0.radioPower > radioPower }), upperIndex > 0 else {
+            throw .outsideCalibration(radioPower, lowest: lowest.radioPower, highest: highest.radioPower)
         }
-        return try Self.interpolated(between: points[above - 1], and: points[above], at: radioPower)
+        return try Self.interpolated(between: points[upperIndex - 1], and: points[upperIndex], at: radioPower)
     }
 
     private static func interpolated(

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
 extension AdvertisingData {
-    /// Returns the rules that the bytes break, in the order of their offsets.
+    /// Returns the rules that the bytes break, each with the offset where they break it, in the order of the offsets.
     ///
     /// - Parameter container: The kind of packet that contained the data.
     public func lint(in container: AdvertisingContainer = .legacyPDU) -> [LintProblem] {
@@ -16,8 +16,8 @@ struct PayloadLinter {
     let octets: [UInt8]
     private let container: AdvertisingContainer
     private var problems: [LintProblem] = []
-    /// The AD types that have appeared already, of those that may appear only once.
-    private var seenOnce: Set<ADType> = []
+    /// The AD types that may appear only once and have appeared already.
+    private var seenTypes: Set<ADType> = []
     var eddystone = EddystoneSummary()
 
     init(_ octets: [UInt8], _ container: AdvertisingContainer = .legacyPDU) {
@@ -71,19 +71,20 @@ struct PayloadLinter {
                 report(.appearanceLength, at: element.offset, "an appearance has 2 bytes, not \(data.count)")
             }
         case .serviceData16:
-            if !isShort(element, minimum: 2, rule: .serviceDataLength) {
+            if !reportIfShort(element, minimum: 2, rule: .serviceDataLength) {
                 checkEddystone(element)
                 checkBTHome(element)
             }
-        case .serviceData32: _ = isShort(element, minimum: 4, rule: .serviceDataLength)
-        case .serviceData128: _ = isShort(element, minimum: 16, rule: .serviceDataLength)
+        case .serviceData32: _ = reportIfShort(element, minimum: 4, rule: .serviceDataLength)
+        case .serviceData128: _ = reportIfShort(element, minimum: 16, rule: .serviceDataLength)
         case .manufacturerData:
-            if !isShort(element, minimum: 2, rule: .manufacturerDataLength) { checkManufacturerData(data) }
+            if !reportIfShort(element, minimum: 2, rule: .manufacturerDataLength) { checkManufacturerData(data) }
         default: break
         }
     }
 
-    private mutating func isShort(_ element: ADElement, minimum: Int, rule: LintRule) -> Bool {
+    /// Reports a structure without room for its identifier, and returns true for such a structure.
+    private mutating func reportIfShort(_ element: ADElement, minimum: Int, rule: LintRule) -> Bool {
         guard element.data.count < minimum else { return false }
         report(
             rule, at: element.offset,
@@ -99,7 +100,7 @@ struct PayloadLinter {
         // A scan record contains two packets: each may contain a name and an appearance, but only the first may contain
         // Flags.
         guard type == .flags || container != .androidScanRecord else { return }
-        guard !seenOnce.insert(type).inserted else { return }
+        guard !seenTypes.insert(type).inserted else { return }
         report(
             type == .flags ? .flagsDuplicated : .dataTypeDuplicated, at: element.offset,
             "\(element.type.name) may appear only once, and the data contains one already")
@@ -155,11 +156,11 @@ extension PayloadLinter {
     }
 
     private mutating func checkIBeacon(_ data: Range<Int>) {
-        let length = data.lowerBound + 3
-        if data.contains(length), octets[length] != 0x15 {
+        let lengthOffset = data.lowerBound + 3
+        if data.contains(lengthOffset), octets[lengthOffset] != 0x15 {
             report(
-                .iBeaconLength, at: length,
-                "an iBeacon's length field is 0x15, not \(Hexadecimal.number(octets[length], width: 2))")
+                .iBeaconLength, at: lengthOffset,
+                "an iBeacon's length field is 0x15, not \(Hexadecimal.number(octets[lengthOffset], width: 2))")
         } else if data.count != IBeacon.manufacturerDataLength {
             report(
                 .iBeaconLength, at: data.lowerBound - 2,
@@ -186,7 +187,7 @@ extension PayloadLinter {
     }
 }
 
-/// A rule that a payload breaks, and the place where it does.
+/// A rule that a payload breaks, and the offset of the byte that breaks it.
 public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public let rule: LintRule
     /// The position of the first wrong byte in the advertising data, from 0; the length of the data if bytes are
@@ -298,7 +299,7 @@ struct EddystoneSummary {
     /// The offset of the first EID.
     var firstEID: Int?
     /// The offset of the first frame that must not be combined with an EID.
-    var firstNotBesideEID: Int?
+    var firstIncompatibleWithEID: Int?
 }
 
 /// Checks the rules of Eddystone (github google/eddystone).
@@ -336,7 +337,7 @@ extension PayloadLinter {
         case .url: checkURL(frame, at: element.offset)
         case .tlm: checkTLM(frame, at: element.offset)
         case .eid:
-            if isLength(of: frame, EddystoneEID.frameLength, "EID", .eddystoneEIDLength, at: element.offset) {
+            if checkLength(of: frame, EddystoneEID.frameLength, "EID", .eddystoneEIDLength, at: element.offset) {
                 checkPowerAtZeroMeters(at: frame.lowerBound + 1)
             }
         }
@@ -356,7 +357,7 @@ extension PayloadLinter {
                     "Eddystone service data needs a list of 16-bit UUIDs with 0xFEAA (03 03 AA FE) before it")
             }
         }
-        if eddystone.firstEID != nil, let other = eddystone.firstNotBesideEID {
+        if eddystone.firstEID != nil, let other = eddystone.firstIncompatibleWithEID {
             report(
                 .eddystoneEIDMixed, at: other,
                 "a frame of another type together with an EID reveals which beacon sends the ephemeral id")
@@ -369,19 +370,20 @@ extension PayloadLinter {
         let isEncrypted = type == .tlm && frame.count > 1 && octets[frame.lowerBound + 1] == 0x01
         if type == .eid {
             if eddystone.firstEID == nil { eddystone.firstEID = offset }
-        } else if !isEncrypted, eddystone.firstNotBesideEID == nil {
-            eddystone.firstNotBesideEID = offset
+        } else if !isEncrypted, eddystone.firstIncompatibleWithEID == nil {
+            eddystone.firstIncompatibleWithEID = offset
         }
     }
 
-    private mutating func isLength(
+    /// Reports a frame that does not have `length` bytes, and returns true for a frame that does.
+    private mutating func checkLength(
         of frame: Range<Int>, _ length: Int, _ name: String, _ rule: LintRule, at offset: Int
     ) -> Bool {
         if frame.count == length { return true }
-        let found = Hexadecimal.number(frame.count + 3, width: 2)
+        let actual = Hexadecimal.number(frame.count + 3, width: 2)
         report(
             rule, at: offset,
-            "the structure of an Eddystone-\(name) has length \(Hexadecimal.number(length + 3, width: 2)), not \(found)"
+            "the structure of an Eddystone-\(name) has length \(Hexadecimal.number(length + 3, width: 2)), not \(actual)"
         )
         return false
     }
@@ -396,7 +398,7 @@ extension PayloadLinter {
         if frame.count == EddystoneUID.frameLengthWithoutReserved {
             report(.eddystoneUIDLength, at: offset, "the two reserved bytes that end an Eddystone-UID are missing")
             checkPowerAtZeroMeters(at: frame.lowerBound + 1)
-        } else if isLength(of: frame, EddystoneUID.frameLength, "UID", .eddystoneUIDLength, at: offset) {
+        } else if checkLength(of: frame, EddystoneUID.frameLength, "UID", .eddystoneUIDLength, at: offset) {
             checkPowerAtZeroMeters(at: frame.lowerBound + 1)
             for index in frame.suffix(2) where octets[index] != 0 {
                 report(.eddystoneUIDReserved, at: index, "the byte is reserved for future use and must be 0")
@@ -441,9 +443,9 @@ extension PayloadLinter {
         }
         switch octets[frame.lowerBound + 1] {
         case 0x00:
-            _ = isLength(of: frame, EddystoneTLM.frameLength, "TLM", .eddystoneTLMLength, at: offset)
+            _ = checkLength(of: frame, EddystoneTLM.frameLength, "TLM", .eddystoneTLMLength, at: offset)
         case 0x01:
-            _ = isLength(
+            _ = checkLength(
                 of: frame, EddystoneEncryptedTLM.frameLength, "TLM, encrypted,", .eddystoneTLMLength, at: offset)
         case let version:
             report(

@@ -1,4 +1,5 @@
-/// One AD structure: a type and its data. On the air it is preceded by a length byte that counts both.
+/// One AD (advertising data) structure: a type byte and data. On the air, a length byte precedes the structure and
+/// counts both.
 ///
 /// Core Specification 5.4, Vol 3 Part C 11.
 public struct ADStructure: Hashable, Sendable {
@@ -68,10 +69,11 @@ public struct ADElement: Hashable, Sendable {
 /// Reads the AD structures of a span without allocating.
 ///
 /// Reading stops at the end of the range, at the first length byte of zero (early termination), or at a structure that
-/// extends beyond the end. ``offset`` is the position at which it stopped. ``isTruncated`` is true in the last case.
+/// extends beyond the end. ``offset`` is then the position at which reading stopped. ``isTruncated`` is true in the
+/// last case.
 public struct ADStructureCursor: Sendable {
     @usableFromInline internal var position: Int
-    @usableFromInline internal var ranOver = false
+    @usableFromInline internal var stoppedAtTruncated = false
     @usableFromInline internal let end: Int
 
     /// A cursor over `range` of the span that is passed to ``next(in:)``.
@@ -84,7 +86,7 @@ public struct ADStructureCursor: Sendable {
     /// The offset of the next structure's length byte, or the offset at which reading stopped.
     @inlinable public var offset: Int { position }
     /// True if reading stopped at a structure whose length byte counts more bytes than are left.
-    @inlinable public var isTruncated: Bool { ranOver }
+    @inlinable public var isTruncated: Bool { stoppedAtTruncated }
 
     /// Returns the next complete structure; `nil` at the end of the range, at a length byte of zero, and at a truncated
     /// structure.
@@ -92,18 +94,18 @@ public struct ADStructureCursor: Sendable {
     /// - Parameter span: The span that contains the whole range. Every call must pass the same bytes.
     @inlinable
     public mutating func next(in span: Span<UInt8>) -> ADElement? {
-        guard !ranOver, position < end else { return nil }
+        guard !stoppedAtTruncated, position < end else { return nil }
         let length = Int(span[position])
         guard length > 0 else { return nil }
         guard end &- position > length else {
-            ranOver = true
+            stoppedAtTruncated = true
             return nil
         }
         // The structure ends within the range, so these sums cannot overflow.
-        let next = position &+ 1 &+ length
+        let structureEnd = position &+ 1 &+ length
         let element = ADElement(
-            type: ADType(rawValue: span[position &+ 1]), offset: position, data: position &+ 2..<next)
-        position = next
+            type: ADType(rawValue: span[position &+ 1]), offset: position, data: position &+ 2..<structureEnd)
+        position = structureEnd
         return element
     }
 }
@@ -138,13 +140,13 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let completeLocalName = Self(rawValue: 0x09)
     /// The transmit power in dBm, as one signed byte.
     public static let txPowerLevel = Self(rawValue: 0x0A)
-    /// A 16-bit UUID and its data.
+    /// A 16-bit service UUID and the data of the service.
     public static let serviceData16 = Self(rawValue: 0x16)
     /// Two bytes: the category of the device.
     public static let appearance = Self(rawValue: 0x19)
-    /// A 32-bit UUID and its data.
+    /// A 32-bit service UUID and the data of the service.
     public static let serviceData32 = Self(rawValue: 0x20)
-    /// A 128-bit UUID and its data.
+    /// A 128-bit service UUID and the data of the service.
     public static let serviceData128 = Self(rawValue: 0x21)
     /// A URI: one character for its scheme, then the rest of the URI in UTF-8.
     public static let uri = Self(rawValue: 0x24)

@@ -1,5 +1,5 @@
-/// The name of a Bluetooth adapter, as in `--adapter` and in profiles. It also selects how Pharos connects to the
-/// adapter. The adapter need not exist.
+/// The name of a Bluetooth adapter, as in `--adapter` and in profiles. The name also selects how Pharos connects to
+/// the adapter. The adapter need not exist.
 public enum AdapterName: Hashable, Sendable {
     /// `hci0`: raw HCI, shared with the kernel's Bluetooth stack.
     case raw(index: UInt16)
@@ -13,8 +13,8 @@ public enum AdapterName: Hashable, Sendable {
     case unix(path: String)
     /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
     case serial(path: String, rate: Int)
-    /// `virtual`: a controller in software inside this process. A receiver that uses it is next to all beacons that its
-    /// files describe.
+    /// `virtual`: a controller in software inside this process. A receiver with this adapter is next to all beacons
+    /// that the receiver's files describe.
     case virtual
     /// `virtual?path=tour`: the virtual controller with a receiver that walks from beacon to beacon.
     case virtualTour
@@ -51,10 +51,11 @@ public enum AdapterName: Hashable, Sendable {
             guard !path.isEmpty else { throw AdapterNameError(text, .unix) }
             self = .unix(path: path)
         } else if let rest = text.after("serial:") {
-            let at = rest.lastIndex(of: "@")
-            let path = rest[..<(at ?? rest.endIndex)]
+            let atSign = rest.lastIndex(of: "@")
+            let path = rest[..<(atSign ?? rest.endIndex)]
             guard !path.isEmpty else { throw AdapterNameError(text, .serial) }
-            guard let rate = at.map({ Int(decimalDigits: rest[rest.index(after: $0)...]) }) ?? Self.defaultSerialRate,
+            guard
+                let rate = atSign.map({ Int(decimalDigits: rest[rest.index(after: $0)...]) }) ?? Self.defaultSerialRate,
                 Self.serialRates.contains(rate)
             else { throw AdapterNameError(text, .serialRate) }
             self = .serial(path: String(path), rate: rate)
@@ -143,7 +144,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         case .tcp: "needs a host and a port 1...65535: tcp:HOST:PORT"
         case .unix: "needs the path of a socket: unix:PATH"
         case .serial: "needs the path of a serial line: serial:/dev/ttyACM0@115200"
-        case .virtual: "has no such path; use virtual, or virtual?path=tour to walk from beacon to beacon"
+        case .virtual: "is not a virtual adapter; use virtual, or virtual?path=tour to walk from beacon to beacon"
         case .serialRate:
             "has no bit rate that Linux knows; use one of "
                 + AdapterName.serialRates.map(String.init).joined(separator: ", ")

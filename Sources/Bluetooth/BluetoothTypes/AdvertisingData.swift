@@ -33,10 +33,10 @@ public struct AdvertisingData: Hashable, Sendable {
             octets += structure.data
         }
         guard octets.count <= limit else {
-            var used = 0
+            var total = 0
             let index = structures.firstIndex { structure in
-                used += structure.encodedLength
-                return used > limit
+                total += structure.encodedLength
+                return total > limit
             }
             throw AdvertisingDataError(
                 .tooLong(octets: octets.count, limit: limit, type: structures[index ?? 0].type),
@@ -55,8 +55,8 @@ public struct AdvertisingData: Hashable, Sendable {
         return result
     }
 
-    /// The powers in all TX Power Level structures, in dBm. Structures with more or less than one byte of data are
-    /// skipped.
+    /// The transmit powers in all TX Power Level structures, in dBm. Structures with more or less than one byte of data
+    /// are skipped.
     public var transmitPowers: [Int] {
         structures.filter { $0.type == .txPowerLevel && $0.data.count == 1 }
             .map { Int(Int8(bitPattern: $0.data[0])) }
@@ -77,7 +77,7 @@ extension AdvertisingData: CustomStringConvertible {
 
 /// The reason why AD structures do not fit into advertising data.
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The limit that is exceeded.
+    /// The limit that the structures exceed.
     public enum Reason: Hashable, Sendable {
         /// All structures together have more bytes than `limit`; `type` is the type of the first structure that exceeds
         /// it.

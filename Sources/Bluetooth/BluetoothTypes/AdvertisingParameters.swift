@@ -39,8 +39,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Returns the interval of the beacon `name`, so that many beacons have different intervals. It depends only on the
-    /// name and the range; the intervals of many names are spread evenly over `range`, in steps of 0.625 ms.
+    /// Returns an interval for the beacon `name`, so that many beacons have different intervals: the intervals of many
+    /// names are spread evenly over `range`, in steps of 0.625 ms. The result depends only on the name and the range.
     public static func spread(_ name: String, over range: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
         let count = UInt64(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
         let step = StableHash.scattered(name).multipliedFullWidth(by: count).high
@@ -53,8 +53,8 @@ extension AdvertisingInterval: CustomStringConvertible {
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 
-/// LE_Scan_Interval or LE_Scan_Window: how often a scanner changes its channel, or how long it listens after each
-/// change.
+/// LE_Scan_Interval or LE_Scan_Window: the time between two changes of the scanner's channel, or the time for which
+/// the scanner listens after each change.
 ///
 /// The value is the integer that controllers use, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10,
 /// 7.8.64.

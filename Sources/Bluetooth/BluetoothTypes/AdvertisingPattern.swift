@@ -57,12 +57,12 @@ public struct AdvertisingPattern: Hashable, Sendable {
     ///
     /// - Parameter elapsed: The time since the start of the first cycle, in microseconds; a negative time counts as 0.
     public func position(after elapsed: Int) -> Position {
-        var place = max(0, elapsed) % cycleMicroseconds
+        var offset = max(0, elapsed) % cycleMicroseconds
         for (index, part) in parts.enumerated() {
-            if place < part.durationMicroseconds {
-                return Position(part: index, rest: part.durationMicroseconds - place)
+            if offset < part.durationMicroseconds {
+                return Position(part: index, rest: part.durationMicroseconds - offset)
             }
-            place -= part.durationMicroseconds
+            offset -= part.durationMicroseconds
         }
         return Position(part: 0, rest: parts[0].durationMicroseconds)
     }
@@ -77,10 +77,10 @@ public struct AdvertisingPattern: Hashable, Sendable {
         // the end even with the longest delays; the next events do so only with some probability.
         let certain = max(0, (duration - 1) / (interval + Self.longestDelay))
         events += Double(certain)
-        var number = certain + 1
-        while number * interval < duration {
-            events += Self.probability(sumOfDelays: number, below: duration - number * interval)
-            number += 1
+        var event = certain + 1
+        while event * interval < duration {
+            events += Self.probability(sumOfDelays: event, below: duration - event * interval)
+            event += 1
         }
         return events
     }
@@ -94,9 +94,9 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// The constant interval that gives the same mean number of events per second, rounded to 0.625 ms and at least 20
     /// ms.
     public var meanInterval: AdvertisingInterval {
-        let wanted = Int(meanPeriodMicroseconds.rounded()) - AdvertisingInterval.meanDelayMicroseconds
+        let microseconds = Int(meanPeriodMicroseconds.rounded()) - AdvertisingInterval.meanDelayMicroseconds
         let range = AdvertisingInterval.extendedRange
-        let interval = AdvertisingInterval(microseconds: max(0, wanted)) ?? range.upperBound
+        let interval = AdvertisingInterval(microseconds: max(0, microseconds)) ?? range.upperBound
         return min(max(interval, range.lowerBound), range.upperBound)
     }
 
@@ -109,15 +109,16 @@ public struct AdvertisingPattern: Hashable, Sendable {
     /// The result is exact for up to three delays. For more delays, the distribution of three is stretched to the right
     /// mean and variance, which is a close approximation.
     private static func probability(sumOfDelays count: Int, below limit: Int) -> Double {
-        let part = Double(limit) / Double(longestDelay)
+        // The limit as a multiple of the longest delay.
+        let limit = Double(limit) / Double(longestDelay)
         switch count {
-        case ...1: return min(1, max(0, part))
-        case 2: return part <= 1 ? max(0, part) * max(0, part) / 2 : 1 - max(0, 2 - part) * max(0, 2 - part) / 2
+        case ...1: return min(1, max(0, limit))
+        case 2: return limit <= 1 ? max(0, limit) * max(0, limit) / 2 : 1 - max(0, 2 - limit) * max(0, 2 - limit) / 2
         default:
-            let shift = (part - Double(count) / 2) / (Double(count) / 3).squareRoot() + 1.5
-            let place = min(3, max(0, shift))
+            let stretched = (limit - Double(count) / 2) / (Double(count) / 3).squareRoot() + 1.5
+            let limitOfThree = min(3, max(0, stretched))
             func cube(_ value: Double) -> Double { value > 0 ? value * value * value : 0 }
-            return (cube(place) - 3 * cube(place - 1) + 3 * cube(place - 2)) / 6
+            return (cube(limitOfThree) - 3 * cube(limitOfThree - 1) + 3 * cube(limitOfThree - 2)) / 6
         }
     }
 }

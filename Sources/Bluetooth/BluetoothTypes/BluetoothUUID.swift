@@ -28,7 +28,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         }
     }
 
-    /// The UUID with 128 bits. A shorter UUID takes the place of the first four bytes of the Bluetooth Base UUID,
+    /// The UUID with 128 bits. A shorter UUID replaces the first four bytes of the Bluetooth Base UUID,
     /// 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B 2.5.1).
     public var expanded: FixedOctets<16> {
         let short: UInt32

@@ -1,13 +1,13 @@
 /// Text of fixed-point decimal numbers, without conversion to binary floating point.
 public enum DecimalText {
-    /// Returns the number of `value` thousandths as text without superfluous zeros: 152500 gives `152.5`.
+    /// Returns `value` thousandths as a decimal number without superfluous zeros: 152500 gives `152.5`.
     public static func thousandths(_ value: Int) -> String {
         var octets: [UInt8] = []
         append(thousandths: value, to: &octets)
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Appends the number of `value` thousandths, in ASCII and without superfluous zeros.
+    /// Appends `value` thousandths as a decimal number, in ASCII and without superfluous zeros.
     public static func append(thousandths value: Int, to octets: inout [UInt8]) {
         if value < 0 { octets.append(UInt8(ascii: "-")) }
         append(value.magnitude / 1000, places: 1, to: &octets)
@@ -34,11 +34,11 @@ public enum DecimalText {
     /// that are too large.
     public static func thousandths(_ text: some StringProtocol) -> Int? {
         var digits = text[...]
-        let negative = digits.first == "-"
-        if negative || digits.first == "+" { digits.removeFirst() }
+        let isNegative = digits.first == "-"
+        if isNegative || digits.first == "+" { digits.removeFirst() }
         let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, !first.isEmpty, first.allSatisfy(isDigit), let whole = Int(first),
-            whole < 1 << 50
+        guard let wholeDigits = parts.first, !wholeDigits.isEmpty, wholeDigits.allSatisfy(isDigit),
+            let whole = Int(wholeDigits), whole < 1 << 50
         else { return nil }
         var fraction = 0
         if parts.count == 2 {
@@ -47,7 +47,7 @@ public enum DecimalText {
             guard let tenThousandths = Int(padded) else { return nil }
             fraction = (tenThousandths + 5) / 10
         }
-        return (negative ? -1 : 1) * (whole * 1000 + fraction)
+        return (isNegative ? -1 : 1) * (whole * 1000 + fraction)
     }
 
     /// Returns true if the character is one of the digits 0 to 9. A comparison with "0"..."9" would also accept "1"

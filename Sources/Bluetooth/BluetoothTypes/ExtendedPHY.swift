@@ -51,9 +51,9 @@ public enum PacketRate: Hashable, Sendable, CaseIterable {
     /// Returns the time on the air of one packet, in microseconds.
     ///
     /// Uncoded packets have a preamble of 1 byte (2 bytes on LE 2M), an access address of 4 bytes, a header of 2 bytes
-    /// and a CRC of 3 bytes. Coded packets have a preamble of 80 µs, then the access address, the coding indicator and
-    /// TERM1, always with S=8 (256, 16 and 24 µs), then header, payload, CRC and the 3 bits of TERM2 with the S of the
-    /// packet.
+    /// and a CRC of 3 bytes. Coded packets begin with a preamble of 80 µs. The access address, the coding indicator and
+    /// TERM1 follow, always with S=8 (256, 16 and 24 µs). The header, the payload, the CRC and the 3 bits of TERM2 end
+    /// the packet, with the packet's S.
     ///
     /// - Parameter payload: The bytes after the PDU's header, 0...255.
     public func microseconds(payload: Int) -> Int {
@@ -85,9 +85,9 @@ public struct ExtendedEvent: Hashable, Sendable {
     /// length, flags, address and data info.
     public static let firstPacketLimit = 255 - 10
     /// The size of a pointer to the next packet, in bytes.
-    private static let pointer = 3
+    private static let pointerOctets = 3
     /// The size of an ADV_EXT_IND's payload in bytes: header length, flags, data info and a pointer.
-    private static let primaryPayload = 4 + pointer
+    private static let primaryPayload = 4 + pointerOctets
 
     /// The packets of an event that sends `octets` bytes.
     ///
@@ -97,17 +97,17 @@ public struct ExtendedEvent: Hashable, Sendable {
     public init(_ phy: ExtendedPHY, octets: Int, headerOctets: Int = 0) {
         primaryMicroseconds = phy.primaryRate.microseconds(payload: Self.primaryPayload)
         var packets: [Int] = []
-        var rest = octets
-        var header = 10 + headerOctets
+        var remainingOctets = octets
+        var minimumHeader = 10 + headerOctets
         repeat {
-            let isLast = rest <= 255 - header
-            let used = header + (isLast ? 0 : Self.pointer)
-            let data = min(rest, 255 - used)
-            packets.append(phy.secondaryRate.microseconds(payload: used + data))
-            rest -= data
+            let isLast = remainingOctets <= 255 - minimumHeader
+            let header = minimumHeader + (isLast ? 0 : Self.pointerOctets)
+            let dataOctets = min(remainingOctets, 255 - header)
+            packets.append(phy.secondaryRate.microseconds(payload: header + dataOctets))
+            remainingOctets -= dataOctets
             // An AUX_CHAIN_IND has no address.
-            header = 4
-        } while rest > 0
+            minimumHeader = 4
+        } while remainingOctets > 0
         auxiliaryMicroseconds = packets
     }
 

@@ -11,8 +11,8 @@ public enum Hexadecimal {
         try octets(in: String(text))
     }
 
-    // This function is not generic: a generic one would let the runtime search all conformances of the program for
-    // those of the text's type.
+    // This function is not generic: in a generic function, the runtime would search all conformances of the program
+    // for those of the text's type.
     @usableFromInline
     static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }
@@ -22,8 +22,8 @@ public enum Hexadecimal {
         var offset = 0
         for character in text {
             if let digit = digit(character) {
-                if let first = high {
-                    result.append(first << 4 | digit)
+                if let highDigit = high {
+                    result.append(highDigit << 4 | digit)
                     high = nil
                 } else {
                     high = digit
@@ -53,8 +53,8 @@ public enum Hexadecimal {
                 guard high == nil, separators.contains(letter) else { return nil }
                 continue
             }
-            if let first = high {
-                result.append(first << 4 | value)
+            if let highDigit = high {
+                result.append(highDigit << 4 | value)
                 high = nil
             } else {
                 high = value
@@ -121,7 +121,7 @@ public enum HexadecimalFault: PositionedReason {
     /// A valid text with more or fewer bytes than the field has.
     case wrongLength(expected: Int, found: Int)
 
-    /// Returns one sentence about the fault. It counts characters from 1.
+    /// Returns one sentence about the fault. The sentence counts characters from 1.
     public func sentence(at offset: Int) -> String {
         switch self {
         case .notADigit(let character):

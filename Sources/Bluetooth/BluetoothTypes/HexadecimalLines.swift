@@ -1,7 +1,7 @@
 /// Cuts a stream of text into lines, which usually are hexadecimal bytes.
 ///
-/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped, and so is
-/// the byte order mark at the start of a text.
+/// The result does not depend on how the stream is split into pieces. Empty lines are skipped, but line numbers count
+/// them. The byte order mark at the start of a text is skipped too.
 public struct HexadecimalLines: Sendable {
     /// A line that is not empty.
     public struct Line: Sendable {
@@ -30,13 +30,13 @@ public struct HexadecimalLines: Sendable {
     private var buffer: [UInt8] = []
     /// The offset of the next line in `buffer`.
     private var start = 0
-    /// The offset in `buffer` up to which no further line end was found.
-    private var searched = 0
+    /// The offset in `buffer` from which the end of the next line is still to be searchStart.
+    private var searchStart = 0
     /// The number of lines so far, including empty lines.
-    private var number = 0
+    private var lineCount = 0
     private var isFinished = false
-    /// True if the current line was already reported as too long.
-    private var skipsLine = false
+    /// True if the current line was already reported as too long. The rest of it is skipped.
+    private var isSkippingLine = false
 
     /// Starts without text. Add the text with ``push(_:)``.
     public init() {}
@@ -44,7 +44,7 @@ public struct HexadecimalLines: Sendable {
     /// Appends a piece of the text, of any length.
     public mutating func push(_ piece: [UInt8]) {
         buffer.removeFirst(start)
-        searched -= start
+        searchStart -= start
         start = 0
         buffer += piece
     }
@@ -55,26 +55,26 @@ public struct HexadecimalLines: Sendable {
     /// Returns the next line that is not empty; `nil` if more text is needed, or at the end of the text.
     public mutating func next() -> Line? {
         while let text = nextText() {
-            number += 1
-            guard !skipsLine else {
-                skipsLine = false
+            lineCount += 1
+            guard !isSkippingLine else {
+                isSkippingLine = false
                 continue
             }
-            guard text.count <= Self.limit else { return Line(number: number, text: nil) }
-            let hasMark = number == 1 && text.starts(with: Self.byteOrderMark)
+            guard text.count <= Self.limit else { return Line(number: lineCount, text: nil) }
+            let hasMark = lineCount == 1 && text.starts(with: Self.byteOrderMark)
             let line = hasMark ? text.dropFirst(Self.byteOrderMark.count) : text
             guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { continue }
-            return Line(number: number, text: Array(line))
+            return Line(number: lineCount, text: Array(line))
         }
         guard buffer.count - start > Self.limit else { return nil }
         // The rest of the line is discarded as it arrives.
         start = buffer.count
-        searched = buffer.count
-        guard !skipsLine else { return nil }
-        skipsLine = true
-        number += 1
-        defer { number -= 1 }
-        return Line(number: number, text: nil)
+        searchStart = buffer.count
+        guard !isSkippingLine else { return nil }
+        isSkippingLine = true
+        lineCount += 1
+        defer { lineCount -= 1 }
+        return Line(number: lineCount, text: nil)
     }
 
     /// U+FEFF in UTF-8, which some editors write at the start of a text.
@@ -82,15 +82,15 @@ public struct HexadecimalLines: Sendable {
 
     /// Returns the next line without its line end; `nil` if the buffer contains no complete line.
     private mutating func nextText() -> ArraySlice<UInt8>? {
-        while searched < buffer.count {
-            let octet = buffer[searched]
+        while searchStart < buffer.count {
+            let octet = buffer[searchStart]
             // A carriage return may be the first half of a line end whose second half has not arrived yet.
-            if octet == 0x0D, searched + 1 == buffer.count, !isFinished { return nil }
-            let end = searched
-            searched += 1
+            if octet == 0x0D, searchStart + 1 == buffer.count, !isFinished { return nil }
+            let end = searchStart
+            searchStart += 1
             guard octet == 0x0A || octet == 0x0D else { continue }
-            if octet == 0x0D, searched < buffer.count, buffer[searched] == 0x0A { searched += 1 }
-            defer { start = searched }
+            if octet == 0x0D, searchStart < buffer.count, buffer[searchStart] == 0x0A { searchStart += 1 }
+            defer { start = searchStart }
             return buffer[start..<end]
         }
         guard isFinished, start < buffer.count else { return nil }
@@ -106,21 +106,21 @@ public struct HexadecimalLines: Sendable {
     /// Returns the bytes of a hexadecimal text. Each group of digits may have `0x` before it and a comma after it, and
     /// brackets or braces may be around the whole text.
     public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
-        var spelled = Array(text)
-        var isStart = true
-        for index in spelled.indices where "[]{},".utf8.contains(spelled[index]) { spelled[index] = 0x20 }
-        for index in spelled.indices {
-            let next = index + 1 < spelled.count ? spelled[index + 1] : 0
-            if isStart, spelled[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
+        var digits = Array(text)
+        var isStartOfGroup = true
+        for index in digits.indices where "[]{},".utf8.contains(digits[index]) { digits[index] = 0x20 }
+        for index in digits.indices {
+            let next = index + 1 < digits.count ? digits[index + 1] : 0
+            if isStartOfGroup, digits[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
                 // Blanks replace `0x`, so that the offsets of all other characters stay the same.
-                spelled[index] = 0x20
-                spelled[index + 1] = 0x20
+                digits[index] = 0x20
+                digits[index + 1] = 0x20
             }
-            isStart = [0x20, 0x09, UInt8(ascii: ":"), UInt8(ascii: "-")].contains(spelled[index])
+            isStartOfGroup = [0x20, 0x09, UInt8(ascii: ":"), UInt8(ascii: "-")].contains(digits[index])
         }
         let octets: [UInt8]
         do throws(HexadecimalError) {
-            octets = try Hexadecimal.octets(String(decoding: spelled, as: UTF8.self))
+            octets = try Hexadecimal.octets(String(decoding: digits, as: UTF8.self))
         } catch {
             throw .spelling(error)
         }

@@ -55,8 +55,10 @@ public enum NumberFormat {
         guard let share, share.isFinite else { return none }
         // A share that should be zero can have such a small value because of a rounding error.
         if share > 0, share < 1e-9 { return "< 1e-7 %" }
-        var (rest, nines) = (1 - share, 0)
-        while share > 0.99, share < 1, rest < 0.1, nines < 6 { (rest, nines) = (rest * 10, nines + 1) }
+        var (complement, nines) = (1 - share, 0)
+        while share > 0.99, share < 1, complement < 0.1, nines < 6 {
+            (complement, nines) = (complement * 10, nines + 1)
+        }
         return significant(share * 100, nines > 0 ? 2 + nines : 3, unit: "%")
     }
 

@@ -1,7 +1,8 @@
 /// TX_Power: the transmit power in dBm.
 ///
-/// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets the transmitter, the measured power is a
-/// number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part E 7.8.53.
+/// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets how strongly the radio transmits; the
+/// measured power is a number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part
+/// E 7.8.53.
 public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The power in dBm: -127...20, or 127 for no preference.
     public let dBm: Int8
@@ -21,7 +22,7 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.dBm = value
     }
 
-    /// The power in a byte that a controller reports. Every byte is accepted.
+    /// The power that a controller reports as one byte. Every byte is accepted.
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
@@ -82,7 +83,7 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
 
     /// Returns the measured power at 0 m, which is 41 dB higher: the loss over the first metre.
     ///
-    /// - Throws: ``ValueOutOfRange`` when the sum is over Eddystone's +20 dBm.
+    /// - Throws: ``ValueOutOfRange`` when the sum is above 20 dBm, the limit of Eddystone.
     public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
         try MeasuredPowerAtZeroMeters(dBm: Int(dBm) + MeasuredPowerAtZeroMeters.stepToOneMeter)
     }

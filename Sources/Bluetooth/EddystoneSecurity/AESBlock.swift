@@ -20,8 +20,8 @@ struct AESBlock {
             // The block is encrypted in place, without an array, because a listener tries all its keys for each new
             // address.
             try unsafe withUnsafeMutableBytes(of: &result) { octets in
-                var octets = unsafe octets
-                try unsafe AES.permute(&octets, key: key)
+                var buffer = unsafe octets
+                try unsafe AES.permute(&buffer, key: key)
             }
         } catch {
             throw .refused("AES block")
@@ -49,17 +49,17 @@ struct AESBlock {
 
 /// AES-128-EAX (Bellare, Rogaway and Wagner) with an empty header, for messages of 12 bytes.
 struct EAX {
-    private let block: AESBlock
+    private let cipher: AESBlock
 
     init(key: SymmetricKey) {
-        block = AESBlock(key: key)
+        cipher = AESBlock(key: key)
     }
 
     /// Encrypts or decrypts `message`: in counter mode, both are the same operation. Twelve bytes need only the first
     /// block of the keystream.
     func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
-        let counter = try block.omac(0, nonce)
-        let keystream = try block.encrypt(counter)
+        let counter = try cipher.omac(0, nonce)
+        let keystream = try cipher.encrypt(counter)
         var result = message
         for index in 0..<12 { result[index] ^= keystream[index] }
         return result
@@ -68,9 +68,9 @@ struct EAX {
     /// Returns all 16 bytes of the tag of `ciphertext`. The header is empty, but its OMAC is not zero and is part of
     /// the tag.
     func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
-        let nonceMAC = try block.omac(0, nonce)
-        let headerMAC = try block.omac(1, [])
-        let messageMAC = try block.omac(2, ciphertext.octets)
+        let nonceMAC = try cipher.omac(0, nonce)
+        let headerMAC = try cipher.omac(1, [])
+        let messageMAC = try cipher.omac(2, ciphertext.octets)
         var tag = FixedOctets<16>()
         for index in 0..<16 { tag[index] = nonceMAC[index] ^ headerMAC[index] ^ messageMAC[index] }
         return tag

@@ -47,12 +47,12 @@ extension IdentityKey {
 
 /// AES-128-CCM without associated data, with a length field of two bytes and a tag of four bytes (RFC 3610).
 private struct CCM {
-    private let block: AESBlock
+    private let cipher: AESBlock
     /// The nonce of 13 bytes.
     private let nonce: [UInt8]
 
-    init(_ block: AESBlock, _ nonce: [UInt8]) {
-        self.block = block
+    init(_ cipher: AESBlock, _ nonce: [UInt8]) {
+        self.cipher = cipher
         self.nonce = nonce
     }
 
@@ -60,8 +60,8 @@ private struct CCM {
     func crypt(_ message: [UInt8]) throws(EddystoneSecurityError) -> [UInt8] {
         var result = message
         for start in stride(from: 0, to: message.count, by: 16) {
-            let stream = try encrypted(0x01, start / 16 + 1)
-            for index in start..<min(start + 16, message.count) { result[index] ^= stream[index - start] }
+            let keystream = try encrypted(0x01, start / 16 + 1)
+            for index in start..<min(start + 16, message.count) { result[index] ^= keystream[index - start] }
         }
         return result
     }
@@ -72,21 +72,21 @@ private struct CCM {
         var state = try encrypted(0x09, message.count)
         for start in stride(from: 0, to: message.count, by: 16) {
             for index in start..<min(start + 16, message.count) { state[index - start] ^= message[index] }
-            state = try block.encrypt(state)
+            state = try cipher.encrypt(state)
         }
-        let stream = try encrypted(0x01, 0)
+        let keystream = try encrypted(0x01, 0)
         var tag = FixedOctets<4>()
-        for index in 0..<4 { tag[index] = state[index] ^ stream[index] }
+        for index in 0..<4 { tag[index] = state[index] ^ keystream[index] }
         return tag
     }
 
     /// Returns the encryption of a block that consists of `flags`, the nonce and `number`.
     private func encrypted(_ flags: UInt8, _ number: Int) throws(EddystoneSecurityError) -> FixedOctets<16> {
-        var first = FixedOctets<16>()
-        first[0] = flags
-        for index in nonce.indices { first[1 + index] = nonce[index] }
-        first[14] = UInt8(truncatingIfNeeded: number >> 8)
-        first[15] = UInt8(truncatingIfNeeded: number)
-        return try block.encrypt(first)
+        var block = FixedOctets<16>()
+        block[0] = flags
+        for index in nonce.indices { block[1 + index] = nonce[index] }
+        block[14] = UInt8(truncatingIfNeeded: number >> 8)
+        block[15] = UInt8(truncatingIfNeeded: number)
+        return try cipher.encrypt(block)
     }
 }

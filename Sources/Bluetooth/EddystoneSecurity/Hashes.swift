@@ -10,7 +10,8 @@ public enum Fingerprint {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
     }
 
-    /// Returns the source of a script or style in a Content-Security-Policy: its SHA-256 in Base64, in single quotes.
+    /// Returns the source expression that allows a script or style in a Content-Security-Policy: the SHA-256 of `text`
+    /// in Base64, in single quotes.
     public static func policySource(of text: String) -> String {
         "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }

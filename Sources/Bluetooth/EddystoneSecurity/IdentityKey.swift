@@ -33,8 +33,8 @@ public struct IdentityKey: Sendable {
         }
     }
 
-    /// Reads the contents of a key file, 32 hexadecimal digits in UTF-8, and overwrites them even if they are not a
-    /// key.
+    /// Reads the contents of a key file: 32 hexadecimal digits in UTF-8. The contents are overwritten even if they are
+    /// not a key.
     ///
     /// - Parameter text: The text, which is overwritten and emptied. Copies of it are not overwritten.
     /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
@@ -307,29 +307,29 @@ extension IdentityKey {
     public func startCounter(
         of id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> UInt32? {
-        let wanted = Self.number(id)
+        let receivedID = Self.number(id)
         var counter = exponent.quantized(seconds.lowerBound)
         var upperHalf: UInt32?
         var temporaryKey = SymmetricKey(data: [UInt8]())
         var block = [UInt8](repeating: 0, count: 16)
-        let ownKey = symmetricKey
+        let identityKey = symmetricKey
         while true {
             if upperHalf != counter >> 16 {
                 // This repeats `temporaryKey(at:)` with arrays, because copying generic `FixedOctets` costs more than
                 // AES itself.
                 Self.fill(&block, 0xFF, counter >> 16)
-                do { try AES.permute(&block, key: ownKey) } catch { throw .refused("AES block") }
+                do { try AES.permute(&block, key: identityKey) } catch { throw .refused("AES block") }
                 temporaryKey = SymmetricKey(data: block)
                 upperHalf = counter >> 16
             }
             Self.fill(&block, exponent.rawValue, counter)
             do { try AES.permute(&block, key: temporaryKey) } catch { throw .refused("AES block") }
-            var found: UInt64 = 0
-            for index in 0..<8 { found = found << 8 | UInt64(block[index]) }
-            if found == wanted { return counter }
-            let (next, isOver) = counter.addingReportingOverflow(exponent.periodSeconds)
-            guard !isOver, next <= seconds.upperBound else { return nil }
-            counter = next
+            var computedID: UInt64 = 0
+            for index in 0..<8 { computedID = computedID << 8 | UInt64(block[index]) }
+            if computedID == receivedID { return counter }
+            let (nextCounter, overflows) = counter.addingReportingOverflow(exponent.periodSeconds)
+            guard !overflows, nextCounter <= seconds.upperBound else { return nil }
+            counter = nextCounter
         }
     }
 
@@ -409,15 +409,15 @@ public struct IdentityResolvingKey: Sendable {
         case leastSignificantFirst = "least-significant-first"
     }
 
-    /// The cipher with the key's bytes in the given order, set up once for all addresses.
-    private let block: AESBlock
+    /// The cipher with the key's bytes in the order of the exported key, set up once for all addresses.
+    private let cipher: AESBlock
     /// The cipher with the key's bytes in reverse order.
-    private let reversedBlock: AESBlock
+    private let reversedCipher: AESBlock
 
     /// A resolving key with the 16 bytes of `key`, in either order.
     public init(_ key: IdentityKey) {
-        block = AESBlock(key: key.symmetricKey)
-        reversedBlock = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
+        cipher = AESBlock(key: key.symmetricKey)
+        reversedCipher = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
     }
 
     /// Returns true if `address` was made with this key in one of the two orders.
@@ -428,28 +428,28 @@ public struct IdentityResolvingKey: Sendable {
     /// 2.2.2). An address that was made with another key matches by chance with a probability of 2 in 16,777,216.
     public func byteOrder(provenBy address: DeviceAddress) -> ByteOrder? {
         guard address.randomKind == .resolvablePrivate else { return nil }
-        if Self.resolves(address, block) { return .mostSignificantFirst }
-        return Self.resolves(address, reversedBlock) ? .leastSignificantFirst : nil
+        if Self.resolves(address, cipher) { return .mostSignificantFirst }
+        return Self.resolves(address, reversedCipher) ? .leastSignificantFirst : nil
     }
 
-    /// Returns a resolvable private address that is made with the key's bytes in the given order.
+    /// Returns a resolvable private address that is made with the key's bytes in the order of the exported key.
     ///
     /// - Parameter random: The random upper half of the address; its two highest bits are replaced.
     public func address(from random: FixedOctets<3>) throws(EddystoneSecurityError) -> DeviceAddress {
         var octets = FixedOctets<6>()
         for index in 0..<3 { octets[index] = random[index] }
         octets[0] = octets[0] & 0x3F | 0x40
-        var part = FixedOctets<16>()
-        for index in 0..<3 { part[13 + index] = octets[index] }
-        let hash = try block.encrypt(part)
+        var input = FixedOctets<16>()
+        for index in 0..<3 { input[13 + index] = octets[index] }
+        let hash = try cipher.encrypt(input)
         for index in 0..<3 { octets[3 + index] = hash[13 + index] }
         return DeviceAddress(octets)
     }
 
-    private static func resolves(_ address: DeviceAddress, _ block: AESBlock) -> Bool {
-        var part = FixedOctets<16>()
-        for index in 0..<3 { part[13 + index] = address.octets[index] }
-        guard let hash = try? block.encrypt(part) else { return false }
+    private static func resolves(_ address: DeviceAddress, _ cipher: AESBlock) -> Bool {
+        var input = FixedOctets<16>()
+        for index in 0..<3 { input[13 + index] = address.octets[index] }
+        guard let hash = try? cipher.encrypt(input) else { return false }
         return hash[13] == address.octets[3] && hash[14] == address.octets[4] && hash[15] == address.octets[5]
     }
 }

@@ -3,8 +3,8 @@
 /// The nonce of encrypted telemetry consists of a salt of 16 bits and the start of the window in which the ephemeral id
 /// stays the same, 2^K seconds (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce
 /// would reveal the difference of their telemetry. Random salts would repeat after about 300 frames, so the salts are
-/// counted. Each window starts at a new random salt. With continuous salts, an observer could recognise a beacon from
-/// one window to the next.
+/// counted. Each window starts at a new random salt. If the salts continued from one window to the next, an observer
+/// could recognise the beacon in the next window.
 ///
 /// All advertisements with one key share one counter, because their nonces have the same windows.
 public struct SaltCounter: Hashable, Sendable {
@@ -12,15 +12,15 @@ public struct SaltCounter: Hashable, Sendable {
         /// The start of the window, in seconds of the beacon's own counter: the counter with its lowest K bits cleared.
         let start: UInt32
         /// The first salt of the window.
-        let first: UInt16
+        let firstSalt: UInt16
         /// The number of salts used in the window, 0...65536.
-        var used: Int
+        var usedSalts: Int
     }
 
     /// The most recent windows, the latest at the end. A clock that is corrected may return to an earlier window.
     private var windows: [Window] = []
     /// The largest number of windows that are kept.
-    private static let remembered = 8
+    private static let maximumWindows = 8
 
     /// A counter without used salts.
     public init() {}
@@ -40,16 +40,16 @@ public struct SaltCounter: Hashable, Sendable {
     ) -> UInt16? {
         let start = exponent.quantized(seconds)
         let index: Int
-        if let known = windows.firstIndex(where: { $0.start == start }) {
-            index = known
+        if let knownIndex = windows.firstIndex(where: { $0.start == start }) {
+            index = knownIndex
         } else {
-            let chance = UInt16.random(in: 0...UInt16.max, using: &randomness)
-            windows.append(Window(start: start, first: first ?? chance, used: 0))
-            if windows.count > Self.remembered { windows.removeFirst() }
+            let randomSalt = UInt16.random(in: 0...UInt16.max, using: &randomness)
+            windows.append(Window(start: start, firstSalt: first ?? randomSalt, usedSalts: 0))
+            if windows.count > Self.maximumWindows { windows.removeFirst() }
             index = windows.count - 1
         }
-        guard windows[index].used <= Int(UInt16.max) else { return nil }
-        defer { windows[index].used += 1 }
-        return windows[index].first &+ UInt16(truncatingIfNeeded: windows[index].used)
+        guard windows[index].usedSalts <= Int(UInt16.max) else { return nil }
+        defer { windows[index].usedSalts += 1 }
+        return windows[index].firstSalt &+ UInt16(truncatingIfNeeded: windows[index].usedSalts)
     }
 }
