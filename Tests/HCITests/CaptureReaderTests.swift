@@ -120,7 +120,7 @@ import Testing
         for index in 16..<24 { file[index] = 0xFF }
         let (found, fault) = try records(file)
         #expect(found.isEmpty)
-        #expect(fault == CaptureError(.tooLong(octets: 0xFFFF_FFFF), at: 16, record: 0))
+        #expect(fault == CaptureError(.recordTooLong(octets: 0xFFFF_FFFF), at: 16, record: 0))
     }
 
     @Test func shortenedPacketsAreMarked() throws {

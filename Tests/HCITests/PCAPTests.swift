@@ -120,12 +120,12 @@ import Testing
         let offset = start.count
         var pcap = order.pcap(link: 187, [Self.event.h4])
         pcap.replaceSubrange(32..<40, with: [UInt8](repeating: 0xFF, count: 8))
-        #expect(try Capture(pcap).fault == CaptureError(.tooLong(octets: 0xFFFF_FFFF), at: 24, record: 0))
+        #expect(try Capture(pcap).fault == CaptureError(.recordTooLong(octets: 0xFFFF_FFFF), at: 24, record: 0))
         let table: [([UInt8], CaptureError.Reason)] = [
             (order.packet(Self.event.h4, interface: 1), .unknownInterface(1)),
             (
                 order.octets(UInt32(6)) + order.octets(UInt32(0xFFFF_FFFC)) + order.octets(UInt32(0)),
-                .tooLong(octets: 0xFFFF_FFFC)
+                .recordTooLong(octets: 0xFFFF_FFFC)
             ),
             (order.octets(UInt32(6)) + order.octets(UInt32(8)) + order.octets(UInt32(0)), .badBlockLength(8)),
             (order.octets(UInt32(6)) + order.octets(UInt32(34)) + order.octets(UInt32(0)), .badBlockLength(34)),

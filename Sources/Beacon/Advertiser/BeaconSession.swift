@@ -64,7 +64,7 @@ public final class BeaconSession {
     }
 
     public func stop(by deadline: HCIInstant) throws(SessionError) {
-        host.latestAnswer = deadline
+        host.answerDeadline = deadline
         try stop()
     }
 
@@ -255,9 +255,11 @@ extension BeaconSession {
     private static let turnOffTimeout = 500_000
 
     private func turnOff(after error: SessionError) {
-        let latest = host.latestAnswer
-        defer { host.latestAnswer = latest }
-        if error.isHopeless { host.latestAnswer = min(latest, host.now.advanced(byMicroseconds: Self.turnOffTimeout)) }
+        let deadline = host.answerDeadline
+        defer { host.answerDeadline = deadline }
+        if error.isHopeless {
+            host.answerDeadline = min(deadline, host.now.advanced(byMicroseconds: Self.turnOffTimeout))
+        }
         _ = turnOff()
     }
 

@@ -251,7 +251,7 @@ public final class CrowdSession {
     ///
     /// - Throws: The reason why advertising may still be on.
     public func stop(by deadline: HCIInstant) throws(SessionError) {
-        host.latestAnswer = deadline
+        host.answerDeadline = deadline
         let ending = host.now
         let failure = host.turnOff(configured.compactMap(\.self), isExclusive: isExclusive)
         stoppedAt = host.now

@@ -141,7 +141,7 @@ public final class ManagedSession {
     }
 
     public func stop(by deadline: HCIInstant) throws(SessionError) {
-        host.latestAnswer = deadline
+        host.answerDeadline = deadline
         try stop()
     }
 

@@ -83,10 +83,10 @@ extension BeaconFrame: EncodableFrame {
 extension BeaconFrame {
     /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
     ///
-    /// Decoding is lenient: it accepts all measured powers and reserved bytes, Eddystone frames without their list of service
-    /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports what is
-    /// wrong. The result is `nil` for a length, frame type or version that the specification does not define, and for a
-    /// range outside the span.
+    /// Decoding is lenient: it accepts all measured powers and reserved bytes, Eddystone frames without their list of
+    /// service UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports
+    /// what is wrong. The result is `nil` for a length, frame type or version that the specification does not define,
+    /// and for a range outside the span.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {
         guard range.lowerBound >= 0, range.upperBound <= span.count else { return nil }
         var cursor = ADStructureCursor(range)

@@ -84,8 +84,8 @@ extension CompressedURL {
     /// The shortest legal encoding of `text`.
     ///
     /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. The rest of the URL is
-    /// not changed. Expansion codes may be anywhere in the URL. If two encodings are equally short, the encoding with the
-    /// longer scheme and the longer codes is chosen, as most senders do.
+    /// not changed. Expansion codes may be anywhere in the URL. If two encodings are equally short, the encoding with
+    /// the longer scheme and the longer codes is chosen, as most senders do.
     ///
     /// `https://www.info/` shows that the longer scheme is not always shorter: `https://www.` (01) and 5 bytes `info/`
     /// are longer than `https://` (03) and 4 bytes, `www` and the code for `.info/` (04).

@@ -1,5 +1,5 @@
-/// The name of a Bluetooth adapter, as in `--adapter` and in profiles. The name also selects how Pharos connects to
-/// the adapter. The adapter need not exist.
+/// The name of a Bluetooth adapter, as in `--adapter` and in profiles. The name also selects how Pharos connects to the
+/// adapter. The adapter need not exist.
 public enum AdapterName: Hashable, Sendable {
     /// `hci0`: raw HCI, shared with the kernel's Bluetooth stack.
     case raw(index: UInt16)

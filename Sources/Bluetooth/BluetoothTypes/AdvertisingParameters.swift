@@ -53,8 +53,8 @@ extension AdvertisingInterval: CustomStringConvertible {
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 
-/// LE_Scan_Interval or LE_Scan_Window: the time between two changes of the scanner's channel, or the time for which
-/// the scanner listens after each change.
+/// LE_Scan_Interval or LE_Scan_Window: the time between two changes of the scanner's channel, or the time for which the
+/// scanner listens after each change.
 ///
 /// The value is the integer that controllers use, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10,
 /// 7.8.64.

@@ -11,8 +11,8 @@ public enum Hexadecimal {
         try octets(in: String(text))
     }
 
-    // This function is not generic: in a generic function, the runtime would search all conformances of the program
-    // for those of the text's type.
+    // This function is not generic: in a generic function, the runtime would search all conformances of the program for
+    // those of the text's type.
     @usableFromInline
     static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }

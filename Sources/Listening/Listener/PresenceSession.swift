@@ -51,7 +51,7 @@ public final class PresenceSession {
 
     /// Removes the monitor, which would otherwise stay in the kernel.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(ManagementError) {
-        host.latestAnswer = deadline
+        host.answerDeadline = deadline
         guard let monitor, let command = try? RemoveAdvertisementMonitor(monitor: monitor) else { return }
         self.monitor = nil
         try host.execute(command, index: index)

@@ -216,8 +216,8 @@ final class RadioUnderTest {
 
     /// Turns off sending and scanning as far as the controller answers, and leaves the adapter as it was.
     func close() {
-        host.latestAnswer = host.now.advanced(byMicroseconds: Self.shutdownTimeout)
-        try? scan?.stop(by: host.latestAnswer)
+        host.answerDeadline = host.now.advanced(byMicroseconds: Self.shutdownTimeout)
+        try? scan?.stop(by: host.answerDeadline)
         try? extended?.stop()
         try? beacon?.stop()
         try? opened.close()

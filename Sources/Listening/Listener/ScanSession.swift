@@ -188,7 +188,7 @@ public final class ScanSession: AdapterSession {
     /// Turns scanning off, unless the scan belongs to another program.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(SessionError) {
         let wasOurs = keepsScanOn
-        host.latestAnswer = deadline
+        host.answerDeadline = deadline
         change(.off)
         if wasOurs { try enable(false) }
     }

@@ -17,8 +17,8 @@ public enum BTSnoopFormat {
         case unencapsulated = 1001
         /// HCI packets as the H4 transport sends them: the type byte comes first.
         case h4 = 1002
-        /// Packets of several adapters, and notes, as `btmon -w` writes them. The flags of the record contain the
-        /// adapter and the kind of the packet.
+        /// Packets of several adapters, and notes about the adapters, as `btmon -w` writes them. The flags of the
+        /// record contain the adapter and the kind of the packet.
         case linuxMonitor = 2001
 
         var link: CaptureLink {
@@ -45,7 +45,7 @@ public enum BTSnoopFormat {
         guard octets.holds(recordHeaderLength, at: start) else { return .needs(recordHeaderLength) }
         let original = octets.uint32BigEndian(at: start)
         let included = octets.uint32BigEndian(at: start + 4)
-        guard included <= CaptureFrame.octetLimit else { throw .tooLong(octets: Int(included)) }
+        guard included <= CaptureFrame.octetLimit else { throw .recordTooLong(octets: Int(included)) }
         guard included <= original else { throw .lengthsDisagree(original: original, included: included) }
         let flags = octets.uint32BigEndian(at: start + 8)
         let length = recordHeaderLength + Int(included)

@@ -22,14 +22,14 @@ struct CaptureFrame {
     enum Step {
         /// The record is incomplete: it needs this many bytes, counted from its start.
         case needs(Int)
-        /// The next bytes contain no packet. The value is their number: the caller can skip them even before they have
-        /// arrived.
-        case passed(Int)
+        /// The next bytes contain no packet. The value is the number of these bytes: the caller can skip them even
+        /// before they have arrived.
+        case skip(Int)
         case frame(CaptureFrame, length: Int)
     }
 }
 
-/// The kind, the time and the offsets of a packet in a capture. It allocates nothing.
+/// The kind, the time and the offsets of a packet in a capture. The value contains no copy of the packet.
 public struct CaptureElement: Hashable, Sendable {
     /// The contents of a captured packet.
     public enum Kind: Hashable, Sendable {
@@ -39,8 +39,8 @@ public struct CaptureElement: Hashable, Sendable {
         case air(LowEnergyReception)
         /// A packet of an interface whose link type is not supported; `link` is the number of the link type.
         case unsupported(link: UInt32)
-        /// A record without a packet that can be decoded: a note of the monitor, an unknown type byte, or a header that
-        /// is too short.
+        /// A record without a packet that can be decoded: a note of the kernel's Bluetooth monitor, an unknown type
+        /// byte, or a header that is too short.
         case other
     }
 
@@ -86,8 +86,8 @@ struct CaptureFraming: Sendable {
     /// The number of packets found so far.
     private(set) var count = 0
     /// The number of packets found so far whose link type is not supported.
-    private var leftOut = 0
-    /// The link type of the first of these packets; without meaning while ``leftOut`` is 0.
+    private var unsupportedCount = 0
+    /// The link type of the first of these packets; without meaning while ``unsupportedCount`` is 0.
     private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
     /// The state of a pcapng file. It is stored separately from ``format``, so that the list of interfaces is never
@@ -96,7 +96,7 @@ struct CaptureFraming: Sendable {
 
     enum Step {
         case needs(Int)
-        case passed(Int)
+        case skip(Int)
         case packet(CaptureElement, length: Int)
     }
 
@@ -122,38 +122,40 @@ struct CaptureFraming: Sendable {
             }
             switch step {
             case .needs(let count): return .needs(count)
-            case .passed(let length):
+            case .skip(let length):
                 offset += length
-                return .passed(length)
+                return .skip(length)
             case .frame(let frame, let length):
                 let element = element(frame, link ?? frame.link, octets)
                 offset += length
                 count += 1
                 if case .unsupported(let number) = element.kind {
-                    if leftOut == 0 { unsupportedLink = number }
-                    leftOut += 1
+                    if unsupportedCount == 0 { unsupportedLink = number }
+                    unsupportedCount += 1
                 }
                 return .packet(element, length: length)
             }
         } catch {
-            throw fault(error)
+            throw self.error(error)
         }
     }
 
     /// Checks, at the end of the capture, that no packet was left out because of an unsupported link type.
     func finish() throws(CaptureError) {
-        if leftOut > 0 { throw fault(.packetsLeftOut(leftOut, link: unsupportedLink)) }
+        if unsupportedCount > 0 { throw error(.packetsLeftOut(unsupportedCount, link: unsupportedLink)) }
     }
 
     /// The error of a capture that ends inside a record, with only `left` of the `needed` bytes.
-    func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
+    func truncated(needed: Int, left: Int) -> CaptureError { error(.truncated(needed: needed, left: left)) }
 
-    /// The error of a capture that ends inside the block that was skipped last.
-    func cutShort(needed: Int, missing: Int) -> CaptureError {
+    /// The error of a capture that ends inside the block that was skipped last: of `needed` bytes, `missing` bytes have
+    /// not arrived.
+    func truncatedSkip(needed: Int, missing: Int) -> CaptureError {
         CaptureError(.truncated(needed: needed, left: needed - missing), at: offset - needed, record: count)
     }
 
-    private func fault(_ reason: CaptureError.Reason) -> CaptureError {
+    /// The error with this reason, at the next record or in the file's header.
+    private func error(_ reason: CaptureError.Reason) -> CaptureError {
         if case .unknown = format { return CaptureError(reason, at: offset) }
         return CaptureError(reason, at: offset, record: count)
     }
@@ -167,16 +169,16 @@ struct CaptureFraming: Sendable {
                 return .needs(BTSnoopFormat.headerLength)
             }
             format = .btsnoop(try BTSnoopFormat.link(octets, at: start))
-            return .passed(BTSnoopFormat.headerLength)
+            return .skip(BTSnoopFormat.headerLength)
         case .pcap:
             guard octets.holds(PCAPFormat.headerLength, at: start) else { return .needs(PCAPFormat.headerLength) }
             guard let pcap = PCAPFormat(magic: octets.uint32BigEndian(at: start)) else { throw .unknownFormat }
             format = .pcap(pcap, try pcap.link(octets, at: start))
-            return .passed(PCAPFormat.headerLength)
+            return .skip(PCAPFormat.headerLength)
         case .pcapng:
             // The first block of the file has the same form as all others.
             let step = try pcapng.take(octets, at: start)
-            if case .passed = step { format = .pcapng }
+            if case .skip = step { format = .pcapng }
             return step
         case nil: throw .unknownFormat
         }
@@ -220,9 +222,9 @@ public struct CaptureCursor: Sendable {
             do throws(CaptureError) {
                 switch try framing.step(file, at: start) {
                 case .needs(let needed): throw framing.truncated(needed: needed, left: file.count - start)
-                case .passed(let length):
+                case .skip(let length):
                     guard length <= file.count - start else {
-                        throw framing.cutShort(needed: length, missing: length - (file.count - start))
+                        throw framing.truncatedSkip(needed: length, missing: length - (file.count - start))
                     }
                 case .packet(let element, _): return element
                 }

@@ -35,7 +35,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// An error in a capture: the reason, and the place in the file.
+/// An error in a capture: the reason, and the offset in the file.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason why a capture cannot be read completely.
     public enum Reason: Error, Hashable, Sendable {
@@ -53,8 +53,9 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         /// A record claims to include more bytes than the original packet had, or than fit into its block.
         case lengthsDisagree(original: UInt32, included: UInt32)
         /// A record that claims more bytes than any packet has. The bytes are not read into memory.
-        case tooLong(octets: Int)
-        /// A pcapng block whose length is too small for its fields, no multiple of four, or not repeated at its end.
+        case recordTooLong(octets: Int)
+        /// A pcapng block whose length is too small for its fields, is not a multiple of four, or differs from the
+        /// length at the end of the block.
         case badBlockLength(Int)
         /// A pcapng section whose byte-order mark has neither of the two valid values.
         case badByteOrder(UInt32)
@@ -97,10 +98,10 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(place) is cut short: it needs \(needed) bytes, \(left) are left"
         case .lengthsDisagree(let original, let included):
             "\(place) claims to hold \(included) bytes of a packet of \(original)"
-        case .tooLong(let octets):
+        case .recordTooLong(let octets):
             "\(place) claims \(octets) bytes; no packet has more than \(CaptureFrame.octetLimit)"
         case .badBlockLength(let length):
-            "\(place): a block length of \(length) bytes is invalid, or differs from the one at the block's end"
+            "\(place): a block length of \(length) bytes is invalid, or differs from the length at the block's end"
         case .badByteOrder(let mark):
             "\(place): \(Hexadecimal.number(mark, width: 8)) is not a byte-order magic of pcapng"
         case .unknownInterface(let number):

@@ -63,12 +63,12 @@ enum CaptureLink: Hashable, Sendable {
             guard let reception = LowEnergyReception(octets, frame.octets) else {
                 return Contents(.other, frame.octets)
             }
-            return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.length))
+            return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.headerLength))
         case .nordicSniffer:
             guard let reception = LowEnergyReception(nordicSniffer: octets, frame.octets) else {
                 return Contents(.other, frame.octets)
             }
-            return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.nordicSnifferLength))
+            return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.nordicSnifferHeaderLength))
         }
     }
 
@@ -102,7 +102,7 @@ enum CaptureLink: Hashable, Sendable {
     }
 
     private static func h4(_ octets: Span<UInt8>, _ range: Range<Int>, _ isFromController: Bool?) -> Contents {
-        guard let first = range.first, let kind = HCIPacket.Kind(rawValue: octets[first]) else {
+        guard let typeOffset = range.first, let kind = HCIPacket.Kind(rawValue: octets[typeOffset]) else {
             return Contents(.other, range, isFromController: isFromController)
         }
         // If the capture does not state the direction, it follows from the kind of packet.
@@ -128,20 +128,22 @@ public struct LowEnergyReception: Hashable, Sendable {
     /// `true` if the sniffer has found that the checksum is wrong.
     public var isCorrupt = false
 
-    static let length = 10
+    /// The length of the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR in bytes.
+    static let headerLength = 10
 
-    /// The length of an nRF Sniffer's header in bytes: 1 for the board's number, 6 about the packet and 10 about its
-    /// reception.
-    static let nordicSnifferLength = 17
+    /// The length of an nRF Sniffer's header in bytes: 1 for the board's number, 6 about the packet and 10 about the
+    /// packet's reception.
+    static let nordicSnifferHeaderLength = 17
 
     /// A reception without known values.
     public init() {}
 
     /// Reads a pseudo header; `nil` when it is cut short. The fields, with their sizes in bytes: RF channel (1), signal
-    /// power (1), noise power (1), access address offences (1), reference access address (4), flags (2). Flags: bit 1
-    /// signal power is valid, bits 10 and 11 the checksum was checked and is right, bits 14 and 15 the physical layer.
+    /// power (1), noise power (1), access address offences (1), reference access address (4), flags (2). In the flags,
+    /// bit 1 says that the signal power is valid, bit 10 that the checksum was checked, and bit 11 that it is right;
+    /// bits 14 and 15 are the physical layer.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
-        guard range.count >= Self.length else { return nil }
+        guard range.count >= Self.headerLength else { return nil }
         let flags = octets.uint16LittleEndian(at: range.lowerBound + 8)
         if flags & 0x0002 != 0 { rssi = Int8(bitPattern: octets[range.lowerBound + 1]) }
         isCorrupt = flags & 0x0C00 == 0x0400
@@ -151,13 +153,13 @@ public struct LowEnergyReception: Hashable, Sendable {
     /// Reads the header of an nRF Sniffer; `nil` for packets that are not receptions, and for unknown versions. The
     /// fields, with their sizes in bytes: board (1), payload length (2; in version 1 header length and payload length,
     /// 1 each), version (1), packet counter (2), packet id (1), header length (1, always 10), flags (1), channel (1),
-    /// level (1, in dBm without its minus sign), event counter (2), time (4). Flags: bit 0 the checksum is right, bits
-    /// 4 to 6 the physical layer.
+    /// level (1, in dBm without its minus sign), event counter (2), time (4). In the flags, bit 0 says that the
+    /// checksum is right; bits 4 to 6 are the physical layer.
     ///
     /// Nordic Semiconductor, nRF Sniffer for Bluetooth LE, SnifferAPI/Packet.py.
     init?(nordicSniffer octets: Span<UInt8>, _ range: Range<Int>) {
         let start = range.lowerBound
-        guard range.count >= Self.nordicSnifferLength, (1...3).contains(octets[start + 3]),
+        guard range.count >= Self.nordicSnifferHeaderLength, (1...3).contains(octets[start + 3]),
             octets[start + 6] == 2 || octets[start + 6] == 6, octets[start + 7] == 10
         else { return nil }
         let flags = octets[start + 8]
@@ -216,8 +218,8 @@ extension AdvertisingReport {
         extended addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
         _ reception: LowEnergyReception
     ) {
-        guard let first = payload.first else { return nil }
-        let fields = first + 1..<first + 1 + Int(octets[first] & 0x3F)
+        guard let start = payload.first else { return nil }
+        let fields = start + 1..<start + 1 + Int(octets[start] & 0x3F)
         // A PDU without data only announces where and when another packet with the data is sent.
         guard fields.upperBound < payload.upperBound else { return nil }
         let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
@@ -228,24 +230,25 @@ extension AdvertisingReport {
             defer { offset += length }
             return offset
         }
-        let address = field(0x01, 6)
-        let target = field(0x02, 6)
+        let addressOffset = field(0x01, 6)
+        let targetOffset = field(0x02, 6)
         _ = field(0x04, 1)
-        let identifier = field(0x08, 2)
-        let pointer = field(0x10, 3)
+        let identifierOffset = field(0x08, 2)
+        let pointerOffset = field(0x10, 3)
         _ = field(0x20, 18)
-        let power = field(0x40, 1)
+        let powerOffset = field(0x40, 1)
         guard fields.isEmpty || offset <= fields.upperBound else { return nil }
-        var bits = UInt16(octets[first] >> 6) & 0x03
-        if target != nil { bits |= 0x04 }
+        var bits = UInt16(octets[start] >> 6) & 0x03
+        if targetOffset != nil { bits |= 0x04 }
         // The pointer announces a further packet with more of the data.
-        if pointer != nil { bits |= 0x20 }
+        if pointerOffset != nil { bits |= 0x20 }
+        let address = addressOffset.flatMap { DeviceAddress(littleEndian: octets, at: $0) }
         self.init(
-            type: .extended(bits), addressType: address == nil ? .anonymous : addressType,
-            address: address.flatMap { DeviceAddress(littleEndian: octets, at: $0) } ?? DeviceAddress(FixedOctets()),
+            type: .extended(bits), addressType: addressOffset == nil ? .anonymous : addressType,
+            address: address ?? DeviceAddress(FixedOctets()),
             rssi: reception.rssi, data: AdvertisingData(octets: octets.array(fields.upperBound..<payload.upperBound)),
             primaryPHY: reception.phy == .le2M ? .le1M : reception.phy, secondaryPHY: reception.phy,
-            setIdentifier: identifier.map { octets[$0 + 1] >> 4 },
-            power: power.map { RadioPower(octet: octets[$0]) })
+            setIdentifier: identifierOffset.map { octets[$0 + 1] >> 4 },
+            power: powerOffset.map { RadioPower(octet: octets[$0]) })
     }
 }

@@ -26,7 +26,7 @@ public struct CaptureRecord: Hashable, Sendable {
     /// The number N of the adapter hciN; `nil` unless the capture comes from the kernel's Bluetooth monitor.
     public let adapter: UInt16?
 
-    /// A packet that was read from other sources than a capture, without a time.
+    /// A packet from a source other than a capture, without a time.
     ///
     /// - Parameter index: The position of the packet among the packets of the source, from 0.
     public init(_ content: Content, index: Int) {
@@ -69,9 +69,9 @@ public struct CaptureReader: Sendable {
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
     /// The number of bytes still missing from a block that contains no packet and is skipped.
-    private var passing = 0
+    private var missingCount = 0
     /// The whole length in bytes of the block that was skipped last.
-    private var passedLength = 0
+    private var skippedLength = 0
     /// The number of bytes, counted from ``start``, that must be in ``buffer`` before the next record can be read.
     private var needed = 0
     private var isFinished = false
@@ -83,13 +83,13 @@ public struct CaptureReader: Sendable {
     /// Adds bytes in the order of their arrival.
     public mutating func push(_ octets: some Collection<UInt8>) {
         guard failure == nil, !isFinished else { return }
-        let passed = min(passing, octets.count)
-        passing -= passed
+        let skipped = min(missingCount, octets.count)
+        missingCount -= skipped
         if start > 0 {
             buffer.removeFirst(start)
             start = 0
         }
-        buffer.append(contentsOf: octets.dropFirst(passed))
+        buffer.append(contentsOf: octets.dropFirst(skipped))
     }
 
     /// Ends the stream. If bytes of an incomplete record remain, ``next()`` throws an error for them.
@@ -123,29 +123,29 @@ public struct CaptureReader: Sendable {
     }
 
     private mutating func element() throws(CaptureError) -> CaptureElement? {
-        while passing == 0, buffer.count - start >= max(1, needed) {
+        while missingCount == 0, buffer.count - start >= max(1, needed) {
             needed = 0
             let octets = buffer
             switch try framing.step(octets.span, at: start) {
             case .needs(let count): needed = count
-            case .passed(let length):
-                passing = max(0, length - (buffer.count - start))
-                passedLength = length
-                start += length - passing
+            case .skip(let length):
+                missingCount = max(0, length - (buffer.count - start))
+                skippedLength = length
+                start += length - missingCount
             case .packet(let element, let length):
                 start += length
                 return element
             }
         }
         guard isFinished else { return nil }
-        guard passing == 0 else { throw framing.cutShort(needed: passedLength, missing: passing) }
-        let left = buffer.count - start
+        guard missingCount == 0 else { throw framing.truncatedSkip(needed: skippedLength, missing: missingCount) }
+        let remaining = buffer.count - start
         // An empty stream is not a capture.
-        guard left > 0 || framing.offset == 0 else {
+        guard remaining > 0 || framing.offset == 0 else {
             try framing.finish()
             return nil
         }
-        throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: left)
+        throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: remaining)
     }
 }
 
@@ -158,24 +158,24 @@ public struct Capture: Sequence, Sendable {
     private let octets: [UInt8]
     /// The cursor at the first record.
     private let start: CaptureCursor
-    /// The error that stops reading, with its place and reason; `nil` for a complete capture.
+    /// The error that stops reading, with its offset and reason; `nil` for a complete capture.
     public let fault: CaptureError?
 
-    /// Reads the header, and walks over the records once without copying anything, to find a fault.
+    /// Reads the header, and reads all records once without copying them, to find a fault.
     ///
     /// - Throws: ``CaptureError`` if `octets` are not a capture in a known format.
     public init(_ octets: [UInt8]) throws(CaptureError) {
         self.octets = octets
         let start = try CaptureCursor(octets.span)
         self.start = start
-        var found: CaptureError?
+        var firstError: CaptureError?
         do throws(CaptureError) {
             var cursor = start
             while try cursor.next(in: octets.span) != nil {}
         } catch {
-            found = error
+            firstError = error
         }
-        fault = found
+        fault = firstError
     }
 
     /// Returns an iterator that starts at the first record.

@@ -61,7 +61,7 @@ struct PCAPFormat: Hashable, Sendable {
         let fraction = Int64(order.uint32(octets, at: start + 4))
         let included = order.uint32(octets, at: start + 8)
         let original = order.uint32(octets, at: start + 12)
-        guard included <= CaptureFrame.octetLimit else { throw .tooLong(octets: Int(included)) }
+        guard included <= CaptureFrame.octetLimit else { throw .recordTooLong(octets: Int(included)) }
         guard included <= original else { throw .lengthsDisagree(original: original, included: included) }
         let length = Self.recordHeaderLength + Int(included)
         guard octets.holds(length, at: start) else { return .needs(length) }
@@ -86,14 +86,16 @@ struct PCAPNGFormat: Sendable {
     private static let blockLimit = CaptureFrame.octetLimit + 65_536
 
     private struct Interface: Sendable {
-        let number: UInt32
+        /// The number of the link type.
+        let linkNumber: UInt32
+        /// The link type; `nil` if it is not supported.
         let link: CaptureLink?
         let clock: PCAPNGClock
     }
 
     /// The byte order of the current section.
     private var order = CaptureByteOrder(isBigEndian: false)
-    /// The interfaces of the current section, in the order of their numbers.
+    /// The interfaces of the current section. The number of an interface is its index in this list.
     private var interfaces: [Interface] = []
 
     /// Reads the block that starts at `start`.
@@ -106,8 +108,8 @@ struct PCAPNGFormat: Sendable {
         guard length >= 12, length.isMultiple(of: 4) else { throw .badBlockLength(length) }
         // The obsolete packet block (2) has the fields of the enhanced packet block (6), except that the interface
         // number is only the first half of the first field.
-        guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .passed(length) }
-        guard length <= Self.blockLimit else { throw .tooLong(octets: length) }
+        guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .skip(length) }
+        guard length <= Self.blockLimit else { throw .recordTooLong(octets: length) }
         guard octets.holds(length, at: start) else { return .needs(length) }
         guard order.uint32(octets, at: start + length - 4) == UInt32(length) else { throw .badBlockLength(length) }
         let body = start + 8..<start + length - 4
@@ -115,7 +117,7 @@ struct PCAPNGFormat: Sendable {
         switch type {
         case 1:
             try addInterface(octets, body)
-            return .passed(length)
+            return .skip(length)
         case 2: return try packet(octets, body, of: Int(order.uint16(octets, at: body.lowerBound)), length)
         case 3: return try simplePacket(octets, body, length)
         case 6: return try packet(octets, body, of: Int(order.uint32(octets, at: body.lowerBound)), length)
@@ -123,7 +125,7 @@ struct PCAPNGFormat: Sendable {
             let version = order.uint16(octets, at: body.lowerBound + 4)
             guard version == 1 else { throw .unknownVersion(UInt32(version), .pcapng) }
             interfaces.removeAll(keepingCapacity: true)
-            return .passed(length)
+            return .skip(length)
         }
     }
 
@@ -145,8 +147,9 @@ struct PCAPNGFormat: Sendable {
         if let offset = option(14, ofLength: 8, octets, options) {
             clock.offsetSeconds = Int64(bitPattern: order.uint64(octets, at: offset))
         }
-        let number = UInt32(order.uint16(octets, at: body.lowerBound))
-        interfaces.append(Interface(number: number, link: CaptureLink(pcapNumber: number), clock: clock))
+        let linkNumber = UInt32(order.uint16(octets, at: body.lowerBound))
+        interfaces.append(
+            Interface(linkNumber: linkNumber, link: CaptureLink(pcapNumber: linkNumber), clock: clock))
     }
 
     /// Reads an enhanced packet block. The fields, with their sizes in bytes: interface (4), time (8, upper half
@@ -155,7 +158,7 @@ struct PCAPNGFormat: Sendable {
         _ octets: Span<UInt8>, _ body: Range<Int>, of number: Int, _ length: Int
     ) throws(CaptureError.Reason) -> CaptureFrame.Step {
         let start = body.lowerBound
-        let from = try interface(number)
+        let packetInterface = try interface(number)
         let ticks =
             UInt64(order.uint32(octets, at: start + 4)) << 32 | UInt64(order.uint32(octets, at: start + 8))
         let included = order.uint32(octets, at: start + 12)
@@ -170,7 +173,8 @@ struct PCAPNGFormat: Sendable {
         return .frame(
             CaptureFrame(
                 octets: start + 20..<end, isShortened: included < original,
-                unixMicroseconds: from.clock.unixMicroseconds(ticks), link: from.link, linkNumber: from.number,
+                unixMicroseconds: packetInterface.clock.unixMicroseconds(ticks), link: packetInterface.link,
+                linkNumber: packetInterface.linkNumber,
                 isFromController: direction == 1 ? true : direction == 2 ? false : nil),
             length: length)
     }
@@ -180,13 +184,13 @@ struct PCAPNGFormat: Sendable {
     private func simplePacket(
         _ octets: Span<UInt8>, _ body: Range<Int>, _ length: Int
     ) throws(CaptureError.Reason) -> CaptureFrame.Step {
-        let from = try interface(0)
+        let packetInterface = try interface(0)
         let original = Int(order.uint32(octets, at: body.lowerBound))
         let included = min(original, body.count - 4)
         return .frame(
             CaptureFrame(
                 octets: body.lowerBound + 4..<body.lowerBound + 4 + included, isShortened: included < original,
-                unixMicroseconds: nil, link: from.link, linkNumber: from.number),
+                unixMicroseconds: nil, link: packetInterface.link, linkNumber: packetInterface.linkNumber),
             length: length)
     }
 
@@ -201,11 +205,11 @@ struct PCAPNGFormat: Sendable {
     private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var offset = range.lowerBound
         while range.upperBound - offset >= 4 {
-            let found = order.uint16(octets, at: offset)
-            let count = Int(order.uint16(octets, at: offset + 2))
-            guard found != 0, range.upperBound - offset - 4 >= count else { return nil }
-            if found == code { return count == length ? offset + 4 : nil }
-            offset += 4 + (count + 3) / 4 * 4
+            let foundCode = order.uint16(octets, at: offset)
+            let foundLength = Int(order.uint16(octets, at: offset + 2))
+            guard foundCode != 0, range.upperBound - offset - 4 >= foundLength else { return nil }
+            if foundCode == code { return foundLength == length ? offset + 4 : nil }
+            offset += 4 + (foundLength + 3) / 4 * 4
         }
         return nil
     }
@@ -213,8 +217,8 @@ struct PCAPNGFormat: Sendable {
 
 /// The clock of an interface: its options if_tsresol and if_tsoffset.
 struct PCAPNGClock: Hashable, Sendable {
-    /// The exponent of the number of ticks per second: 10 to this power or, with the highest bit set, 2 to the power of
-    /// the remaining bits.
+    /// The exponent of the number of ticks per second. The number is 10 to this power or, if the highest bit is set, 2
+    /// to the power of the other bits.
     var resolution: UInt8 = 6
     /// The seconds to add to the time of each packet.
     var offsetSeconds: Int64 = 0
@@ -223,14 +227,16 @@ struct PCAPNGClock: Hashable, Sendable {
     func unixMicroseconds(_ ticks: UInt64) -> Int64 {
         let exponent = Int(resolution & 0x7F)
         let product = ticks.multipliedFullWidth(by: 1_000_000)
-        let wide = UInt128(product.high) << 64 | UInt128(product.low)
+        let scaledTicks = UInt128(product.high) << 64 | UInt128(product.low)
         // 10 to the power of 39 does not fit into 128 bits. It is larger than any product, so the quotient is 0.
-        let whole = resolution & 0x80 != 0 ? wide >> exponent : exponent > 38 ? 0 : wide / Self.power(exponent)
+        let microseconds =
+            resolution & 0x80 != 0
+            ? scaledTicks >> exponent : exponent > 38 ? 0 : scaledTicks / Self.powerOfTen(exponent)
         let offset = Int128(offsetSeconds) * 1_000_000
-        return Int64(clamping: Int128(clamping: whole) + offset)
+        return Int64(clamping: Int128(clamping: microseconds) + offset)
     }
 
-    private static func power(_ exponent: Int) -> UInt128 {
+    private static func powerOfTen(_ exponent: Int) -> UInt128 {
         (0..<exponent).reduce(into: 1) { value, _ in value *= 10 }
     }
 }

@@ -14,7 +14,7 @@ public struct SetEventMask: HCICommand {
         self.mask = mask
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Event_Mask", &mask)
     }
@@ -45,7 +45,7 @@ public struct WriteLEHostSupported: HCICommand {
         self.supported = supported ? 1 : 0
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("LE_Supported_Host", &supported)
         fields.onOff("Unused", &unused)

@@ -35,7 +35,7 @@ public protocol HCIParameterlessCommand: HCICommand {
 }
 
 extension HCIParameterlessCommand {
-    public init(blank: HCIBlank) { self.init() }
+    public init(placeholder: HCIPlaceholder) { self.init() }
     public mutating func layout(_ fields: inout HCIFieldCoder) {}
 }
 
@@ -57,7 +57,7 @@ extension HCIReturnParameters {
 public struct HCINoReturnParameters: HCIReturnParameters {
     /// No parameters.
     public init() {}
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {}
 }
 

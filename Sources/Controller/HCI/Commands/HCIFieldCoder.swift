@@ -6,27 +6,27 @@ public import BluetoothTypes
 /// follow this list.
 public protocol HCIRecord: Hashable, Sendable {
     /// A record whose values are placeholders. Decoding replaces them.
-    init(blank: HCIBlank)
+    init(placeholder: HCIPlaceholder)
     /// Passes every field to `fields`, in the order in which the fields are sent.
     mutating func layout(_ fields: inout HCIFieldCoder)
 }
 
-/// A token that is needed to create a blank record. Only this module can create the token. Other modules use the
-/// initialisers of a record, which check the values.
-public struct HCIBlank: Sendable {
+/// A token that is needed to create a record of placeholder values. Only this module can create the token. Other
+/// modules use the initialisers of a record, which check the values.
+public struct HCIPlaceholder: Sendable {
     init() {}
 }
 
 extension HCIRecord {
     /// The bytes of all fields.
-    var encoded: [UInt8] { visited(.encode).octets }
+    var encoded: [UInt8] { visitFields(for: .encode).octets }
 
     /// The fields in words.
-    var described: [HCIField] { visited(.describe).descriptions }
+    var described: [HCIField] { visitFields(for: .describe).descriptions }
 
     /// Throws an error for the first field that is out of range.
     func check() throws(HCIParameterError) {
-        if let error = visited(.check).error { throw error }
+        if let error = visitFields(for: .check).error { throw error }
     }
 
     /// Decodes the bytes from `offset` on. Reserved values are kept.
@@ -35,13 +35,14 @@ extension HCIRecord {
     /// - Returns: `nil` if the bytes do not fit the layout.
     init?(decoding octets: Span<UInt8>, at offset: Int = 0, allowsTrailingOctets: Bool) {
         guard (0...octets.count).contains(offset) else { return nil }
-        self.init(blank: HCIBlank())
+        self.init(placeholder: HCIPlaceholder())
         var fields = HCIFieldCoder(.decode, octets.array(offset..<octets.count))
         layout(&fields)
         guard !fields.isMalformed, allowsTrailingOctets || fields.isAtEnd else { return nil }
     }
 
-    private func visited(_ purpose: HCIFieldCoder.Purpose) -> HCIFieldCoder {
+    /// Returns a coder that has visited all fields of this record for `purpose`.
+    private func visitFields(for purpose: HCIFieldCoder.Purpose) -> HCIFieldCoder {
         var copy = self
         var fields = HCIFieldCoder(purpose)
         copy.layout(&fields)
@@ -89,7 +90,7 @@ public struct HCIFieldCoder {
         let old = value
         check(name, Int(clamping: old), in: range, unit)
         describe(name, text.map { $0(old) } ?? String(old))
-        value = Number(truncatingIfNeeded: code(UInt64(old), bytes: Number.bitWidth / 8))
+        value = Number(truncatingIfNeeded: encodeOrDecode(UInt64(old), bytes: Number.bitWidth / 8))
     }
 
     /// Visits a field that contains a handle. The description is in hexadecimal digits.
@@ -132,7 +133,7 @@ public struct HCIFieldCoder {
         check(name, Int(power.dBm), in: isExempt ? nil : RadioPower.range, "dBm")
         let old = power
         describe(name, old.description)
-        power = RadioPower(octet: UInt8(truncatingIfNeeded: code(UInt64(power.octet), bytes: 1)))
+        power = RadioPower(octet: UInt8(truncatingIfNeeded: encodeOrDecode(UInt64(power.octet), bytes: 1)))
     }
 
     // MARK: Intervals
@@ -163,7 +164,7 @@ public struct HCIFieldCoder {
         let old = interval
         describe(name, "\(Hexadecimal.number(old.rawValue, width: 4)) (\(old))")
         interval = AdvertisingInterval(
-            rawValue: UInt32(truncatingIfNeeded: code(UInt64(interval.rawValue), bytes: bytes)))
+            rawValue: UInt32(truncatingIfNeeded: encodeOrDecode(UInt64(interval.rawValue), bytes: bytes)))
     }
 
     /// Visits two fields, in units of 0.625 ms: the scan interval, after which a scanner changes its channel, and the
@@ -204,14 +205,14 @@ public struct HCIFieldCoder {
     ) {
         let old = value
         describe(name, text.map { $0(old) } ?? old.description)
-        if let new = FixedOctets<count>(code(value.octets, count: count)) { value = new }
+        if let new = FixedOctets<count>(encodeOrDecode(value.octets, count: count)) { value = new }
     }
 
     /// Visits a field of `count` bytes.
     public mutating func bytes(_ name: String, _ value: inout [UInt8], count: Int) {
         let old = value
         describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
-        value = code(value, count: count)
+        value = encodeOrDecode(value, count: count)
     }
 
     /// Visits a field of `size` bytes. The first `count` bytes are the value; the remaining bytes are zero.
@@ -219,8 +220,8 @@ public struct HCIFieldCoder {
         let old = value
         describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
         var padding = [UInt8](repeating: 0, count: size - min(count, size))
-        value = code(value, count: min(count, size))
-        padding = code(padding, count: padding.count)
+        value = encodeOrDecode(value, count: min(count, size))
+        padding = encodeOrDecode(padding, count: padding.count)
         if count > size || padding.contains(where: { $0 != 0 }) { isMalformed = true }
     }
 
@@ -239,17 +240,18 @@ public struct HCIFieldCoder {
     ) -> Int {
         check(name, count, in: range, unit)
         if isDescribed { describe(name, String(count)) }
-        return Int(code(UInt64(count), bytes: bytes))
+        return Int(encodeOrDecode(UInt64(count), bytes: bytes))
     }
 
     /// Visits a list of elements, each of which has fields of its own.
     ///
     /// - Parameters:
     ///   - count: The number of elements to decode.
-    ///   - blank: A placeholder element, whose values decoding replaces.
+    ///   - placeholder: A placeholder element, whose values decoding replaces.
     ///   - layout: Lists the fields of one element.
     public mutating func each<Element>(
-        _ elements: inout [Element], count: Int, blank: Element, _ layout: (inout Element, inout HCIFieldCoder) -> Void
+        _ elements: inout [Element], count: Int, placeholder: Element,
+        _ layout: (inout Element, inout HCIFieldCoder) -> Void
     ) {
         guard purpose == .decode else {
             for index in elements.indices { layout(&elements[index], &self) }
@@ -257,7 +259,7 @@ public struct HCIFieldCoder {
         }
         elements = []
         while elements.count < count, !isMalformed {
-            var element = blank
+            var element = placeholder
             layout(&element, &self)
             elements.append(element)
         }
@@ -277,7 +279,7 @@ public struct HCIFieldCoder {
     /// Encodes the lowest `bytes` bytes of `number`, or decodes the next `bytes` bytes.
     ///
     /// - Returns: When decoding, the decoded number; otherwise `number`.
-    private mutating func code(_ number: UInt64, bytes: Int) -> UInt64 {
+    private mutating func encodeOrDecode(_ number: UInt64, bytes: Int) -> UInt64 {
         switch purpose {
         case .encode:
             for index in 0..<bytes { octets.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))) }
@@ -287,7 +289,7 @@ public struct HCIFieldCoder {
         }
     }
 
-    private mutating func code(_ bytes: [UInt8], count: Int) -> [UInt8] {
+    private mutating func encodeOrDecode(_ bytes: [UInt8], count: Int) -> [UInt8] {
         switch purpose {
         case .encode: octets += bytes
         case .decode: return Array(take(count))

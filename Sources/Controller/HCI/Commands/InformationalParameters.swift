@@ -33,7 +33,7 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
             self.lmpSubversion = lmpSubversion
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.named("HCI_Version", &version)
             fields.number("HCI_Subversion", &revision)
@@ -61,7 +61,7 @@ public struct ReadLocalSupportedCommands: HCIParameterlessCommand {
             self.commands = commands
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             var bitmap = commands.octets
             fields.fixed("Supported_Commands", &bitmap)
@@ -87,7 +87,7 @@ public struct ReadBDADDR: HCIParameterlessCommand {
             self.address = address
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.address("BD_ADDR", &address)
         }

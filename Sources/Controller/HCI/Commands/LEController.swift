@@ -15,7 +15,7 @@ public struct LESetEventMask: HCICommand {
         self.mask = mask
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("LE_Event_Mask", &mask)
     }
@@ -38,7 +38,7 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
             self.features = features
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.named("LE_Features", &features)
         }
@@ -57,7 +57,7 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var states: UInt64 = 0
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.number("LE_States", &states)
         }
@@ -70,8 +70,8 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     }
 }
 
-/// LE Set Host Feature (7.8.115): states that the host supports a feature. The controller refuses it (status 0x0C)
-/// while a connection exists.
+/// LE Set Host Feature (7.8.115): states that the host supports a feature. The controller refuses the command (status
+/// 0x0C) while a connection exists.
 public struct LESetHostFeature: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2074)
     public static let name = "LE Set Host Feature"
@@ -90,15 +90,15 @@ public struct LESetHostFeature: HCICommand {
         self.value = value
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Bit_Number", &bit)
         fields.onOff("Bit_Value", &value)
     }
 }
 
-/// LE Set Random Address (7.8.4). The controller refuses it (status 0x0C) while legacy advertising or scanning is
-/// enabled.
+/// LE Set Random Address (7.8.4). The controller refuses the command (status 0x0C) while legacy advertising or scanning
+/// is enabled.
 public struct LESetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2005)
     public static let name = "LE Set Random Address"
@@ -111,7 +111,7 @@ public struct LESetRandomAddress: HCICommand {
         self.address = address
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.address("Random_Address", &address)
     }
@@ -138,7 +138,7 @@ public struct LEReadTransmitPower: HCIParameterlessCommand {
             self.maximum = maximum
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.power("Min_TX_Power", &minimum)
             fields.power("Max_TX_Power", &maximum)

@@ -20,15 +20,15 @@ public struct LESetAdvertisingSetRandomAddress: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.handle("Advertising_Handle", &handle, in: AdvertisingHandle.range)
         fields.address("Random_Address", &address)
     }
 }
 
-/// LE Set Extended Advertising Parameters (7.8.53): creates or changes a set. The controller refuses it (status 0x0C)
-/// while the set is enabled.
+/// LE Set Extended Advertising Parameters (7.8.53): creates or changes a set. The controller refuses the command
+/// (status 0x0C) while the set is enabled.
 public struct LESetExtendedAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2036)
     public static let name = "LE Set Extended Advertising Parameters"
@@ -88,7 +88,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
         try checkProperties()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.handle("Advertising_Handle", &handle, in: AdvertisingHandle.range)
         fields.named("Advertising_Event_Properties", &properties)
@@ -144,7 +144,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
             self.selectedPower = selectedPower
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.power("Selected_TX_Power", &selectedPower)
         }
@@ -159,7 +159,7 @@ public struct LESetExtendedAdvertisingParametersV2: HCICommand {
     public static let name = "LE Set Extended Advertising Parameters v2"
 
     /// The parameters that version 1 has as well.
-    public private(set) var common = LESetExtendedAdvertisingParameters(blank: HCIBlank())
+    public private(set) var common = LESetExtendedAdvertisingParameters(placeholder: HCIPlaceholder())
     public private(set) var primaryOptions = AdvertisingPHYOptions(rawValue: 0)
     public private(set) var secondaryOptions = AdvertisingPHYOptions(rawValue: 0)
 
@@ -174,7 +174,7 @@ public struct LESetExtendedAdvertisingParametersV2: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         common.layout(&fields)
         fields.named("Primary_Advertising_PHY_Options", &primaryOptions, in: 0...4)
@@ -228,7 +228,7 @@ public struct LESetExtendedAdvertisingData: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.handle("Advertising_Handle", &handle, in: AdvertisingHandle.range)
         fields.named("Operation", &operation, in: 0...4)
@@ -261,7 +261,7 @@ public struct LESetExtendedScanResponseData: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.handle("Advertising_Handle", &handle, in: AdvertisingHandle.range)
         fields.named("Operation", &operation, in: 0...3)
@@ -328,7 +328,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     public private(set) var sets: [Entry] = []
 
     /// Disables all sets.
-    public static let disableAll = Self(blank: HCIBlank())
+    public static let disableAll = Self(placeholder: HCIPlaceholder())
 
     /// - Throws: ``HCIParameterError`` for enabling no set, more than 63 sets, and handles above 0xEF or given twice.
     public init(_ enable: Bool, _ sets: [Entry]) throws(HCIParameterError) {
@@ -343,11 +343,11 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
         }
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("Enable", &enable)
         let count = fields.count("Num_Sets", of: sets.count, in: (enable == 1 ? 1 : 0)...63, isDescribed: true)
-        fields.each(&sets, count: count, blank: Entry(handle: 0)) { $0.layout(&$1) }
+        fields.each(&sets, count: count, placeholder: Entry(handle: 0)) { $0.layout(&$1) }
     }
 }
 
@@ -369,7 +369,7 @@ public struct LEReadMaximumAdvertisingDataLength: HCIParameterlessCommand {
             self.maximumLength = maximumLength
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.number("Max_Advertising_Data_Length", &maximumLength)
         }
@@ -395,15 +395,15 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
             self.count = count
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.number("Num_Supported_Advertising_Sets", &count)
         }
     }
 }
 
-/// LE Remove Advertising Set (7.8.59). The controller refuses it while the set is enabled (status 0x0C), and if the set
-/// does not exist (status 0x42).
+/// LE Remove Advertising Set (7.8.59). The controller refuses the command while the set is enabled (status 0x0C), and
+/// if the set does not exist (status 0x42).
 public struct LERemoveAdvertisingSet: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x203C)
     public static let name = "LE Remove Advertising Set"
@@ -417,13 +417,13 @@ public struct LERemoveAdvertisingSet: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.handle("Advertising_Handle", &handle, in: AdvertisingHandle.range)
     }
 }
 
-/// LE Clear Advertising Sets (7.8.60). The controller refuses it (status 0x0C) while any set is enabled.
+/// LE Clear Advertising Sets (7.8.60). The controller refuses the command (status 0x0C) while any set is enabled.
 public struct LEClearAdvertisingSets: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x203D)
     public static let name = "LE Clear Advertising Sets"

@@ -3,7 +3,8 @@ public import BluetoothTypes
 // The legacy advertising family: Core Specification 5.4, Vol 4 Part E 7.8.5...7.8.9. It must not be mixed with the
 // extended family between two resets (3.1.1).
 
-/// LE Set Advertising Parameters (7.8.5). The controller refuses it (status 0x0C) while advertising is enabled.
+/// LE Set Advertising Parameters (7.8.5). The controller refuses the command (status 0x0C) while advertising is
+/// enabled.
 public struct LESetAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2006)
     public static let name = "LE Set Advertising Parameters"
@@ -40,7 +41,7 @@ public struct LESetAdvertisingParameters: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.intervals(
             "Advertising_Interval_Min", &intervalMinimum, "Advertising_Interval_Max", &intervalMaximum,
@@ -73,7 +74,7 @@ public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
             self.power = power
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.power("TX_Power_Level", &power)
         }
@@ -93,7 +94,7 @@ public struct LESetAdvertisingEnable: HCICommand {
         self.enable = enable ? 1 : 0
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("Advertising_Enable", &enable)
     }
@@ -119,7 +120,7 @@ public struct LESetAdvertisingData: HCICommand {
     /// The significant bytes; at most 31.
     public var data: [UInt8] { Array(padded.octets.prefix(Int(length))) }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         let data = data
         fields.number("Advertising_Data_Length", &length, in: 0...31, unit: "bytes")
@@ -147,7 +148,7 @@ public struct LESetScanResponseData: HCICommand {
     /// The significant bytes; at most 31.
     public var data: [UInt8] { Array(padded.octets.prefix(Int(length))) }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         let data = data
         fields.number("Scan_Response_Data_Length", &length, in: 0...31, unit: "bytes")

@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 // Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. It belongs to the legacy family.
 
-/// LE Set Scan Parameters (7.8.10). The controller refuses it (status 0x0C) while scanning is enabled.
+/// LE Set Scan Parameters (7.8.10). The controller refuses the command (status 0x0C) while scanning is enabled.
 public struct LESetScanParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x200B)
     public static let name = "LE Set Scan Parameters"
@@ -29,7 +29,7 @@ public struct LESetScanParameters: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("LE_Scan_Type", &type, in: 0...1)
         fields.scan("LE_Scan_Interval", &interval, "LE_Scan_Window", &window, in: ScanInterval.legacyRange)
@@ -53,7 +53,7 @@ public struct LESetScanEnable: HCICommand {
         self.filterDuplicates = filterDuplicates ? .on : .off
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("LE_Scan_Enable", &enable)
         fields.named("Filter_Duplicates", &filterDuplicates)
@@ -62,7 +62,8 @@ public struct LESetScanEnable: HCICommand {
 
 // Extended scanning: Core Specification 5.4, Vol 4 Part E 7.8.64, 7.8.65.
 
-/// LE Set Extended Scan Parameters (7.8.64). The controller refuses it (status 0x0C) while scanning is enabled.
+/// LE Set Extended Scan Parameters (7.8.64). The controller refuses the command (status 0x0C) while scanning is
+/// enabled.
 public struct LESetExtendedScanParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2041)
     public static let name = "LE Set Extended Scan Parameters"
@@ -82,7 +83,7 @@ public struct LESetExtendedScanParameters: HCICommand {
             self.window = window
         }
 
-        static let blank = Entry(
+        static let placeholder = Entry(
             type: .passive, interval: ScanInterval(rawValue: 0), window: ScanInterval(rawValue: 0))
 
         fileprivate mutating func layout(_ fields: inout HCIFieldCoder) {
@@ -114,12 +115,12 @@ public struct LESetExtendedScanParameters: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Own_Address_Type", &ownAddressType, in: 0...3)
         fields.named("Scanning_Filter_Policy", &filterPolicy, in: 0...3)
         fields.named("Scanning_PHYs", &phys, in: 1...5)
-        fields.each(&entries, count: phys.rawValue.nonzeroBitCount, blank: .blank) { $0.layout(&$1) }
+        fields.each(&entries, count: phys.rawValue.nonzeroBitCount, placeholder: .placeholder) { $0.layout(&$1) }
     }
 }
 
@@ -158,7 +159,7 @@ public struct LESetExtendedScanEnable: HCICommand {
         }
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("Enable", &enable)
         fields.named("Filter_Duplicates", &filterDuplicates, in: 0...2)

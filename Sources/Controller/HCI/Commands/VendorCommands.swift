@@ -26,7 +26,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Handle", &handle) { handle in
             let role = handle == Self.advertisingHandle ? "LE advertising" : "connection"
@@ -83,7 +83,7 @@ public struct ZephyrWriteTxPowerLevel: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Handle_Type", &handleType, in: 0...2)
         fields.number("Handle", &handle) { Hexadecimal.number($0, width: 4) }
@@ -108,7 +108,7 @@ public struct ZephyrReadTxPowerLevel: HCICommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Handle_Type", &handleType, in: 0...2)
         fields.number("Handle", &handle) { Hexadecimal.number($0, width: 4) }
@@ -130,7 +130,7 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
         self.power = power
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Handle_Type", &handleType)
         fields.number("Handle", &handle)
@@ -173,7 +173,7 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
             self.firmwareBuild = firmwareBuild
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.number("Hardware_Platform", &hardwarePlatform)
             fields.number("Hardware_Variant", &hardwareVariant)
@@ -202,7 +202,7 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
             self.bitmap = bitmap
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.fixed("Vendor_Supported_Commands", &bitmap)
         }

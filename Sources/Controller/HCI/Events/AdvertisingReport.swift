@@ -200,7 +200,8 @@ extension AdvertisingReportType: CustomStringConvertible {
     }
 }
 
-/// The fixed fields of an advertising report in a span, and the offsets of its data. It allocates nothing.
+/// The fixed fields of an advertising report in a span, and the offsets of its data. The value contains no copy of the
+/// data.
 public struct AdvertisingReportElement: Hashable, Sendable {
     /// Event_Type: the PDU that was received.
     public let type: AdvertisingReportType

@@ -26,11 +26,11 @@ public struct HCIPacket: Hashable, Sendable {
 
     /// The bytes that the H4 transport sends: the type byte, then the packet.
     public var h4: [UInt8] {
-        var whole: [UInt8] = []
-        whole.reserveCapacity(1 + octets.count)
-        whole.append(kind.rawValue)
-        whole += octets
-        return whole
+        var result: [UInt8] = []
+        result.reserveCapacity(1 + octets.count)
+        result.append(kind.rawValue)
+        result += octets
+        return result
     }
 }
 
@@ -54,7 +54,7 @@ public struct H4Framer: Sendable {
     /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
     /// The number of bytes that precede ``buffer`` in the stream.
-    private var discarded = 0
+    private var discardedCount = 0
     private var failure: H4Error?
 
     /// The length in bytes of the longest packet that any header can announce: an ACL packet, with its type byte.
@@ -72,7 +72,7 @@ public struct H4Framer: Sendable {
     public mutating func push(_ octets: [UInt8]) {
         guard failure == nil else { return }
         if pending == 0 {
-            discarded += start
+            discardedCount += start
             start = 0
             buffer = octets
             return
@@ -100,25 +100,25 @@ public struct H4Framer: Sendable {
         return packet
     }
 
-    /// The size in bytes, without the type byte, of the packet whose header starts at `first`; `nil` while the header
+    /// The size in bytes, without the type byte, of the packet whose header starts at `start`; `nil` while the header
     /// is incomplete.
-    private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at first: Int) -> Int? {
-        let count = octets.count - first
+    private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at start: Int) -> Int? {
+        let count = octets.count - start
         switch kind {
         case .command, .sco:
-            return count < 3 ? nil : 3 + Int(octets[first + 2])
+            return count < 3 ? nil : 3 + Int(octets[start + 2])
         case .event:
-            return count < 2 ? nil : 2 + Int(octets[first + 1])
+            return count < 2 ? nil : 2 + Int(octets[start + 1])
         case .acl:
-            return count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3]) << 8)
+            return count < 4 ? nil : 4 + (Int(octets[start + 2]) | Int(octets[start + 3]) << 8)
         case .iso:
             // The two top bits are reserved.
-            return count < 4 ? nil : 4 + (Int(octets[first + 2]) | Int(octets[first + 3] & 0x3F) << 8)
+            return count < 4 ? nil : 4 + (Int(octets[start + 2]) | Int(octets[start + 3] & 0x3F) << 8)
         }
     }
 
     private mutating func fail(_ reason: H4Error.Reason) -> H4Error {
-        let error = H4Error(reason, at: discarded + start)
+        let error = H4Error(reason, at: discardedCount + start)
         failure = error
         buffer = []
         start = 0
@@ -128,7 +128,7 @@ public struct H4Framer: Sendable {
     /// Removes the bytes that have been read from the buffer, if they are at least half of it.
     private mutating func compact() {
         guard start > 0, start * 2 >= buffer.count else { return }
-        discarded += start
+        discardedCount += start
         buffer.removeFirst(start)
         start = 0
     }
@@ -138,7 +138,7 @@ public struct H4Framer: Sendable {
 /// before the packet.
 public typealias H4Error = PositionedError<H4Fault>
 
-/// The fault at the place where a packet should start.
+/// The fault at the offset at which a packet should start.
 public enum H4Fault: PositionedReason {
     /// No packet starts with this byte.
     case unknownType(UInt8)

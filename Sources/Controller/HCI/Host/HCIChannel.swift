@@ -12,13 +12,13 @@ public protocol HCIChannel: AnyObject {
     /// The next packet from the controller, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
 
-    /// The time at which the packet that ``receive(until:)`` returned last arrived, if it is known; never later than
-    /// now.
+    /// The arrival time of the packet that the last call of ``receive(until:)`` returned, as exactly as the channel
+    /// knows it; never later than now.
     var receivedAt: HCIInstant { get }
 }
 
 extension HCIChannel {
-    /// The time at which a packet is received; by default the channel's current time.
+    /// By default, the channel's current time.
     public var receivedAt: HCIInstant { now }
 }
 

@@ -23,7 +23,8 @@ protocol CommandExchange: AnyObject {
 
     var queue: Queue { get set }
     var now: HCIInstant { get }
-    func send(_ message: Queue.Message) throws(Failure)
+    /// Passes a command to the observer and sends it.
+    func observeAndSend(_ message: Queue.Message) throws(Failure)
     /// The next event, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(Failure) -> Queue.Event?
     /// Stores an event that completes no command, for a later call.
@@ -34,11 +35,11 @@ extension CommandExchange {
     /// Sends the commands of the queue, and waits until the command of `ticket` has ended.
     ///
     /// - Parameter deadline: The deadline of the command.
-    func end(of ticket: Queue.Ticket, by deadline: HCIInstant) throws(Failure) -> Queue.Outcome {
+    func waitForEnd(of ticket: Queue.Ticket, by deadline: HCIInstant) throws(Failure) -> Queue.Outcome {
         do throws(Failure) {
             var time = now
             while true {
-                if let message = queue.nextToSend(at: time) { try send(message) }
+                if let message = queue.nextToSend(at: time) { try observeAndSend(message) }
                 let wake = min(deadline, queue.wakeTime ?? deadline)
                 if let event = try receive(until: wake) {
                     if let end = queue.receive(event), end.ticket == ticket { return end.outcome }
@@ -60,12 +61,12 @@ extension CommandExchange {
     }
 }
 
-/// Selects the commands to send, one at a time, and matches the answers to them. It is a value without clock or
-/// channel, which ``HCIHost`` provides.
+/// Selects the commands to send, one at a time, and matches answers to commands. The queue is a value without clock or
+/// channel; ``HCIHost`` provides both.
 ///
 /// Every answer states how many commands the controller accepts now (Num_HCI_Command_Packets, Core Specification 5.4,
-/// Vol 4 Part E 4.4), called credits here. At zero credits, the next command waits for an event that states a higher
-/// number; the opcode of this event may be 0x0000.
+/// Vol 4 Part E 4.4). This number is called credits here. At zero credits, the next command waits for an event that
+/// states a higher number; the opcode of this event may be 0x0000.
 ///
 /// **Late answers.** HCI does not number commands, so a late answer looks like the answer to the next command with the
 /// same opcode. Therefore a command waits until the late answer to an earlier command with its opcode has arrived, but
@@ -74,7 +75,8 @@ extension CommandExchange {
 /// for all other commands.
 ///
 /// **Answers to other programs.** A raw channel also delivers the answers to the commands of the kernel and of other
-/// programs. It shows these commands before their answers, so ``noteForeign(_:at:)`` lets the queue skip the answers.
+/// programs. It delivers these commands before their answers. With ``noteForeign(_:at:)``, the queue learns of such a
+/// command and skips its answer.
 public struct HCICommandQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -100,10 +102,12 @@ public struct HCICommandQueue: Sendable {
         var deadline: HCIInstant
     }
 
-    private struct Abandoned {
+    /// A command of this queue that was sent but not answered in time, or whose wait was cancelled.
+    private struct AbandonedCommand {
         var opcode: HCIOpcode
         /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
+        /// True while the controller may still work on the command, so that one credit less is available.
         var holdsCredit: Bool
     }
 
@@ -116,7 +120,7 @@ public struct HCICommandQueue: Sendable {
 
     /// The time for which the answer to a command of another program is expected, in microseconds: 2 s, as in the
     /// kernel.
-    private static let foreignMicroseconds = 2_000_000
+    private static let foreignAnswerMicroseconds = 2_000_000
     /// The maximum number of commands of other programs whose answers are expected. If there are more, the oldest are
     /// dropped.
     private static let foreignCommandLimit = 64
@@ -132,15 +136,15 @@ public struct HCICommandQueue: Sendable {
     public private(set) var lateAnswers = 0
 
     /// The commands that were not sent yet, in order.
-    private var waiting: [Entry] = []
+    private var waitingCommands: [Entry] = []
     /// The command that was sent last, until it is answered or abandoned.
-    private var underWay: Entry?
+    private var commandInProgress: Entry?
     /// The abandoned commands whose answers may still arrive.
-    private var abandoned: [Abandoned] = []
+    private var abandonedCommands: [AbandonedCommand] = []
     /// The commands of other programs whose answers were not seen yet.
     private var foreignCommands: [ForeignCommand] = []
     /// The number of the last ticket.
-    private var lastNumber: UInt64 = 0
+    private var lastTicketNumber: UInt64 = 0
 
     /// Creates an empty queue. By default it has one credit: after power-on, a controller accepts one command.
     public init(credits: Int = 1) {
@@ -149,9 +153,9 @@ public struct HCICommandQueue: Sendable {
 
     /// Adds a command packet. The command ends at `deadline` at the latest, even if it is not answered.
     public mutating func submit(_ opcode: HCIOpcode, _ packet: HCIPacket, deadline: HCIInstant) -> Ticket {
-        lastNumber += 1
-        let ticket = Ticket(number: lastNumber)
-        waiting.append(Entry(ticket: ticket, opcode: opcode, packet: packet, deadline: deadline))
+        lastTicketNumber += 1
+        let ticket = Ticket(number: lastTicketNumber)
+        waitingCommands.append(Entry(ticket: ticket, opcode: opcode, packet: packet, deadline: deadline))
         return ticket
     }
 
@@ -159,17 +163,17 @@ public struct HCICommandQueue: Sendable {
     /// for a credit or for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> HCIPacket? {
         endGrace(at: now)
-        guard underWay == nil, let entry = waiting.first else { return nil }
+        guard commandInProgress == nil, let entry = waitingCommands.first else { return nil }
         let isReset = entry.opcode == HCIReset.opcode
         if isReset {
             reclaimCredits { _ in true }
-        } else if abandoned.contains(where: { $0.opcode == entry.opcode }) {
+        } else if abandonedCommands.contains(where: { $0.opcode == entry.opcode }) {
             return nil
         }
         guard credits > 0 else { return nil }
         credits -= 1
         // Usually only one command waits. Then no other elements have to be moved.
-        underWay = waiting.count == 1 ? waiting.removeLast() : waiting.removeFirst()
+        commandInProgress = waitingCommands.count == 1 ? waitingCommands.removeLast() : waitingCommands.removeFirst()
         return entry.packet
     }
 
@@ -178,18 +182,18 @@ public struct HCICommandQueue: Sendable {
         foreignCommands.removeAll { $0.until <= now }
         if foreignCommands.count >= Self.foreignCommandLimit { foreignCommands.removeFirst() }
         foreignCommands.append(
-            ForeignCommand(opcode: opcode, until: now.advanced(byMicroseconds: Self.foreignMicroseconds)))
+            ForeignCommand(opcode: opcode, until: now.advanced(byMicroseconds: Self.foreignAnswerMicroseconds)))
     }
 
     /// Handles an event, and returns the command that it ends, if any.
     public mutating func receive(_ event: HCIEvent) -> (ticket: Ticket, outcome: Outcome)? {
         switch event {
         case .commandComplete(let answer):
-            return take(answer.opcode, credits: answer.credits, outcome: .completed(answer.returnOctets))
+            return takeAnswer(answer.opcode, credits: answer.credits, outcome: .completed(answer.returnOctets))
         case .commandStatus(let answer):
             // Success only means that the controller has accepted the command, which has not ended yet.
             let outcome: Outcome? = answer.status.isSuccess ? nil : .refused(answer.status)
-            return take(answer.opcode, credits: answer.credits, outcome: outcome)
+            return takeAnswer(answer.opcode, credits: answer.credits, outcome: outcome)
         default:
             return nil
         }
@@ -198,52 +202,54 @@ public struct HCICommandQueue: Sendable {
     /// Ends and returns the next command whose deadline has passed. Call this method until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
         endGrace(at: now)
-        if let entry = underWay, entry.deadline <= now {
+        if let entry = commandInProgress, entry.deadline <= now {
             abandon(at: now)
             return (entry.ticket, .unanswered)
         }
-        guard let index = waiting.firstIndex(where: { $0.deadline <= now }) else { return nil }
-        return (waiting.remove(at: index).ticket, .notSent)
+        guard let index = waitingCommands.firstIndex(where: { $0.deadline <= now }) else { return nil }
+        return (waitingCommands.remove(at: index).ticket, .notSent)
     }
 
     /// Abandons a command, for example because the wait was interrupted.
     public mutating func cancel(_ ticket: Ticket, at now: HCIInstant) {
-        if underWay?.ticket == ticket { abandon(at: now) }
-        waiting.removeAll { $0.ticket == ticket }
+        if commandInProgress?.ticket == ticket { abandon(at: now) }
+        waitingCommands.removeAll { $0.ticket == ticket }
     }
 
     /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
     /// answer. `nil` if there is no such time.
     public var wakeTime: HCIInstant? {
-        var earliest = underWay?.deadline
-        for index in waiting.indices { earliest = min(earliest ?? .distantFuture, waiting[index].deadline) }
-        for entry in abandoned { earliest = min(earliest ?? .distantFuture, entry.until) }
+        var earliest = commandInProgress?.deadline
+        for index in waitingCommands.indices {
+            earliest = min(earliest ?? .distantFuture, waitingCommands[index].deadline)
+        }
+        for entry in abandonedCommands { earliest = min(earliest ?? .distantFuture, entry.until) }
         return earliest
     }
 
-    private mutating func take(
+    private mutating func takeAnswer(
         _ opcode: HCIOpcode, credits: UInt8, outcome: Outcome?
     ) -> (ticket: Ticket, outcome: Outcome)? {
         self.credits = Int(credits)
         // The controller has reported a new count, which includes the credits of the unanswered commands.
-        for index in abandoned.indices { abandoned[index].holdsCredit = false }
+        for index in abandonedCommands.indices { abandonedCommands[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
         if let index = foreignCommands.firstIndex(where: { $0.opcode == opcode }) {
             guard outcome != nil else { return nil }
             foreignCommands.remove(at: index)
             foreignAnswers += 1
-            if opcode == HCIReset.opcode { abandoned = [] }
+            if opcode == HCIReset.opcode { abandonedCommands = [] }
             return nil
         }
-        if let entry = underWay, entry.opcode == opcode {
+        if let entry = commandInProgress, entry.opcode == opcode {
             guard let outcome else { return nil }
-            underWay = nil
-            if opcode == HCIReset.opcode { abandoned = [] }
+            commandInProgress = nil
+            if opcode == HCIReset.opcode { abandonedCommands = [] }
             return (entry.ticket, outcome)
         }
-        if let index = abandoned.firstIndex(where: { $0.opcode == opcode }) {
+        if let index = abandonedCommands.firstIndex(where: { $0.opcode == opcode }) {
             if outcome != nil {
-                abandoned.remove(at: index)
+                abandonedCommands.remove(at: index)
                 lateAnswers += 1
             }
         } else {
@@ -253,10 +259,10 @@ public struct HCICommandQueue: Sendable {
     }
 
     private mutating func abandon(at now: HCIInstant) {
-        guard let entry = underWay else { return }
-        underWay = nil
-        abandoned.append(
-            Abandoned(
+        guard let entry = commandInProgress else { return }
+        commandInProgress = nil
+        abandonedCommands.append(
+            AbandonedCommand(
                 opcode: entry.opcode, until: now.advanced(by: Self.grace), holdsCredit: true))
     }
 
@@ -266,9 +272,9 @@ public struct HCICommandQueue: Sendable {
     }
 
     /// Stops waiting for the answers that `isOver` selects, and releases their credits.
-    private mutating func reclaimCredits(where isOver: (Abandoned) -> Bool) {
-        guard !abandoned.isEmpty else { return }
-        for entry in abandoned where isOver(entry) && entry.holdsCredit { credits += 1 }
-        abandoned.removeAll(where: isOver)
+    private mutating func reclaimCredits(where isOver: (AbandonedCommand) -> Bool) {
+        guard !abandonedCommands.isEmpty else { return }
+        for entry in abandonedCommands where isOver(entry) && entry.holdsCredit { credits += 1 }
+        abandonedCommands.removeAll(where: isOver)
     }
 }

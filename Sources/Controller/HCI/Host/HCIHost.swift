@@ -25,7 +25,7 @@ public final class HCIHost: CommandExchange {
     public var observer: Observer?
     /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
     /// this property.
-    public var latestAnswer = HCIInstant.distantFuture
+    public var answerDeadline = HCIInstant.distantFuture
     /// `true` if only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
     /// without bytes, so they are not decoded twice.
     public var leavesReportsToObserver = false
@@ -81,18 +81,19 @@ public final class HCIHost: CommandExchange {
         let now = channel.now
         // The deadline for the default timeout is calculated without `Duration`, which is slow for a hundred commands a
         // second.
-        let end = timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
-        let deadline = min(end, latestAnswer)
+        let timeoutEnd =
+            timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
+        let deadline = min(timeoutEnd, answerDeadline)
         // An answer that has already arrived cannot be the answer to this command, so it is handled first.
-        let interruption = try takeArrived()
+        let interruption = try handleArrivedPackets()
         let ticket = queue.submit(opcode, packet, deadline: deadline)
         if let interruption {
             // The command is sent despite the interruption, because it may be the command that turns advertising off.
             defer { queue.cancel(ticket, at: channel.now) }
-            if let message = queue.nextToSend(at: channel.now) { try send(message) }
+            if let message = queue.nextToSend(at: channel.now) { try observeAndSend(message) }
             throw interruption
         }
-        switch try self.end(of: ticket, by: deadline) {
+        switch try waitForEnd(of: ticket, by: deadline) {
         case .completed(let octets):
             guard let status = octets.first.map(HCIStatus.init) else {
                 throw .malformedReturn(command: name, opcode: opcode, octets: octets)
@@ -135,8 +136,8 @@ public final class HCIHost: CommandExchange {
     }
 
     /// Handles the packets that have already arrived, at most ``maximumPacketsBeforeCommand``. If a signal interrupts
-    /// this, returns the error instead of throwing it.
-    private func takeArrived() throws(HCICommandError) -> HCICommandError? {
+    /// the channel meanwhile, returns this error instead of throwing it.
+    private func handleArrivedPackets() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
             for _ in 0..<Self.maximumPacketsBeforeCommand {
                 guard let event = try receive(until: channel.now) else { return nil }
@@ -150,7 +151,7 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    func send(_ packet: HCIPacket) throws(HCICommandError) {
+    func observeAndSend(_ packet: HCIPacket) throws(HCICommandError) {
         observer?(packet, false, channel.now)
         do throws(HCIChannelError) {
             try channel.send(packet)

@@ -34,7 +34,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
             self.instances = instances
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.named("Supported_Flags", &supportedFlags)
             fields.number("Max_Adv_Data_Len", &maximumDataLength)
@@ -78,7 +78,7 @@ public struct AddAdvertising: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.instance(&instance)
         fields.named("Flags", &flags)
@@ -103,7 +103,7 @@ public struct RemoveAdvertising: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.instance(&instance)
     }
@@ -150,7 +150,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.instance(&instance)
         fields.named("Flags", &flags)
@@ -173,7 +173,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.instance(&instance)
             fields.power("TX_Power", &power)
@@ -205,7 +205,7 @@ public struct AddExtendedAdvertisingData: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.instance(&instance)
         fields.dataAndScanResponse(&data, &scanResponse)

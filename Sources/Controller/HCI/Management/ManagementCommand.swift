@@ -36,7 +36,7 @@ public protocol ManagementParameterlessCommand: ManagementCommand {
 }
 
 extension ManagementParameterlessCommand {
-    public init(blank: HCIBlank) { self.init() }
+    public init(placeholder: HCIPlaceholder) { self.init() }
     public mutating func layout(_ fields: inout HCIFieldCoder) {}
 }
 
@@ -49,7 +49,7 @@ public struct ManagementCurrentSettings: HCIReturnParameters {
         self.settings = settings
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.named("Current_Settings", &settings)
     }
@@ -60,7 +60,7 @@ public struct ManagementInstance: HCIReturnParameters {
     /// The host's number of the advertising instance, from 1.
     public private(set) var instance: UInt8 = 0
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Instance", &instance)
     }
@@ -107,8 +107,8 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     /// Basic Rate / Enhanced Data Rate.
     public static let bredr = Self(rawValue: 1 << 7)
     public static let lowEnergy = Self(rawValue: 1 << 9)
-    /// The command Set Advertising has turned advertising on. The kernel sends the advertising instances only when it
-    /// is off.
+    /// The command Set Advertising has turned advertising on. The kernel sends the advertising instances only while
+    /// this setting is off.
     public static let advertising = Self(rawValue: 1 << 10)
     public static let privacy = Self(rawValue: 1 << 13)
     public static let staticAddress = Self(rawValue: 1 << 15)
@@ -117,7 +117,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
 extension ManagementSettings: CustomStringConvertible {
     /// The settings in words, such as `powered, low energy (0x00000201)`.
     public var description: String {
-        named(
+        bitNames(
             rawValue,
             [
                 (0, "powered"), (1, "connectable"), (3, "discoverable"), (7, "BR/EDR"), (9, "low energy"),
@@ -165,7 +165,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
 extension ManagementAdvertisingFlags: CustomStringConvertible {
     /// The flags in words, such as `use intervals, use TX power (0x0000C000)`.
     public var description: String {
-        named(
+        bitNames(
             rawValue,
             [
                 (0, "connectable"), (1, "discoverable"), (2, "limited discoverable"), (3, "add flags"),
@@ -177,9 +177,9 @@ extension ManagementAdvertisingFlags: CustomStringConvertible {
 }
 
 /// The names of the bits that are set in `value`, followed by `value` in hexadecimal digits.
-private func named(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> String {
-    let set = names.filter { value & 1 << $0.bit != 0 }.map(\.name)
-    return (set.isEmpty ? "none" : set.joined(separator: ", ")) + " (\(Hexadecimal.number(value, width: 8)))"
+private func bitNames(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> String {
+    let setBits = names.filter { value & 1 << $0.bit != 0 }.map(\.name)
+    return (setBits.isEmpty ? "none" : setBits.joined(separator: ", ")) + " (\(Hexadecimal.number(value, width: 8)))"
 }
 
 /// The status of a management command. Its numbers differ from those of ``HCIStatus``.
@@ -248,18 +248,18 @@ extension ManagementError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .refused(let command, let index, let status):
-            "the kernel refused \(command)\(Self.place(index)): \(status)\(Self.remedy(status))"
+            "the kernel refused \(command)\(Self.adapter(index)): \(status)\(Self.remedy(status))"
         case .noAnswer(let command, let index, let time):
-            "the kernel did not answer \(command)\(Self.place(index)) within \(time.secondsText) s"
+            "the kernel did not answer \(command)\(Self.adapter(index)) within \(time.secondsText) s"
         case .malformedReturn(let command, let index, let octets):
-            "the kernel's answer to \(command)\(Self.place(index)) is too short: "
+            "the kernel's answer to \(command)\(Self.adapter(index)) is too short: "
                 + (octets.isEmpty ? "empty" : Hexadecimal.text(octets))
         case .channel(let error):
             error.description
         }
     }
 
-    private static func place(_ index: UInt16) -> String {
+    private static func adapter(_ index: UInt16) -> String {
         index == ManagementPacket.noController ? "" : " on hci\(index)"
     }
 

@@ -21,12 +21,12 @@ public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
             self.events = events
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             let commandCount = fields.count("Num_Of_Commands", of: commands.count, in: 0...0xFFFF, bytes: 2)
             let eventCount = fields.count("Num_Of_Events", of: events.count, in: 0...0xFFFF, bytes: 2)
-            fields.each(&commands, count: commandCount, blank: 0) { $1.number("Command", &$0) }
-            fields.each(&events, count: eventCount, blank: 0) { $1.number("Event", &$0) }
+            fields.each(&commands, count: commandCount, placeholder: 0) { $1.number("Command", &$0) }
+            fields.each(&events, count: eventCount, placeholder: 0) { $1.number("Event", &$0) }
         }
     }
 }
@@ -49,10 +49,10 @@ public struct ReadControllerIndexList: ManagementParameterlessCommand {
             self.indexes = indexes
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             let count = fields.count("Num_Controllers", of: indexes.count, in: 0...0xFFFF, bytes: 2)
-            fields.each(&indexes, count: count, blank: 0) { $1.number("Controller_Index", &$0) }
+            fields.each(&indexes, count: count, placeholder: 0) { $1.number("Controller_Index", &$0) }
         }
     }
 }
@@ -74,7 +74,7 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
         public private(set) var supported: ManagementSettings = []
         public private(set) var current: ManagementSettings = []
         /// Class of device, name and short name: 263 bytes that Pharos does not use.
-        public private(set) var rest = FixedOctets<263>()
+        public private(set) var unusedFields = FixedOctets<263>()
 
         /// Creates the return parameters that the kernel sends. The values are not checked, and the names are empty.
         public init(
@@ -88,14 +88,14 @@ public struct ReadControllerInformation: ManagementParameterlessCommand {
             self.current = current
         }
 
-        public init(blank: HCIBlank) {}
+        public init(placeholder: HCIPlaceholder) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.address("Address", &address)
             fields.named("Bluetooth_Version", &version)
             fields.named("Manufacturer", &manufacturer)
             fields.named("Supported_Settings", &supported)
             fields.named("Current_Settings", &current)
-            fields.fixed("Class_Of_Device, Name, Short_Name", &rest)
+            fields.fixed("Class_Of_Device, Name, Short_Name", &unusedFields)
         }
     }
 }
@@ -114,7 +114,7 @@ public struct SetPowered: ManagementCommand {
         value = on ? 1 : 0
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("Powered", &value)
     }
@@ -134,7 +134,7 @@ public struct SetLowEnergy: ManagementCommand {
         value = on ? 1 : 0
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.onOff("Low_Energy", &value)
     }

@@ -16,7 +16,7 @@ public final class ManagementHost: CommandExchange {
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
     /// The moment at which every wait for an answer ends, regardless of the timeout. A program that must end soon sets
     /// this property.
-    public var latestAnswer = HCIInstant.distantFuture
+    public var answerDeadline = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
 
@@ -36,8 +36,8 @@ public final class ManagementHost: CommandExchange {
         _ command: C, index: UInt16 = ManagementPacket.noController,
         timeout: Duration = ManagementHost.defaultTimeout
     ) throws(ManagementError) -> C.ReturnParameters {
-        let deadline = min(channel.now.advanced(by: timeout), latestAnswer)
-        switch try end(of: queue.submit(command.packet(index), deadline: deadline), by: deadline) {
+        let deadline = min(channel.now.advanced(by: timeout), answerDeadline)
+        switch try waitForEnd(of: queue.submit(command.packet(index), deadline: deadline), by: deadline) {
         case .completed(let octets):
             guard let returned = C.ReturnParameters(octets: octets.span, at: 0) else {
                 throw .malformedReturn(command: C.name, index: index, octets: octets)
@@ -62,7 +62,7 @@ public final class ManagementHost: CommandExchange {
         return backlog.removeFirst()
     }
 
-    func send(_ packet: ManagementPacket) throws(ManagementError) {
+    func observeAndSend(_ packet: ManagementPacket) throws(ManagementError) {
         observer?(packet, false)
         do throws(HCIChannelError) {
             try channel.send(packet)
@@ -93,7 +93,7 @@ public final class ManagementHost: CommandExchange {
 
 /// Reading the adapters of the machine.
 extension ManagementHost {
-    /// The numbers and addresses of the adapters that the kernel manages now.
+    /// The index N of hciN and the address of each adapter that the kernel manages now.
     public func adapters() throws(ManagementError) -> [(index: UInt16, address: DeviceAddress)] {
         var result: [(index: UInt16, address: DeviceAddress)] = []
         for index in try execute(ReadControllerIndexList()).indexes.sorted() {
@@ -114,7 +114,8 @@ extension ManagementHost {
     }
 }
 
-/// Sends management commands one at a time and matches the answers to them, as a value without clock or socket.
+/// Selects the management commands to send, one at a time, and matches answers to commands. The queue is a value
+/// without clock or socket; ``ManagementHost`` provides both.
 ///
 /// An answer identifies its command only by opcode and index. If a command was not answered, the next command with the
 /// same opcode and index therefore waits for the late answer, but no longer than ``grace``, as in ``HCICommandQueue``.
@@ -151,31 +152,32 @@ public struct ManagementQueue: Sendable {
     public private(set) var strayAnswers = 0
 
     /// The commands that were not sent yet, in order.
-    private var waiting: [Entry] = []
+    private var waitingCommands: [Entry] = []
     /// The command that was sent last, until it is answered or abandoned.
-    private var underWay: Entry?
+    private var commandInProgress: Entry?
     /// For each abandoned command, the time after which its answer is no longer expected.
-    private var abandoned: [Key: HCIInstant] = [:]
+    private var lateAnswerDeadlines: [Key: HCIInstant] = [:]
     /// The number of the last ticket.
-    private var lastNumber: UInt64 = 0
+    private var lastTicketNumber: UInt64 = 0
 
     /// An empty queue that expects late answers for ``grace``.
     public init() {}
 
     /// Adds a command. The command ends at `deadline` at the latest, even if it is not answered.
     public mutating func submit(_ packet: ManagementPacket, deadline: HCIInstant) -> Ticket {
-        lastNumber += 1
-        let ticket = Ticket(number: lastNumber)
-        waiting.append(Entry(ticket: ticket, packet: packet, deadline: deadline))
+        lastTicketNumber += 1
+        let ticket = Ticket(number: lastTicketNumber)
+        waitingCommands.append(Entry(ticket: ticket, packet: packet, deadline: deadline))
         return ticket
     }
 
     /// The command to send now; `nil` if no command waits, if a command is in progress, or if the next command must
     /// wait for a late answer.
     public mutating func nextToSend(at now: HCIInstant) -> ManagementPacket? {
-        abandoned = abandoned.filter { $0.value > now }
-        guard underWay == nil, let entry = waiting.first, abandoned[entry.key] == nil else { return nil }
-        underWay = waiting.removeFirst()
+        lateAnswerDeadlines = lateAnswerDeadlines.filter { $0.value > now }
+        guard commandInProgress == nil, let entry = waitingCommands.first, lateAnswerDeadlines[entry.key] == nil
+        else { return nil }
+        commandInProgress = waitingCommands.removeFirst()
         return entry.packet
     }
 
@@ -184,10 +186,10 @@ public struct ManagementQueue: Sendable {
         switch event.content {
         case .commandComplete(let opcode, let status, let returned):
             let outcome: Outcome = status.isSuccess ? .completed(returned) : .refused(status)
-            return take(Key(opcode: opcode, index: event.index), outcome)
+            return takeAnswer(Key(opcode: opcode, index: event.index), outcome)
         case .commandStatus(let opcode, let status):
             // Success only means that the command has started.
-            return status.isSuccess ? nil : take(Key(opcode: opcode, index: event.index), .refused(status))
+            return status.isSuccess ? nil : takeAnswer(Key(opcode: opcode, index: event.index), .refused(status))
         default:
             return nil
         }
@@ -195,40 +197,40 @@ public struct ManagementQueue: Sendable {
 
     /// Ends and returns the next command whose deadline has passed. Call this method until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
-        if let entry = underWay, entry.deadline <= now {
+        if let entry = commandInProgress, entry.deadline <= now {
             abandon(at: now)
             return (entry.ticket, .unanswered)
         }
-        guard let index = waiting.firstIndex(where: { $0.deadline <= now }) else { return nil }
-        return (waiting.remove(at: index).ticket, .unanswered)
+        guard let index = waitingCommands.firstIndex(where: { $0.deadline <= now }) else { return nil }
+        return (waitingCommands.remove(at: index).ticket, .unanswered)
     }
 
     /// Abandons a command, for example because the wait was interrupted.
     public mutating func cancel(_ ticket: Ticket, at now: HCIInstant) {
-        if underWay?.ticket == ticket { abandon(at: now) }
-        waiting.removeAll { $0.ticket == ticket }
+        if commandInProgress?.ticket == ticket { abandon(at: now) }
+        waitingCommands.removeAll { $0.ticket == ticket }
     }
 
     /// The time at which to call the queue again even if no event arrives: a deadline, or the end of a wait for a late
     /// answer. `nil` if there is no such time.
     public var wakeTime: HCIInstant? {
-        let deadlines = waiting.map(\.deadline) + [underWay?.deadline].compactMap { $0 }
-        return (deadlines + (waiting.isEmpty ? [] : Array(abandoned.values))).min()
+        let deadlines = waitingCommands.map(\.deadline) + [commandInProgress?.deadline].compactMap { $0 }
+        return (deadlines + (waitingCommands.isEmpty ? [] : Array(lateAnswerDeadlines.values))).min()
     }
 
-    private mutating func take(_ key: Key, _ outcome: Outcome) -> (ticket: Ticket, outcome: Outcome)? {
-        if let entry = underWay, entry.key == key {
-            underWay = nil
+    private mutating func takeAnswer(_ key: Key, _ outcome: Outcome) -> (ticket: Ticket, outcome: Outcome)? {
+        if let entry = commandInProgress, entry.key == key {
+            commandInProgress = nil
             return (entry.ticket, outcome)
         }
-        abandoned[key] = nil
+        lateAnswerDeadlines[key] = nil
         strayAnswers += 1
         return nil
     }
 
     private mutating func abandon(at now: HCIInstant) {
-        guard let entry = underWay else { return }
-        underWay = nil
-        abandoned[entry.key] = now.advanced(by: Self.grace)
+        guard let entry = commandInProgress else { return }
+        commandInProgress = nil
+        lateAnswerDeadlines[entry.key] = now.advanced(by: Self.grace)
     }
 }

@@ -33,7 +33,7 @@ public struct AddAdvertisementPatternsMonitor: ManagementCommand {
             self.octets = octets
         }
 
-        fileprivate static let blank = Pattern(ADType(rawValue: 0), 0, [])
+        fileprivate static let placeholder = Pattern(ADType(rawValue: 0), 0, [])
 
         fileprivate mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.named("AD_Type", &type)
@@ -52,10 +52,10 @@ public struct AddAdvertisementPatternsMonitor: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         let count = fields.count("Pattern_Count", of: patterns.count, in: 1...16, isDescribed: true)
-        fields.each(&patterns, count: count, blank: .blank) { $0.layout(&$1) }
+        fields.each(&patterns, count: count, placeholder: .placeholder) { $0.layout(&$1) }
     }
 }
 
@@ -74,7 +74,7 @@ public struct RemoveAdvertisementMonitor: ManagementCommand {
         try check()
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Monitor_Handle", &monitor, in: 1...0xFFFF)
     }
@@ -90,7 +90,7 @@ public struct ManagementMonitor: HCIReturnParameters {
         self.monitor = monitor
     }
 
-    public init(blank: HCIBlank) {}
+    public init(placeholder: HCIPlaceholder) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Monitor_Handle", &monitor)
     }

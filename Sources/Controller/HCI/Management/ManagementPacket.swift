@@ -42,13 +42,13 @@ public struct ManagementPacket: Hashable, Sendable {
     /// The bytes of the message on the socket. Parameters after the first 65,535 bytes are omitted, because the length
     /// field cannot count them.
     public var octets: [UInt8] {
-        let counted = parameters.prefix(Int(UInt16.max))
+        let sentParameters = parameters.prefix(Int(UInt16.max))
         var result: [UInt8] = []
-        result.reserveCapacity(Self.headerLength + counted.count)
+        result.reserveCapacity(Self.headerLength + sentParameters.count)
         result.append(littleEndian: code)
         result.append(littleEndian: index)
-        result.append(littleEndian: UInt16(counted.count))
-        result += counted
+        result.append(littleEndian: UInt16(sentParameters.count))
+        result += sentParameters
         return result
     }
 }
@@ -96,8 +96,8 @@ public struct ManagementEvent: Hashable, Sendable {
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Another program's instance was added.
         case advertisingAdded(instance: UInt8)
-        /// The instance was removed by another program, by the kernel because its time was over, or because an update
-        /// failed.
+        /// Another program removed the instance, or the kernel removed it: at the end of the instance's time, or
+        /// because an update failed.
         case advertisingRemoved(instance: UInt8)
         /// The machine goes to sleep. `state`: what the controller does during the sleep.
         case controllerSuspend(state: UInt8)
@@ -129,10 +129,11 @@ public struct ManagementEvent: Hashable, Sendable {
 
 extension ManagementEvent.Content {
     fileprivate init(_ code: UInt16, _ parameters: [UInt8]) {
-        self = Self.known(code, parameters.span) ?? .unknown(code: code, parameters: parameters)
+        self = Self.decoded(code, parameters.span) ?? .unknown(code: code, parameters: parameters)
     }
 
-    private static func known(_ code: UInt16, _ octets: Span<UInt8>) -> Self? {
+    /// Decodes an event; `nil` for an unknown code, and for parameters that do not fit the layout of the event.
+    private static func decoded(_ code: UInt16, _ octets: Span<UInt8>) -> Self? {
         switch (code, octets.count) {
         case (0x0001, 3...):
             .commandComplete(

@@ -84,11 +84,12 @@ public struct MonitorPacket: Hashable, Sendable {
         let opcode = MonitorOpcode(rawValue: octets.uint16LittleEndian(at: 0))
         index = octets.uint16LittleEndian(at: 2)
         content =
-            Self.known(opcode, index, octets, 6..<octets.count)
+            Self.decoded(opcode, index, octets, 6..<octets.count)
             ?? .other(opcode: opcode, octets: octets.array(6..<octets.count))
     }
 
-    private static func known(
+    /// Decodes a message; `nil` for an unknown opcode, and for contents that do not fit the layout of the opcode.
+    private static func decoded(
         _ opcode: MonitorOpcode, _ index: UInt16, _ octets: Span<UInt8>, _ body: Range<Int>
     ) -> Content? {
         let start = body.lowerBound

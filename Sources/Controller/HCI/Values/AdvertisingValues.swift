@@ -115,9 +115,9 @@ public struct AdvertisingFilterPolicy: HCINamedOctet {
     public var name: String? {
         switch rawValue {
         case 0: "all devices"
-        case 1: "connections from all, scans from the list"
-        case 2: "scans from all, connections from the list"
-        case 3: "the list only"
+        case 1: "connection requests of all devices, scan requests of the accept list"
+        case 2: "scan requests of all devices, connection requests of the accept list"
+        case 3: "the accept list only"
         default: nil
         }
     }

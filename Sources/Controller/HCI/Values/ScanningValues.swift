@@ -37,9 +37,9 @@ public struct ScanFilterPolicy: HCINamedOctet {
     public var name: String? {
         switch rawValue {
         case 0: "all devices"
-        case 1: "the list only"
+        case 1: "the accept list only"
         case 2: "all devices, and directed PDUs to resolvable addresses"
-        case 3: "the list only, and directed PDUs to resolvable addresses"
+        case 3: "the accept list only, and directed PDUs to resolvable addresses"
         default: nil
         }
     }
