@@ -30,7 +30,7 @@ extension VirtualController {
             else: .unsupportedFeatureOrParameterValue)
         var set = state.sets[id] ?? AdvertisingSet(id, power: model.defaultPower)
         try checkData(of: set, for: command)
-        set.take(command, power: model.level(for: command.power))
+        set.apply(command, power: model.level(for: command.power))
         state.sets[id] = set
         return LESetExtendedAdvertisingParameters.ReturnParameters(selectedPower: set.power)
     }
@@ -61,12 +61,12 @@ extension VirtualController {
         } else {
             let primary: [AdvertisingPHY] = [.le1M, .leCoded]
             try HCIStatus.require(
-                primary.contains(command.primaryPHY) && has(command.primaryPHY) && has(command.secondaryPHY),
+                primary.contains(command.primaryPHY) && supports(command.primaryPHY) && supports(command.secondaryPHY),
                 else: .unsupportedFeatureOrParameterValue)
         }
     }
 
-    private func has(_ phy: AdvertisingPHY) -> Bool {
+    private func supports(_ phy: AdvertisingPHY) -> Bool {
         switch phy {
         case .le1M: true
         case .le2M: model.features.contains(.le2MPHY)
@@ -97,15 +97,15 @@ extension VirtualController {
     ) throws(HCIStatus) {
         let properties = command.properties
         try HCIStatus.require(
-            set.data.octets.isEmpty || AdvertisingSet.takesData(properties), else: .invalidParameters)
+            set.data.octets.isEmpty || AdvertisingSet.allowsData(properties), else: .invalidParameters)
         try HCIStatus.require(
             set.scanResponse.octets.isEmpty || properties.contains(.scannable), else: .invalidParameters)
-        let longest = max(set.data.octets.count, set.scanResponse.octets.count)
+        let largestSize = max(set.data.octets.count, set.scanResponse.octets.count)
         if properties.contains(.legacyPDU) {
-            try HCIStatus.require(longest <= AdvertisingData.legacyLimit, else: .invalidParameters)
+            try HCIStatus.require(largestSize <= AdvertisingData.legacyLimit, else: .invalidParameters)
         } else {
             try HCIStatus.require(
-                Self.fits(longest, on: command.secondaryPHY, command.intervalMinimum), else: .packetTooLong)
+                Self.fits(largestSize, on: command.secondaryPHY, command.intervalMinimum), else: .packetTooLong)
         }
     }
 
@@ -143,7 +143,7 @@ extension VirtualController {
 
 extension AdvertisingSet {
     /// Applies parameters that have been checked.
-    fileprivate mutating func take(_ command: LESetExtendedAdvertisingParameters, power: RadioPower) {
+    fileprivate mutating func apply(_ command: LESetExtendedAdvertisingParameters, power: RadioPower) {
         properties = command.properties
         interval = command.intervalMinimum
         channels = command.channels
@@ -165,7 +165,7 @@ extension VirtualController {
     func setExtendedData(_ command: LESetExtendedAdvertisingData) throws(HCIStatus) {
         let set = try existingSet(command.handle)
         try HCIStatus.require(
-            command.data.isEmpty || AdvertisingSet.takesData(set.properties), else: .invalidParameters)
+            command.data.isEmpty || AdvertisingSet.allowsData(set.properties), else: .invalidParameters)
         if command.operation == .unchanged {
             try HCIStatus.require(
                 set.isEnabled && !set.isLegacyPDU && !set.data.octets.isEmpty && command.data.isEmpty,
@@ -212,8 +212,8 @@ extension VirtualController {
         }
         try HCIStatus.require(operation == .complete || !data.isEmpty, else: .invalidParameters)
         try HCIStatus.require(operation == .complete || !set.isEnabled, else: .commandDisallowed)
-        let startsAnew = operation == .complete || operation == .firstFragment
-        let octets = startsAnew ? data : old.octets + data
+        let replacesOldData = operation == .complete || operation == .firstFragment
+        let octets = replacesOldData ? data : old.octets + data
         guard octets.count <= model.maximumDataLength else {
             discard()
             throw HCIStatus.memoryCapacityExceeded
@@ -226,10 +226,11 @@ extension VirtualController {
     /// which also contains the extended header (Vol 6 Part B 2.3.4).
     private static func dataLimit(of set: AdvertisingSet) -> Int {
         guard !set.isLegacyPDU, set.properties.contains(.connectable) else { return AdvertisingData.extendedLimit }
-        let flagsAndAddressAndDataInfo = 1 + 1 + 6 + 2
-        let target = set.properties.contains(.directed) ? 6 : 0
-        let power = set.properties.contains(.includeTxPower) ? 1 : 0
-        return 255 - flagsAndAddressAndDataInfo - target - power
+        // Header length, flags, address and data info.
+        let fixedOctets = 1 + 1 + 6 + 2
+        let targetOctets = set.properties.contains(.directed) ? 6 : 0
+        let powerOctets = set.properties.contains(.includeTxPower) ? 1 : 0
+        return 255 - fixedOctets - targetOctets - powerOctets
     }
 }
 
@@ -275,8 +276,8 @@ extension VirtualController {
             try HCIStatus.require(!set.scanResponse.octets.isEmpty, else: .commandDisallowed)
         }
         try HCIStatus.require(set.data.octets.count <= Self.dataLimit(of: set), else: .invalidParameters)
-        let longest = max(set.data.octets.count, set.scanResponse.octets.count)
-        try HCIStatus.require(Self.fits(longest, on: set.secondaryPHY, set.interval), else: .packetTooLong)
+        let largestSize = max(set.data.octets.count, set.scanResponse.octets.count)
+        try HCIStatus.require(Self.fits(largestSize, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
     /// Returns whether the auxiliary packets with `octets` bytes of data end before the next advertising event begins.

@@ -82,8 +82,8 @@ extension VirtualController {
         }
     }
 
-    /// Decodes the parameters of a command and executes the command. Refuses it if the host has already used the other
-    /// command family since the last reset.
+    /// Decodes the parameters of a command and executes the command. Refuses the command if the host has already used
+    /// the other command family since the last reset.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Command.ReturnParameters
     ) -> CommandReply {
@@ -116,8 +116,8 @@ extension VirtualController {
 
 extension HCIStatus {
     /// Throws `status` unless the condition holds.
-    static func require(_ holds: Bool, else status: HCIStatus) throws(HCIStatus) {
-        guard holds else { throw status }
+    static func require(_ condition: Bool, else status: HCIStatus) throws(HCIStatus) {
+        guard condition else { throw status }
     }
 }
 
@@ -157,7 +157,7 @@ extension VirtualController {
     private func readSupportedCommands(
         _: ReadLocalSupportedCommands
     ) throws(HCIStatus) -> ReadLocalSupportedCommands.ReturnParameters {
-        var octets = SupportedCommands(HCICommands.all.filter { supported.contains($0.opcode) }).octets
+        var octets = SupportedCommands(HCICommands.all.filter { supportedOpcodes.contains($0.opcode) }).octets
         for command in HostSetupCommand.allCases { octets[command.supportedOctet] |= 1 << command.supportedBit }
         return ReadLocalSupportedCommands.ReturnParameters(SupportedCommands(octets: octets))
     }
@@ -246,21 +246,21 @@ extension VirtualController {
     }
 
     private func writeZephyrPower(_ command: ZephyrWriteTxPowerLevel) throws(HCIStatus) -> ZephyrTxPowerLevel {
-        let id = try powered(command.handleType, command.handle)
+        let id = try advertisingSetID(command.handleType, command.handle)
         let level = model.level(for: command.power)
         state.sets[id]?.power = level
         return ZephyrTxPowerLevel(handleType: command.handleType, handle: command.handle, power: level)
     }
 
     private func readZephyrPower(_ command: ZephyrReadTxPowerLevel) throws(HCIStatus) -> ZephyrTxPowerLevel {
-        let id = try powered(command.handleType, command.handle)
+        let id = try advertisingSetID(command.handleType, command.handle)
         return ZephyrTxPowerLevel(
             handleType: command.handleType, handle: command.handle,
             power: state.sets[id]?.power ?? model.defaultPower)
     }
 
     /// The advertising set that a handle refers to: the legacy advertiser, unless the host uses the extended family.
-    private func powered(_ type: ZephyrHandleType, _ handle: UInt16) throws(HCIStatus) -> AdvertisingSetID {
+    private func advertisingSetID(_ type: ZephyrHandleType, _ handle: UInt16) throws(HCIStatus) -> AdvertisingSetID {
         guard type == .advertising, let handle = UInt8(exactly: handle) else {
             throw HCIStatus.unknownConnectionIdentifier
         }

@@ -102,7 +102,7 @@ struct AdvertisingSet {
 
     /// Returns whether PDUs with these properties contain AdvData. Directed legacy PDUs and scannable extended PDUs do
     /// not.
-    static func takesData(_ properties: AdvertisingEventProperties) -> Bool {
+    static func allowsData(_ properties: AdvertisingEventProperties) -> Bool {
         properties.contains(.legacyPDU) ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
 
@@ -139,23 +139,23 @@ enum ControllerEvents {
 
     private static func meta(_ parameters: [UInt8]) -> HCIEvent { .unknown(code: 0x3E, parameters: parameters) }
 
-    /// Returns an answer with `status` in place of its own status. Other packets are returned unchanged.
-    static func with(_ status: HCIStatus, _ packet: HCIPacket) -> HCIPacket {
-        setting(packet, complete: 5, status: 2, to: status.rawValue)
+    /// Returns an answer with `status` instead of the answer's own status. Other packets are returned unchanged.
+    static func settingStatus(_ status: HCIStatus, of packet: HCIPacket) -> HCIPacket {
+        settingOctet(of: packet, complete: 5, status: 2, to: status.rawValue)
     }
 
     /// Returns an answer with zero credits, which accepts no further command. Other packets are returned unchanged.
     static func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
-        setting(packet, complete: 2, status: 3, to: 0)
+        settingOctet(of: packet, complete: 2, status: 3, to: 0)
     }
 
     /// Sets the byte at offset `complete` in a Command Complete event, or at offset `status` in a Command Status event.
-    private static func setting(_ packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
+    private static func settingOctet(of packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
         guard packet.kind == .event, let code = packet.octets.first else { return packet }
-        let place = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count
-        guard place < packet.octets.count else { return packet }
+        let offset = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count
+        guard offset < packet.octets.count else { return packet }
         var packet = packet
-        packet.octets[place] = octet
+        packet.octets[offset] = octet
         return packet
     }
 }

@@ -50,7 +50,7 @@ extension VirtualController {
             sender: id, start: HCIInstant(nanoseconds: 0), channel: 37, properties: set.properties,
             isScanResponse: false, addressType: identity.type, address: identity.address,
             target: set.properties.contains(.directed) ? set.peer : nil,
-            data: AdvertisingSet.takesData(set.properties) ? set.data.octets : [], power: set.power,
+            data: AdvertisingSet.allowsData(set.properties) ? set.data.octets : [], power: set.power,
             announcedPower: set.properties.contains(.includeTxPower) ? set.power : nil, primaryPHY: set.primaryPHY,
             rate: set.primaryRate, isSecondaryS2: set.isSecondaryS2,
             secondaryPHY: set.isLegacyPDU ? .none : set.secondaryPHY,
@@ -87,18 +87,18 @@ extension VirtualController {
             return sendMeta(ControllerEvents.directedAdvertisingTimeout, .connectionComplete)
         }
         // The number of events is valid only if a maximum was given (7.7.65.18).
-        let completed = set.maximumEvents > 0 ? set.eventsSent : 0
+        let completedEvents = set.maximumEvents > 0 ? set.eventsSent : 0
         let event = AdvertisingSetTerminated(
-            status: status, handle: handle, completedEvents: UInt8(clamping: completed))
+            status: status, handle: handle, completedEvents: UInt8(clamping: completedEvents))
         sendMeta(.advertisingSetTerminated(event), .advertisingSetTerminated)
     }
 
     /// Returns whether a scan request of this device is answered.
-    func answers(_ scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
+    func answersScanRequest(of scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
         policy.rawValue & 1 == 0 || state.acceptList.contains(scanner)
     }
 
-    func noticeScanRequest(_ id: AdvertisingSetID, from scanner: DeviceIdentity) {
+    func reportScanRequest(_ id: AdvertisingSetID, from scanner: DeviceIdentity) {
         guard let handle = id.handle, state.sets[id]?.notifiesScanRequests == true else { return }
         sendMeta(ControllerEvents.scanRequestReceived(handle: handle, from: scanner), .scanRequestReceived)
     }

@@ -20,6 +20,7 @@ struct ScanParameters {
 
 /// A scan in progress.
 struct Scanner {
+    /// The number of the scan: see `VirtualController.newRun()`.
     let run: UInt64
     let parameters: ScanParameters
     /// The address that the scanner sends in its scan requests.
@@ -33,7 +34,7 @@ struct Scanner {
     var start: HCIInstant
     /// `true` if the scan is listening; `false` between two scan periods.
     var isListening = true
-    let startsFilterAnew: Bool
+    let resetsFilterEachPeriod: Bool
     /// The duplicate filter; `nil` without a filter.
     var duplicates: DuplicateMemory?
 
@@ -50,7 +51,7 @@ struct Scanner {
     }
 
     /// Returns whether the scanner sends a scan request after it has received this packet.
-    func asks(_ pdu: AirPDU) -> Bool {
+    func asksForScanResponse(to pdu: AirPDU) -> Bool {
         pdu.properties.contains(.scannable) && phyParameters(for: pdu)?.isActive ?? false
     }
 
@@ -59,8 +60,9 @@ struct Scanner {
     }
 }
 
-/// The memory of a duplicate filter: the reports that it has passed to the host. It passes one advertisement and one
-/// scan response for each device; with extended PDUs, for each advertising set and each change of its data.
+/// The memory of a duplicate filter: the reports that the filter has passed to the host. The filter passes one
+/// advertisement and one scan response for each device; with extended PDUs, for each advertising set and each change of
+/// the set's data.
 ///
 /// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report with changed
 /// data is still a duplicate (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
@@ -75,10 +77,10 @@ struct DuplicateMemory {
     /// The largest number of remembered reports.
     private static let capacity = 1024
 
-    private var known: Set<Key> = []
-    /// The remembered keys as a ring, whose oldest key is at the position ``oldest``.
-    private var order: [Key] = []
-    private var oldest = 0
+    private var rememberedKeys: Set<Key> = []
+    /// The remembered keys as a ring, whose oldest key is at the index ``oldestIndex``.
+    private var ring: [Key] = []
+    private var oldestIndex = 0
 
     /// Returns `true` if this packet is not a duplicate, and remembers the packet. Returns `false` for later packets
     /// that are equal.
@@ -86,13 +88,13 @@ struct DuplicateMemory {
         let key = Key(
             device: DeviceIdentity(pdu.addressType, pdu.address), isScanResponse: pdu.isScanResponse,
             setID: pdu.setID, dataID: pdu.dataID)
-        guard known.insert(key).inserted else { return false }
-        if order.count < Self.capacity {
-            order.append(key)
+        guard rememberedKeys.insert(key).inserted else { return false }
+        if ring.count < Self.capacity {
+            ring.append(key)
         } else {
-            known.remove(order[oldest])
-            order[oldest] = key
-            oldest = (oldest + 1) % Self.capacity
+            rememberedKeys.remove(ring[oldestIndex])
+            ring[oldestIndex] = key
+            oldestIndex = (oldestIndex + 1) % Self.capacity
         }
         return true
     }
@@ -110,7 +112,7 @@ extension VirtualController {
         state.scanner = Scanner(
             run: run, parameters: state.scanParameters, identity: identity, isExtended: extended,
             durationMicroseconds: durationMicroseconds, periodMicroseconds: periodMicroseconds, start: air.now,
-            startsFilterAnew: filter == .perPeriod, duplicates: filter == .off ? nil : DuplicateMemory())
+            resetsFilterEachPeriod: filter == .perPeriod, duplicates: filter == .off ? nil : DuplicateMemory())
         air.setScanning(self, true)
         if durationMicroseconds > 0 { air.plan(.scanPhaseOver(id, run: run), inMicroseconds: durationMicroseconds) }
     }
@@ -130,7 +132,7 @@ extension VirtualController {
         scanner.isListening.toggle()
         if scanner.isListening {
             scanner.start = air.now
-            if scanner.startsFilterAnew { scanner.duplicates = DuplicateMemory() }
+            if scanner.resetsFilterEachPeriod { scanner.duplicates = DuplicateMemory() }
         }
         state.scanner = scanner
         let pause = scanner.periodMicroseconds - scanner.durationMicroseconds
@@ -149,7 +151,7 @@ extension VirtualController {
         return target == scanner.identity
     }
 
-    func asksForScanResponse(to pdu: AirPDU) -> Bool { state.scanner?.asks(pdu) ?? false }
+    func asksForScanResponse(to pdu: AirPDU) -> Bool { state.scanner?.asksForScanResponse(to: pdu) ?? false }
 
     /// Reports a packet to the host, if the masks and the duplicate filter allow it.
     func report(_ pdu: AirPDU) {
@@ -158,8 +160,8 @@ extension VirtualController {
         guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
         var loss = air.parameters.pathLoss
         if let pathLoss = air.pathLoss {
-            guard let own = pathLoss(pdu, id) else { return }
-            loss = own
+            guard let pairLoss = pathLoss(pdu, id) else { return }
+            loss = pairLoss
         }
         if state.scanner?.duplicates?.isFirst(pdu) == false { return }
         // RSSI is reported within -127...20 (7.7.65.2).
@@ -194,9 +196,9 @@ extension VirtualController {
         try HCIStatus.require(state.scanner == nil, else: .commandDisallowed)
         try checkScan(command.ownAddressType, command.filterPolicy)
         try HCIStatus.require(!command.phys.isEmpty, else: .invalidParameters)
-        var known: ScanningPHYs = .le1M
-        if model.features.contains(.leCodedPHY) { known.insert(.leCoded) }
-        try HCIStatus.require(command.phys.isSubset(of: known), else: .unsupportedFeatureOrParameterValue)
+        var supportedPHYs: ScanningPHYs = .le1M
+        if model.features.contains(.leCodedPHY) { supportedPHYs.insert(.leCoded) }
+        try HCIStatus.require(command.phys.isSubset(of: supportedPHYs), else: .unsupportedFeatureOrParameterValue)
         var phys: [AdvertisingPHY] = []
         if command.phys.contains(.le1M) { phys.append(.le1M) }
         if command.phys.contains(.leCoded) { phys.append(.leCoded) }

@@ -9,7 +9,7 @@ public import HCI
 public final class VirtualChannel: HCIChannel {
     public let air: VirtualAir
     public let controller: VirtualController
-    private let arrived: PacketQueue
+    private let arrivedPackets: PacketQueue
 
     /// Attaches a new controller to `air`.
     public init(
@@ -17,7 +17,7 @@ public final class VirtualChannel: HCIChannel {
     ) {
         let queue = PacketQueue()
         self.air = air
-        arrived = queue
+        arrivedPackets = queue
         controller = air.attach(model, address: address) { queue.append($0) }
     }
 
@@ -37,10 +37,10 @@ public final class VirtualChannel: HCIChannel {
     /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
-            if let packet = arrived.removeFirst() { return packet }
+            if let packet = arrivedPackets.removeFirst() { return packet }
             guard controller.isAttached else { throw Self.gone }
-            guard let next = air.nextEvent, next <= deadline else { break }
-            air.advance(to: next)
+            guard let nextEvent = air.nextEvent, nextEvent <= deadline else { break }
+            air.advance(to: nextEvent)
         }
         if deadline < .distantFuture { air.advance(to: deadline) }
         return nil
@@ -53,25 +53,25 @@ public final class VirtualChannel: HCIChannel {
 /// reports, are dropped, as in real controllers. Answers are never dropped.
 final class PacketQueue {
     /// The number of waiting packets at which further LE Meta events are dropped.
-    private static let room = 1 << 16
+    private static let capacity = 1 << 16
 
     private var packets: [HCIPacket] = []
-    /// The position of the first packet that was not fetched yet.
-    private var first = 0
+    /// The index of the first packet that was not fetched yet.
+    private var firstIndex = 0
 
     func append(_ packet: HCIPacket) {
-        let isFull = packets.count - first >= Self.room
+        let isFull = packets.count - firstIndex >= Self.capacity
         let isLEMetaEvent = packet.kind == .event && packet.octets.first == 0x3E
         if !(isFull && isLEMetaEvent) { packets.append(packet) }
     }
 
     func removeFirst() -> HCIPacket? {
-        guard first < packets.count else { return nil }
-        let packet = packets[first]
-        first += 1
-        if 2 * first >= packets.count {
-            packets.removeFirst(first)
-            first = 0
+        guard firstIndex < packets.count else { return nil }
+        let packet = packets[firstIndex]
+        firstIndex += 1
+        if 2 * firstIndex >= packets.count {
+            packets.removeFirst(firstIndex)
+            firstIndex = 0
         }
         return packet
     }
@@ -85,13 +85,13 @@ public enum VirtualFault: Hashable, Sendable {
     case drop
     /// The packet arrives this many microseconds later; other packets may overtake it.
     case delay(microseconds: Int)
-    /// Another packet arrives in its place.
+    /// Another packet arrives instead.
     case replace(HCIPacket)
     /// A command is not executed, but answered with this status; an answer contains this status instead of its own.
     /// Other packets are not changed.
     case fail(HCIStatus)
     /// The answer contains no credits (Num_HCI_Command_Packets 0). After this many microseconds, an event that answers
-    /// no command returns them; `nil` for never.
+    /// no command returns the credits; `nil` for never.
     case withoutCredits(forMicroseconds: Int?)
     /// The controller disappears at this moment.
     case vanish

@@ -28,12 +28,12 @@ public final class VirtualController: Identifiable {
 
     weak var air: VirtualAir?
     let sink: (HCIPacket) -> Void
-    let supported: Set<HCIOpcode>
+    let supportedOpcodes: Set<HCIOpcode>
     var state: ControllerState
     /// Set during a command whose answer must contain no credits.
     private var withholding: CreditWithholding?
     /// The number of the last run; see ``newRun()``.
-    private var runs: UInt64 = 0
+    private var lastRun: UInt64 = 0
 
     init(
         id: ID, model: VirtualControllerModel, address: DeviceAddress, air: VirtualAir,
@@ -44,7 +44,7 @@ public final class VirtualController: Identifiable {
         self.address = address
         self.air = air
         self.sink = sink
-        supported = Self.supportedCommands(of: model)
+        supportedOpcodes = Self.supportedCommands(of: model)
         state = ControllerState(model)
     }
 
@@ -52,7 +52,7 @@ public final class VirtualController: Identifiable {
     /// error. The answer to a command is sent during this call, unless ``latencyMicroseconds`` or a hook delays it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
-        take(packet, commandHook?(packet) ?? .pass)
+        process(packet, with: commandHook?(packet) ?? .pass)
     }
 
     /// Sends `packet` to the host, such as a Hardware Error or invalid bytes. No hook is called.
@@ -78,10 +78,11 @@ public final class VirtualController: Identifiable {
 
     public var isScanning: Bool { state.scanner != nil }
 
-    /// A number for a new run, which no planned occurrence uses yet.
+    /// A number for a new run, that is, for an uninterrupted period of advertising or scanning. No planned occurrence
+    /// uses the number yet.
     func newRun() -> UInt64 {
-        runs += 1
-        return runs
+        lastRun += 1
+        return lastRun
     }
 
     /// Restores the state after power-on.
@@ -105,28 +106,28 @@ struct CommandReply {
 
 extension VirtualController {
     /// Processes a packet of the host, with the effects of `fault`.
-    private func take(_ packet: HCIPacket, _ fault: VirtualFault) {
+    private func process(_ packet: HCIPacket, with fault: VirtualFault) {
         guard isAttached else { return }
         switch fault {
-        case .pass: work(on: packet)
+        case .pass: process(packet)
         case .drop: break
         case .delay(let microseconds): air?.plan(.toController(id, packet), inMicroseconds: microseconds)
-        case .replace(let other): work(on: other)
+        case .replace(let other): process(other)
         case .fail(let status):
-            guard let opcode = packet.opcode else { return work(on: packet) }
+            guard let opcode = packet.opcode else { return process(packet) }
             answer(opcode, CommandReply(status: status))
         case .withoutCredits(let microseconds):
             withholding = CreditWithholding(microseconds: microseconds)
-            work(on: packet)
+            process(packet)
             withholding = nil
         case .vanish: air?.detach(self)
         }
     }
 
     /// Processes a packet from the host. Data packets are ignored, because there are no connections.
-    func work(on packet: HCIPacket) {
+    func process(_ packet: HCIPacket) {
         guard isAttached, let opcode = packet.opcode else { return }
-        guard supported.contains(opcode) else {
+        guard supportedOpcodes.contains(opcode) else {
             let answer = CommandStatus(status: .unknownCommand, credits: credits(), opcode: opcode)
             return send(.commandStatus(answer), after: latencyMicroseconds)
         }
@@ -164,7 +165,7 @@ extension VirtualController {
         case .drop: break
         case .delay(let microseconds): deliver(packet, after: max(0, microseconds) &+ latency)
         case .replace(let other): deliver(other, after: latency)
-        case .fail(let status): deliver(ControllerEvents.with(status, packet), after: latency)
+        case .fail(let status): deliver(ControllerEvents.settingStatus(status, of: packet), after: latency)
         case .withoutCredits(let microseconds):
             deliver(ControllerEvents.withoutCredits(packet), after: latency)
             returnCredits(CreditWithholding(microseconds: microseconds))

@@ -23,6 +23,6 @@ _ = try scanner.execute(LESetScanEnable(true))
 let end = scanner.now.advanced(byMicroseconds: 10_000_000)
 var reports = 0
 while let event = try scanner.nextEvent(until: end) {
-    if case .advertisingReports(let heard) = event { reports += heard.count }
+    if case .advertisingReports(let received) = event { reports += received.count }
 }
 print("\(beacon.now.microseconds(since: HCIInstant(nanoseconds: 0)) / 1_000_000) s on the air, \(reports) reports")

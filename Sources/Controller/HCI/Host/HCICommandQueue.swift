@@ -75,8 +75,8 @@ extension CommandExchange {
 /// for all other commands.
 ///
 /// **Answers to other programs.** A raw channel also delivers the answers to the commands of the kernel and of other
-/// programs. It delivers these commands before their answers. With ``noteForeign(_:at:)``, the queue learns of such a
-/// command and skips its answer.
+/// programs. It delivers these commands before their answers. A call of ``noteForeign(_:at:)`` lets the queue skip the
+/// answer to such a command.
 public struct HCICommandQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -107,7 +107,7 @@ public struct HCICommandQueue: Sendable {
         var opcode: HCIOpcode
         /// The time after which the answer to this command is no longer expected.
         var until: HCIInstant
-        /// True while the controller may still work on the command, so that one credit less is available.
+        /// True until the controller reports a new number of credits, which includes the credit of this command.
         var holdsCredit: Bool
     }
 

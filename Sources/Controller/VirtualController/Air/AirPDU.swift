@@ -112,14 +112,14 @@ extension AirPDU {
             power: announcedPower,
             directAddressType: target?.type ?? .publicDevice, directAddress: target?.address ?? noAddress)
         var events: [HCIEvent] = []
-        var rest = data[...]
+        var remainingData = data[...]
         repeat {
-            report.data = AdvertisingData(octets: Array(rest.prefix(Self.fragmentLimit)))
-            rest = rest.dropFirst(Self.fragmentLimit)
+            report.data = AdvertisingData(octets: Array(remainingData.prefix(Self.fragmentLimit)))
+            remainingData = remainingData.dropFirst(Self.fragmentLimit)
             // Bits 5 and 6 are the data status: 0x20 means that more data follows.
-            report.type = .extended(rest.isEmpty ? type : type | 0x20)
+            report.type = .extended(remainingData.isEmpty ? type : type | 0x20)
             events.append(.extendedAdvertisingReports([report]))
-        } while !rest.isEmpty
+        } while !remainingData.isEmpty
         return events
     }
 }

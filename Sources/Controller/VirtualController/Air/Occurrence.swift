@@ -38,6 +38,7 @@ enum Occurrence {
 struct AdvertisingRun: Hashable {
     let controller: VirtualController.ID
     let set: AdvertisingSetID
+    /// The number of the run: see `VirtualController.newRun()`.
     let number: UInt64
 }
 
@@ -73,14 +74,15 @@ struct OccurrenceHeap {
     /// The occurrences as a binary heap: each comes before its two children.
     private var entries: [Entry] = []
     /// The number of occurrences that were ever planned.
-    private var planned: UInt64 = 0
+    private var plannedCount: UInt64 = 0
 
     var count: Int { entries.count }
-    var next: HCIInstant? { entries.first?.instant }
+    /// The instant of the earliest occurrence; `nil` if there is none.
+    var nextInstant: HCIInstant? { entries.first?.instant }
 
     mutating func insert(_ occurrence: Occurrence, at instant: HCIInstant) {
-        entries.append(Entry(instant: instant, order: planned, occurrence: occurrence))
-        planned &+= 1
+        entries.append(Entry(instant: instant, order: plannedCount, occurrence: occurrence))
+        plannedCount &+= 1
         var child = entries.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
@@ -92,29 +94,30 @@ struct OccurrenceHeap {
 
     /// Removes and returns the earliest occurrence, unless it is after `deadline`.
     mutating func removeFirst(until deadline: HCIInstant) -> (instant: HCIInstant, occurrence: Occurrence)? {
-        guard let first = entries.first, first.instant <= deadline else { return nil }
+        guard let earliest = entries.first, earliest.instant <= deadline else { return nil }
         entries.swapAt(0, entries.count - 1)
         entries.removeLast()
-        sink(from: 0)
-        return (first.instant, first.occurrence)
+        siftDown(from: 0)
+        return (earliest.instant, earliest.occurrence)
     }
 
-    /// Removes the occurrences for which `isWanted` returns `false`.
-    mutating func keepOnly(where isWanted: (Occurrence) -> Bool) {
-        entries.removeAll { !isWanted($0.occurrence) }
-        for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
+    /// Removes the occurrences for which `hasEffect` returns `false`.
+    mutating func keepOnly(where hasEffect: (Occurrence) -> Bool) {
+        entries.removeAll { !hasEffect($0.occurrence) }
+        for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { siftDown(from: index) }
     }
 
-    private mutating func sink(from start: Int) {
+    /// Moves the entry at `start` down the heap until it comes before both of its children.
+    private mutating func siftDown(from start: Int) {
         var parent = start
         while true {
-            var least = parent
+            var earliest = parent
             for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count {
-                if entries[child].comes(before: entries[least]) { least = child }
+                if entries[child].comes(before: entries[earliest]) { earliest = child }
             }
-            if least == parent { return }
-            entries.swapAt(parent, least)
-            parent = least
+            if earliest == parent { return }
+            entries.swapAt(parent, earliest)
+            parent = earliest
         }
     }
 }
@@ -127,30 +130,30 @@ struct CollisionRecord {
         let end: HCIInstant
     }
 
-    /// The last packets on each channel. Those that have ended are removed when the next packet begins.
+    /// The last packets on each channel. Packets that have ended are removed when the next packet begins.
     private var onAir: [Int: [Transmission]] = [:]
     /// The numbers of the packets that collided and have not ended yet.
-    private var destroyed: Set<UInt64> = []
+    private var collided: Set<UInt64> = []
     /// The number of the last packet.
-    private var count: UInt64 = 0
+    private var lastNumber: UInt64 = 0
 
     /// Adds a packet that starts now and gives it a number.
     mutating func begin(_ pdu: AirPDU) -> UInt64 {
-        count += 1
-        var others = onAir[pdu.channel] ?? []
+        lastNumber += 1
+        var transmissions = onAir[pdu.channel] ?? []
         // Packets that follow each other without a gap do not overlap.
-        others.removeAll { $0.end <= pdu.start }
-        for other in others where other.sender != pdu.sender {
-            destroyed.insert(other.number)
-            destroyed.insert(count)
+        transmissions.removeAll { $0.end <= pdu.start }
+        for other in transmissions where other.sender != pdu.sender {
+            collided.insert(other.number)
+            collided.insert(lastNumber)
         }
-        others.append(Transmission(number: count, sender: pdu.sender, end: pdu.end))
-        onAir[pdu.channel] = others
-        return count
+        transmissions.append(Transmission(number: lastNumber, sender: pdu.sender, end: pdu.end))
+        onAir[pdu.channel] = transmissions
+        return lastNumber
     }
 
     /// Returns whether the packet, which has just ended, was on the air without a collision.
     mutating func end(_ number: UInt64) -> Bool {
-        destroyed.remove(number) == nil
+        collided.remove(number) == nil
     }
 }

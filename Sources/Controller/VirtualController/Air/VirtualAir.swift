@@ -51,7 +51,7 @@ public final class VirtualAir {
     private(set) var scanners: [VirtualController] = []
     private var collisions = CollisionRecord()
     /// The number of controllers that were ever attached, which gives the next id.
-    private var attached = 0
+    private var attachedCount = 0
     private var heap = OccurrenceHeap()
     /// The number of planned occurrences above which occurrences without an effect are removed.
     private var cleaningSize = 1024
@@ -65,7 +65,7 @@ public final class VirtualAir {
 
     /// The time of the next planned occurrence; `nil` if nothing happens until a host sends a command. The occurrence
     /// may turn out to have no effect: use the time only to decide when to call ``advance(to:)``.
-    public var nextEvent: HCIInstant? { heap.next }
+    public var nextEvent: HCIInstant? { heap.nextInstant }
 
     /// Processes every occurrence up to and including `instant`. Does nothing if `instant` is in the past.
     public func advance(to instant: HCIInstant) {
@@ -85,10 +85,10 @@ public final class VirtualAir {
     public func attach(
         _ model: VirtualControllerModel, address: DeviceAddress? = nil, sink: @escaping (HCIPacket) -> Void
     ) -> VirtualController {
-        attached += 1
-        let id = VirtualController.ID(rawValue: attached)
+        attachedCount += 1
+        let id = VirtualController.ID(rawValue: attachedCount)
         let controller = VirtualController(
-            id: id, model: model, address: address ?? Self.defaultAddress(attached), air: self, sink: sink)
+            id: id, model: model, address: address ?? Self.defaultAddress(attachedCount), air: self, sink: sink)
         controllers[id] = controller
         return controller
     }
@@ -106,8 +106,8 @@ public final class VirtualAir {
     func setScanning(_ controller: VirtualController, _ isScanning: Bool) {
         scanners.removeAll { $0 === controller }
         guard isScanning, controllers[controller.id] != nil else { return }
-        let place = scanners.firstIndex { $0.id.rawValue > controller.id.rawValue } ?? scanners.count
-        scanners.insert(controller, at: place)
+        let index = scanners.firstIndex { $0.id.rawValue > controller.id.rawValue } ?? scanners.count
+        scanners.insert(controller, at: index)
     }
 
     func plan(_ occurrence: Occurrence, inMicroseconds delay: Int) {
@@ -118,11 +118,11 @@ public final class VirtualAir {
         heap.insert(occurrence, at: instant)
         guard heap.count > cleaningSize else { return }
         // A host that restarts long advertisements again and again must not fill the memory with expired occurrences.
-        heap.keepOnly(where: isWanted)
+        heap.keepOnly(where: mayHaveEffect)
         cleaningSize = 2 * heap.count + 1024
     }
 
-    private func isWanted(_ occurrence: Occurrence) -> Bool {
+    private func mayHaveEffect(_ occurrence: Occurrence) -> Bool {
         switch occurrence {
         case .advertisingEvent(let run), .durationOver(let run), .eventsOver(let run):
             controllers[run.controller]?.isRunning(run) ?? false
@@ -159,7 +159,7 @@ extension VirtualAir {
         case .eventsOver(let run): controller(run.controller)?.eventsAreOver(run)
         case .scanPhaseOver(let id, let run): controller(id)?.scanPhaseIsOver(run)
         case .scanResponseReceived(let pdu, let scanner): controller(scanner)?.report(pdu)
-        case .toController(let id, let packet): controller(id)?.work(on: packet)
+        case .toController(let id, let packet): controller(id)?.process(packet)
         case .toHost(let id, let packet): controller(id)?.sink(packet)
         }
     }
@@ -196,24 +196,24 @@ extension VirtualAir {
 
     private func finish(_ pdu: AirPDU, of event: AdvertisingEvent, _ transmission: UInt64) {
         if parameters.packetsCollide, !collisions.end(transmission) { return }
-        for listener in scanners where listener.id != pdu.sender && listener.receives(pdu) {
-            listener.report(pdu)
-            if event.scanResponse != nil, listener.asksForScanResponse(to: pdu) {
+        for scanner in scanners where scanner.id != pdu.sender && scanner.receives(pdu) {
+            scanner.report(pdu)
+            if event.scanResponse != nil, scanner.asksForScanResponse(to: pdu) {
                 let delay = 2 * Self.interFrameSpaceMicroseconds + Self.scanRequestMicroseconds
-                plan(.scanResponse(event, channel: pdu.channel, to: listener.id), inMicroseconds: delay)
+                plan(.scanResponse(event, channel: pdu.channel, to: scanner.id), inMicroseconds: delay)
             }
         }
     }
 
     private func respond(_ event: AdvertisingEvent, on channel: Int, to scanner: VirtualController.ID) {
         guard let sender = controller(event.run.controller), sender.isRunning(event.run),
-            let asker = controller(scanner)?.state.scanner?.identity, var pdu = event.scanResponse,
-            sender.answers(asker, event.filterPolicy)
+            let requester = controller(scanner)?.state.scanner?.identity, var pdu = event.scanResponse,
+            sender.answersScanRequest(of: requester, event.filterPolicy)
         else { return }
         pdu.start = now
         pdu.channel = channel
         observer?(pdu)
-        sender.noticeScanRequest(event.run.set, from: asker)
+        sender.reportScanRequest(event.run.set, from: requester)
         // The scanner stays on the channel until the response has ended, so it always receives the response.
         plan(.scanResponseReceived(pdu, by: scanner), inMicroseconds: pdu.airtimeMicroseconds)
     }
