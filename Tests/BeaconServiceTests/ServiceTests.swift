@@ -188,7 +188,7 @@ import Testing
         #expect(box.says("on the air:"))
         try box.stop()
         #expect(box.text("lobby.state.json") == text)
-        #expect(box.says("lobby.state.json: this file is something else, so it is not replaced"), "\(box.log)")
+        #expect(box.says("lobby.state.json: this file has other contents, so it is not replaced"), "\(box.log)")
     }
 
     /// `run lobby.json --state-dir .`
@@ -217,7 +217,7 @@ import Testing
         let box = try TestService()
         try box.folder.file(name, text: TestService.profile())
         try box.start()
-        #expect(box.says("\(name): this file is something else, so it is not replaced"), "\(box.log)")
+        #expect(box.says("\(name): this file has other contents, so it is not replaced"), "\(box.log)")
         try box.stop()
         #expect(box.text(name) == TestService.profile())
     }

@@ -33,7 +33,8 @@ import Testing
         let error = #expect(throws: SystemError.self) { try replace(path) }
         #expect(
             error?.description
-                == "\(path): this file is something else, so it is not replaced; rename it, or choose another directory"
+                == "\(path): this file has other contents, so it is not replaced; rename it, or choose another "
+                + "directory"
         )
         #expect(try Files.read(path) == old)
         for octets in [[], new] {

@@ -61,16 +61,16 @@ extension WallClock {
     /// - Parameter kernel: The answer of the kernel: 0 if the clock is synchronised, 1 if it is not, -1 if the system
     ///   call is forbidden.
     static func synchronization(kernel: Int32, root: String) -> Synchronization {
-        if kernel == 0 || timesyncdIsDone(root) { return .synchronized }
+        if kernel == 0 || isSynchronizedByTimesyncd(root) { return .synchronized }
         return kernel < 0 ? .unknown : .unsynchronized
     }
 
-    /// True if systemd-timesyncd has synchronised the clock. It touches its file after each answer of its server, at
-    /// least every 35 minutes. If the time of the file is more than a day before or after now, another program has set
-    /// the clock since then.
-    private static func timesyncdIsDone(_ root: String) -> Bool {
-        guard let touched = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
-        return abs(Int(microseconds() / 1_000_000) - touched) < 86_400
+    /// True if systemd-timesyncd has synchronised the clock. It touches a file after each answer of a time server, at
+    /// least once in 35 minutes. If the time of this file is more than a day before or after now, another program has
+    /// set the clock since then.
+    private static func isSynchronizedByTimesyncd(_ root: String) -> Bool {
+        guard let touchedAt = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
+        return abs(Int(microseconds() / 1_000_000) - touchedAt) < 86_400
     }
 }
 
@@ -100,22 +100,23 @@ public struct SuspendDetector: Hashable, Sendable {
     /// The shortest sleep that is detected, in nanoseconds.
     public static let threshold: UInt64 = 100_000_000
 
-    private var last: Reading
+    private var lastReading: Reading
 
     /// Measures sleep from `reading` on.
     public init(_ reading: Reading) {
-        last = reading
+        lastReading = reading
     }
 
     /// Returns how long the machine has slept between the previous reading and this one, in nanoseconds; `nil` if it
     /// has not slept.
     public mutating func sleep(until reading: Reading) -> UInt64? {
-        let (before, after) = (Self.offset(last), Self.offset(reading))
-        last = reading
-        guard after > before, after - before >= Self.threshold else { return nil }
-        return after - before
+        let (oldOffset, newOffset) = (Self.offset(lastReading), Self.offset(reading))
+        lastReading = reading
+        guard newOffset > oldOffset, newOffset - oldOffset >= Self.threshold else { return nil }
+        return newOffset - oldOffset
     }
 
+    /// The time that the machine has slept since its start, in nanoseconds.
     private static func offset(_ reading: Reading) -> UInt64 {
         reading.boot > reading.monotonic ? reading.boot - reading.monotonic : 0
     }

@@ -110,15 +110,15 @@ public final class Descriptor: Sendable {
         }
     }
 
-    /// Writes all of `octets`. If a nonblocking stream accepts no more bytes, this waits until it does, each time at
-    /// most `timeoutMilliseconds`.
+    /// Writes all of `octets`. If a nonblocking stream accepts no more bytes for a while, this function waits until it
+    /// accepts bytes again, each time at most `timeoutMilliseconds`.
     ///
     /// - Throws: ETIMEDOUT if the stream accepts nothing in this time.
     public func writeAll(_ octets: [UInt8], timeoutMilliseconds: Int = 2000) throws(SystemError) {
-        var done = 0
-        while done < octets.count {
+        var writtenCount = 0
+        while writtenCount < octets.count {
             do throws(SystemError) {
-                done += try write(octets, from: done)
+                writtenCount += try write(octets, from: writtenCount)
             } catch {
                 guard error.errno == .wouldBlock else { throw error }
                 let ready = try Poller.wait([.init(self, .write)], milliseconds: timeoutMilliseconds)
@@ -163,7 +163,7 @@ extension FilePermissions {
     /// 0644: all users may read the file, and its owner may write to it.
     static let newFile: Self = [.ownerReadWrite, .groupRead, .otherRead]
     /// All permissions of the group and of other users.
-    static let exceptOwner: Self = [.groupReadWriteExecute, .otherReadWriteExecute]
+    static let ofGroupAndOthers: Self = [.groupReadWriteExecute, .otherReadWriteExecute]
 }
 
 extension Stat {
@@ -179,7 +179,7 @@ extension Stat {
     var isOursOrRoots: Bool { userID.rawValue == geteuid() || userID.rawValue == 0 }
 
     /// True if only the owner may read or write the file.
-    var isPrivate: Bool { permissions.isDisjoint(with: .exceptOwner) }
+    var isPrivate: Bool { permissions.isDisjoint(with: .ofGroupAndOthers) }
 
     /// True if users other than the owner may write to the file.
     var isWritableByOthers: Bool { !permissions.isDisjoint(with: [.groupWrite, .otherWrite]) }

@@ -16,9 +16,9 @@ final class Directory: Sendable {
     /// - Parameter base: The directory to which a relative path refers; `nil` for the working directory.
     /// - Throws: ENOENT and ENOTDIR among others.
     convenience init(_ path: FilePath, from base: Directory? = nil) throws(SystemError) {
-        let start = base?.descriptor.number ?? PHAROS_AT_FDCWD
-        let named = base?.path.pushing(path) ?? path
-        try self.init(path.isEmpty ? "." : path, start, named, PHAROS_O_PATH)
+        let baseNumber = base?.descriptor.number ?? PHAROS_AT_FDCWD
+        let shownPath = base?.path.pushing(path) ?? path
+        try self.init(path.isEmpty ? "." : path, baseNumber, shownPath, PHAROS_O_PATH)
     }
 
     /// Opens the directory `name` of `parent` for reading. A symbolic link is refused.
@@ -26,16 +26,16 @@ final class Directory: Sendable {
         try self.init(FilePath(name), parent.descriptor.number, parent.path.appending(name), O_RDONLY | O_NOFOLLOW)
     }
 
-    private init(_ path: FilePath, _ start: Int32, _ named: FilePath, _ flags: Int32) throws(SystemError) {
+    private init(_ path: FilePath, _ baseNumber: Int32, _ shownPath: FilePath, _ flags: Int32) throws(SystemError) {
         descriptor = Descriptor(
-            owning: try retryingInterrupts("open", named.string) {
-                unsafe path.withPlatformString { unsafe openat(start, $0, flags | O_DIRECTORY | O_CLOEXEC) }
+            owning: try retryingInterrupts("open", shownPath.string) {
+                unsafe path.withPlatformString { unsafe openat(baseNumber, $0, flags | O_DIRECTORY | O_CLOEXEC) }
             })
-        self.path = named
+        self.path = shownPath
     }
 
     /// Returns the path of a file in the directory, for messages.
-    func place(_ name: String) -> String { path.appending(name).string }
+    func path(of name: String) -> String { path.appending(name).string }
 
     /// Returns the status of the directory itself.
     func status() throws(SystemError) -> Stat { try descriptor.status(path.string) }
@@ -46,14 +46,14 @@ final class Directory: Sendable {
             return try Stat(FilePath(name), relativeTo: descriptor.file, flags: .symlinkNoFollow)
         } catch {
             if error == .noSuchFileOrDirectory { return nil }
-            throw SystemError("stat", place(name), errno: error)
+            throw SystemError("stat", path(of: name), errno: error)
         }
     }
 
     /// Returns true if the file with this name in the directory is the open file.
     func has(_ file: Descriptor, at name: String) -> Bool {
-        guard let there = try? status(of: name), let open = try? file.status() else { return false }
-        return there.identity == open.identity
+        guard let namedStatus = try? status(of: name), let openStatus = try? file.status() else { return false }
+        return namedStatus.identity == openStatus.identity
     }
 
     /// Opens a file with O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC in addition to `flags`.
@@ -61,11 +61,11 @@ final class Directory: Sendable {
     /// - Parameter mode: The permission bits of a file that is created, reduced by the umask.
     /// - Throws: ELOOP for a symbolic link.
     func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
-        let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let allFlags = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         do throws(SystemError) {
             return Descriptor(
-                owning: try retryingInterrupts("open", place(name)) {
-                    unsafe openat(descriptor.number, name, all, mode_t(mode))
+                owning: try retryingInterrupts("open", path(of: name)) {
+                    unsafe openat(descriptor.number, name, allFlags, mode_t(mode))
                 })
         } catch {
             guard error.errno == .tooManySymbolicLinkLevels else { throw error }
@@ -80,14 +80,14 @@ final class Directory: Sendable {
     /// - Throws: EINVAL or EISDIR for any other kind of file.
     func openRegular(_ name: String) throws(SystemError) -> Descriptor {
         let file = try open(name, O_RDONLY)
-        if let refusal = try file.status(place(name)).refusalOfOtherKinds("open", place(name)) { throw refusal }
+        if let refusal = try file.status(path(of: name)).refusalOfOtherKinds("open", path(of: name)) { throw refusal }
         return file
     }
 
     /// Returns the path that is stored in a symbolic link.
     func target(ofLink name: String) throws(SystemError) -> FilePath {
         var octets = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        try retryingInterrupts("readlink", place(name)) {
+        try retryingInterrupts("readlink", path(of: name)) {
             unsafe readlinkat(descriptor.number, name, &octets, octets.count - 1)
         }
         return FilePath(platformString: octets)
@@ -95,9 +95,9 @@ final class Directory: Sendable {
 
     /// The names in the directory, sorted; empty if it cannot be read.
     var names: [String] {
-        guard let readable = try? openForReading() else { return [] }
-        guard let stream = unsafe fdopendir(readable) else {
-            _ = close(readable)
+        guard let number = try? openForReading() else { return [] }
+        guard let stream = unsafe fdopendir(number) else {
+            _ = close(number)
             return []
         }
         return unsafe Files.names(stream)
@@ -110,12 +110,12 @@ final class Directory: Sendable {
     }
 
     func makeDirectory(_ name: String, mode: UInt32) throws(SystemError) {
-        try retryingInterrupts("mkdir", place(name)) { unsafe mkdirat(descriptor.number, name, mode_t(mode)) }
+        try retryingInterrupts("mkdir", path(of: name)) { unsafe mkdirat(descriptor.number, name, mode_t(mode)) }
     }
 
     /// Removes a file or a symbolic link.
     func remove(_ name: String) throws(SystemError) {
-        try retryingInterrupts("unlink", place(name)) { unsafe unlinkat(descriptor.number, name, 0) }
+        try retryingInterrupts("unlink", path(of: name)) { unsafe unlinkat(descriptor.number, name, 0) }
     }
 
     /// Removes a directory and the files in it. A directory that contains other directories is not removed.
@@ -126,9 +126,9 @@ final class Directory: Sendable {
     }
 
     /// Renames a file within the directory. An existing file with the new name is replaced.
-    func rename(_ name: String, to other: String) throws(SystemError) {
-        try retryingInterrupts("rename", place(other)) {
-            unsafe renameat(descriptor.number, name, descriptor.number, other)
+    func rename(_ name: String, to newName: String) throws(SystemError) {
+        try retryingInterrupts("rename", path(of: newName)) {
+            unsafe renameat(descriptor.number, name, descriptor.number, newName)
         }
     }
 
@@ -136,9 +136,9 @@ final class Directory: Sendable {
     ///
     /// - Throws: EEXIST if the name for `toFreeName` is in use; EINVAL or ENOSYS on file systems that do not support
     ///   this.
-    func rename(_ name: String, to other: String, _ kind: RenameKind) throws(SystemError) {
-        try retryingInterrupts("rename", place(other)) {
-            unsafe pharos_rename(descriptor.number, name, other, kind.rawValue)
+    func rename(_ name: String, to newName: String, _ kind: RenameKind) throws(SystemError) {
+        try retryingInterrupts("rename", path(of: newName)) {
+            unsafe pharos_rename(descriptor.number, name, newName, kind.rawValue)
         }
     }
 
@@ -151,9 +151,9 @@ final class Directory: Sendable {
     /// Gives a file a second name (hard link) in `directory`.
     ///
     /// - Throws: EEXIST if the second name is in use.
-    func link(_ name: String, to other: String, in directory: Directory) throws(SystemError) {
-        try retryingInterrupts("link", directory.place(other)) {
-            unsafe linkat(descriptor.number, name, directory.descriptor.number, other, 0)
+    func link(_ name: String, to newName: String, in directory: Directory) throws(SystemError) {
+        try retryingInterrupts("link", directory.path(of: newName)) {
+            unsafe linkat(descriptor.number, name, directory.descriptor.number, newName, 0)
         }
     }
 
@@ -195,7 +195,7 @@ extension Descriptor {
 }
 
 /// A temporary directory for files that another program reads. It has an unpredictable name, and only this user may
-/// enter it. At the end of this value's life, it is removed with its files.
+/// enter it. At the end of this value's life, the directory is removed with its files.
 public struct TemporaryDirectory: ~Copyable {
     /// The absolute path, without a slash at the end.
     public let path: String

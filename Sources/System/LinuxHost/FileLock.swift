@@ -13,7 +13,7 @@ internal import SystemPackage
 ///     defer { lock.release() }
 ///
 /// - The kernel releases the lock when the process ends (fcntl(2), F_OFD_SETLK). The lock excludes other threads of
-///   this process too, and is not inherited by programs that this one starts.
+///   this process too, and is not inherited by programs that this process starts.
 /// - Only users who may replace files in the directory can take the lock: the permissions of the lock file follow those
 ///   of the directory (0600 if only the owner may write to the directory), and root gives the lock file to the owner of
 ///   the directory. A lock file that other users can open is replaced, so that a lock on the old file has no effect.
@@ -40,7 +40,7 @@ public final class FileLock: Sendable {
     private let directory: Directory
     private let name: String
     /// The path of the file with the holder that every user may read; `nil` if there is none.
-    private let record: String?
+    private let holderPath: String?
     private let file: Mutex<Descriptor?>
 
     /// Takes the lock.
@@ -49,7 +49,7 @@ public final class FileLock: Sendable {
     ///   - path: The path of the lock file, in an existing directory that this user may write to. It must not be a file
     ///     that is changed under the lock, because such a file is replaced.
     ///   - purpose: The action of this process, such as the name of a command. Another process that cannot take the
-    ///     lock prints it.
+    ///     lock prints this text.
     ///   - limit: The longest time to wait until another process releases the lock. The lock is tried every 20 ms.
     ///   - isPublic: True to write the holder also to a file that every user may read: the path with `.holder` instead
     ///     of `.lock`. Other users need it for ``holder(of:)``.
@@ -57,13 +57,13 @@ public final class FileLock: Sendable {
     public init(
         _ path: String, purpose: String, waiting limit: Duration = .zero, isPublic: Bool = false
     ) throws(FileLockError) {
-        let line = purpose.map { $0.isNewline ? " " : String($0) }.joined()
-        let (around, name) = Files.split(path)
+        let purposeLine = purpose.map { $0.isNewline ? " " : String($0) }.joined()
+        let (directoryPath, name) = Files.split(path)
         let directory: Directory
         let file: Descriptor
         do throws(SystemError) {
-            directory = try Directory(around)
-            file = try Self.take(name, in: directory, path, line, until: Self.moment(after: limit))
+            directory = try Directory(directoryPath)
+            file = try Self.take(name, in: directory, path, purposeLine, until: Self.deadline(after: limit))
         } catch {
             guard error.errno == .wouldBlock else { throw .system(error.about(path)) }
             throw .held(path, by: Self.waitForHolder(of: path))
@@ -73,39 +73,39 @@ public final class FileLock: Sendable {
         self.path = path
         self.directory = directory
         self.name = name
-        record = isPublic ? Self.record(of: path) : nil
+        holderPath = isPublic ? Self.holderPath(of: path) : nil
         self.file = Mutex(file)
-        // If the record cannot be written, the lock still works, but other users cannot see its holder.
-        if let record { try? Files.replace(record, with: Self.text(line), isDurable: false) }
+        // If the file with the holder cannot be written, the lock still works, but other users cannot see its holder.
+        if let holderPath { try? Files.replace(holderPath, with: Self.text(purposeLine), isDurable: false) }
     }
 
     deinit { release() }
 
     /// Releases the lock before this object's life ends. A second call has no effect.
     public func release() {
-        file.withLock { held in
-            guard held != nil else { return }
-            if let record { try? Files.remove(record) }
+        file.withLock { descriptor in
+            guard descriptor != nil else { return }
+            if let holderPath { try? Files.remove(holderPath) }
             // The file is removed while it is locked. A process that gets the lock on it afterwards notices that it was
             // removed, and creates a new file.
             try? directory.remove(name)
-            held = nil
+            descriptor = nil
         }
     }
 
     /// Returns the holder of the lock at `path`; `nil` if the lock is free, or if it is not public and this user may
     /// not open the file. It does not wait, and does not affect the holder.
     public static func holder(of path: String) -> Holder? {
-        let (around, name) = Files.split(path)
-        guard let directory = try? Directory(around) else { return nil }
+        let (directoryPath, name) = Files.split(path)
+        guard let directory = try? Directory(directoryPath) else { return nil }
         do throws(SystemError) {
             let file = try directory.openRegular(name)
             return file.isLockedByOthers ? contents(of: file)?.holder : nil
         } catch {
             guard error.errno == .permissionDenied else { return nil }
         }
-        let (_, recordName) = Files.split(record(of: path))
-        guard let file = try? directory.openRegular(recordName), let (holder, identity) = contents(of: file),
+        let (_, holderName) = Files.split(holderPath(of: path))
+        guard let file = try? directory.openRegular(holderName), let (holder, identity) = contents(of: file),
             identity.isRunning
         else { return nil }
         return holder
@@ -137,15 +137,15 @@ public final class FileLock: Sendable {
             do throws(SystemError) {
                 file = try directory.open(name, O_RDWR | O_CREAT)
             } catch {
-                // This user may not open the lock file of another user. Only the public record shows whether the lock
-                // is held.
+                // This user may not open the lock file of another user. Only the public file with the holder shows
+                // whether the lock is held.
                 guard error.errno == .permissionDenied, holder(of: path) != nil else { throw error }
                 throw SystemError("open", path, errno: .wouldBlock)
             }
-            let (status, around) = (try file.status(path), try directory.status())
-            try refuseForeign(status, around, path)
-            let permissions = permissions(in: around)
-            let isOpenToOthers = !status.permissions.subtracting(permissions).isDisjoint(with: .exceptOwner)
+            let (status, directoryStatus) = (try file.status(path), try directory.status())
+            try refuseForeign(status, directoryStatus, path)
+            let permissions = permissions(in: directoryStatus)
+            let isOpenToOthers = !status.permissions.subtracting(permissions).isDisjoint(with: .ofGroupAndOthers)
             do throws(SystemError) {
                 try file.lock(path)
             } catch {
@@ -165,8 +165,8 @@ public final class FileLock: Sendable {
                 continue
             }
             if geteuid() == 0 || permissions.contains(.groupReadWrite) {
-                let owner = geteuid() == 0 ? around.userID.rawValue : uid_t.max
-                _ = fchown(file.number, owner, around.groupID.rawValue)
+                let owner = geteuid() == 0 ? directoryStatus.userID.rawValue : uid_t.max
+                _ = fchown(file.number, owner, directoryStatus.groupID.rawValue)
             }
             try file.setPermissions(permissions, path)
             try systemCall("truncate", path) { try file.file.resize(to: 0) }
@@ -177,10 +177,10 @@ public final class FileLock: Sendable {
     }
 
     private static func refuseForeign(
-        _ status: Stat, _ around: Stat, _ path: String
+        _ status: Stat, _ directoryStatus: Stat, _ path: String
     ) throws(SystemError) {
         if let refusal = status.refusalOfOtherKinds("open", path) { throw refusal }
-        guard status.isOursOrRoots || status.userID == around.userID else {
+        guard status.isOursOrRoots || status.userID == directoryStatus.userID else {
             throw SystemError(
                 "open", path, errno: .notPermitted,
                 reason: "user \(status.userID.rawValue) has put this file where a lock belongs; remove it")
@@ -201,7 +201,7 @@ public final class FileLock: Sendable {
         return result
     }
 
-    private static func moment(after limit: Duration) -> UInt64 {
+    private static func deadline(after limit: Duration) -> UInt64 {
         let (seconds, attoseconds) = limit.components
         let nanoseconds = min(max(0, seconds), 1 << 32) * 1_000_000_000 + max(0, attoseconds) / 1_000_000_000
         return MonotonicClock.nanoseconds() + UInt64(nanoseconds)
@@ -209,7 +209,8 @@ public final class FileLock: Sendable {
 
     // MARK: The contents of the file
 
-    private static func record(of path: String) -> String {
+    /// Returns the path of the file with the holder that every user may read.
+    private static func holderPath(of path: String) -> String {
         (path.hasSuffix(".lock") ? String(path.dropLast(5)) : path) + ".holder"
     }
 
@@ -228,8 +229,8 @@ public final class FileLock: Sendable {
         return (Holder(process: process, purpose: String(lines[1])), identity)
     }
 
-    /// Returns the holder of a lock. It waits up to 0.1 s, because the holder writes its name just after it has taken
-    /// the lock.
+    /// Returns the holder of a lock. This function waits up to 0.1 s, because a holder writes its process id and its
+    /// purpose just after it has taken the lock.
     private static func waitForHolder(of path: String) -> Holder? {
         for _ in 0..<20 {
             if let holder = holder(of: path), ProcessIdentity(id: holder.process, startTicks: nil).isRunning {

@@ -16,8 +16,8 @@ public enum Files {
     /// Returns the contents of a file that the user named on the command line: a regular file, standard input for `-`,
     /// or a stream such as `/dev/stdin` and the shell's `<(command)`, which is read to its end.
     ///
-    /// Do not use this for a file that the program finds by itself: if a named pipe has its name, the program would
-    /// wait forever.
+    /// Do not use this for a file that the program finds by itself: if a named pipe has the file's name, the program
+    /// would wait forever.
     ///
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: EFBIG if the contents are larger than `limit`.
@@ -45,8 +45,8 @@ public enum Files {
         public enum Weakness: Hashable, Sendable {
             /// Other users may read or write the file.
             case openToOthers
-            /// The file belongs to the user with this id, who knows the key and is neither this user nor root. The
-            /// directory is not one in which only root may create files.
+            /// The file belongs to the user with this id, who knows the key and is neither this user nor root. Users
+            /// other than root may create files in the directory.
             case belongs(toUser: UInt32)
 
             /// Returns a sentence with the problem and what to do.
@@ -77,8 +77,8 @@ public enum Files {
         if status.isOursOrRoots { return nil }
         // Only root can have put a file into such a directory: root gives the key of a service to the user of the
         // service.
-        if let around = try? Directory(split(path).directory).status(), around.userID.rawValue == 0,
-            !around.isWritableByOthers
+        if let directoryStatus = try? Directory(split(path).directory).status(), directoryStatus.userID.rawValue == 0,
+            !directoryStatus.isWritableByOthers
         {
             return nil
         }
@@ -97,14 +97,14 @@ public enum Files {
         // Pipes and files of /proc have more bytes than the size in their status.
         let step = size > 0 ? min(size + 1, 1 << 18) : 1 << 18
         while true {
-            let part: [UInt8]
+            let piece: [UInt8]
             do throws(SystemError) {
-                part = try file.read(upTo: step)
+                piece = try file.read(upTo: step)
             } catch {
                 throw error.about(path)
             }
-            if part.isEmpty { return (octets, status) }
-            octets += part
+            if piece.isEmpty { return (octets, status) }
+            octets += piece
             if octets.count > limit { throw SystemError("read", path, errno: .fileTooLarge) }
         }
     }
@@ -116,8 +116,8 @@ public enum Files {
         return String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
-    /// Returns true if a file of any kind is at `path`. Symbolic links are followed, also by the functions after this
-    /// one, except ``isSymbolicLink(_:)``.
+    /// Returns true if a file of any kind is at `path`. This function and the following functions, except
+    /// ``isSymbolicLink(_:)``, follow symbolic links.
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
     /// Returns the time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. The
@@ -150,9 +150,9 @@ public enum Files {
 
     /// Returns the path with all symbolic links resolved; `nil` if there is no such file.
     public static func resolved(_ path: String) -> String? {
-        guard let whole = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(whole) }
-        return unsafe String(cString: whole)
+        guard let resolvedPath = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolvedPath) }
+        return unsafe String(cString: resolvedPath)
     }
 
     /// Returns true if only the owner may read or write the file at `path`; `false` if there is no such file.
@@ -200,13 +200,13 @@ public final class OutputFile: Sendable {
     ///   others may write to.
     public init(replacing path: String) throws(SystemError) {
         self.path = path
-        let place = try FilePlace(path)
+        let location = try FileLocation(path)
         do throws(SystemError) {
-            try place.refuseForeign()
-            descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT, mode: 0o644)
+            try location.refuseForeign()
+            descriptor = try location.directory.open(location.name, O_WRONLY | O_CREAT, mode: 0o644)
             let status = try descriptor.status()
             // Another file may have got this name since its status was read.
-            try place.refuseForeign(status)
+            try location.refuseForeign(status)
             guard status.type == .regular else { return }
             try systemCall("truncate") { try descriptor.file.resize(to: 0) }
         } catch {
@@ -221,11 +221,11 @@ public final class OutputFile: Sendable {
     ///   others may write to.
     public init(appendingTo path: String) throws(SystemError) {
         self.path = path
-        let place = try FilePlace(path)
+        let location = try FileLocation(path)
         do throws(SystemError) {
-            try place.refuseForeign()
-            descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
-            try place.refuseForeign(descriptor.status())
+            try location.refuseForeign()
+            descriptor = try location.directory.open(location.name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+            try location.refuseForeign(descriptor.status())
         } catch {
             throw error.about(path)
         }
@@ -266,7 +266,7 @@ extension Files {
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, keepsRights: Bool = false, isDurable: Bool = true
     ) throws(SystemError) {
-        try put(at: try FilePlace(path), path, mode, keepsRights: keepsRights, isDurable: isDurable) {
+        try put(at: try FileLocation(path), path, mode, keepsRights: keepsRights, isDurable: isDurable) {
             file throws(SystemError) in try file.writeAll(octets)
         }
     }
@@ -277,65 +277,65 @@ extension Files {
     /// - Parameters:
     ///   - mode: The permission bits. If the group may only read the file, the file gets the group of the directory, if
     ///     this process may set it.
-    ///   - isOwn: Returns true if an existing file may be replaced that begins with this text of at most 512 bytes. An
-    ///     empty file is always replaced.
+    ///   - isOwn: Receives the first 512 bytes of an existing file, or all of a shorter file, and returns true if this
+    ///     file may be replaced. An empty file is always replaced.
     /// - Throws: EEXIST if `isOwn` returns `false`.
     public static func replace(
         _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, isDurable: Bool = true,
         ifBegins isOwn: (String) -> Bool
     ) throws(SystemError) {
-        let place = try FilePlace(path)
-        if let status = place.status, status.type == .regular {
-            let start = try place.directory.openRegular(place.name).read(upTo: 512)
+        let location = try FileLocation(path)
+        if let status = location.status, status.type == .regular {
+            let start = try location.directory.openRegular(location.name).read(upTo: 512)
             guard start.isEmpty || isOwn(String(decoding: start, as: UTF8.self)) else {
                 throw SystemError(
                     "rename", path, errno: .fileExists,
-                    reason: "this file is something else, so it is not replaced; rename it, or choose another directory"
-                )
+                    reason: "this file has other contents, so it is not replaced; rename it, or choose another "
+                        + "directory")
             }
         }
-        let group = mode & 0o070 == 0o040 ? try place.directory.status().groupID : nil
-        try put(at: place, path, mode, keepsRights: false, isDurable: isDurable) { file throws(SystemError) in
+        let group = mode & 0o070 == 0o040 ? try location.directory.status().groupID : nil
+        try put(at: location, path, mode, keepsRights: false, isDurable: isDurable) { file throws(SystemError) in
             if let group { _ = fchown(file.number, uid_t.max, group.rawValue) }
             try file.writeAll(octets)
         }
     }
 
-    /// Replaces the file of a key as ``replace(_:with:mode:keepsRights:isDurable:)`` does. At every moment, only its
-    /// owner may read it (mode 0600).
+    /// Replaces the file of a key as ``replace(_:with:mode:keepsRights:isDurable:)`` does. At every moment, only the
+    /// owner of the file may read it (mode 0600).
     ///
     /// - Throws: EPERM if other users may replace files in the directory, or if the directory belongs to another user.
     public static func replaceSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
-        let place = try FilePlace(path)
-        try place.refuseUnlessSafeForSecrets()
-        try put(at: place, path, 0o600, keepsRights: false, isDurable: true) {
+        let location = try FileLocation(path)
+        try location.refuseUnlessSafeForSecrets()
+        try put(at: location, path, 0o600, keepsRights: false, isDurable: true) {
             file throws(SystemError) in try file.writeAll(octets)
         }
     }
 
     static func put(
-        at place: FilePlace, _ path: String, _ mode: UInt32, keepsRights: Bool, isDurable: Bool,
+        at location: FileLocation, _ path: String, _ mode: UInt32, keepsRights: Bool, isDurable: Bool,
         write: (Descriptor) throws(SystemError) -> Void
     ) throws(SystemError) {
-        if let refusal = place.status?.refusalOfOtherKinds("rename", path) { throw refusal }
+        if let refusal = location.status?.refusalOfOtherKinds("rename", path) { throw refusal }
         do throws(SystemError) {
-            let draft = try DraftFile(of: place.name, in: place.directory)
+            let draft = try FileDraft(of: location.name, in: location.directory)
             try write(draft.file)
-            if keepsRights, let old = place.status {
+            if keepsRights, let oldStatus = location.status {
                 // The owner is changed before the mode, because a change of the owner clears special bits of the mode.
                 // Only root may change the owner.
-                _ = fchown(draft.file.number, old.userID.rawValue, old.groupID.rawValue)
-                try draft.file.setPermissions(old.permissions)
+                _ = fchown(draft.file.number, oldStatus.userID.rawValue, oldStatus.groupID.rawValue)
+                try draft.file.setPermissions(oldStatus.permissions)
             } else {
                 try draft.file.setPermissions(FilePermissions(rawValue: mode))
             }
             if isDurable { try draft.file.synchronize(path) }
-            try draft.rename(to: place.name)
+            try draft.rename(to: location.name)
         } catch {
             throw error.about(path)
         }
         // The file is already replaced, so an error of synchronising its directory is ignored.
-        if isDurable { place.directory.synchronize() }
+        if isDurable { location.directory.synchronize() }
     }
 
     /// Removes the file or symbolic link at `path` if there is one.
@@ -363,7 +363,7 @@ extension Files {
     public static func create(_ path: String, with octets: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         let (directory, name) = split(path)
         do throws(SystemError) {
-            let draft = try DraftFile(of: name, in: try Directory(directory))
+            let draft = try FileDraft(of: name, in: try Directory(directory))
             try draft.file.writeAll(octets)
             try draft.file.setPermissions(FilePermissions(rawValue: mode))
             try draft.link(to: name)
@@ -376,7 +376,7 @@ extension Files {
     ///
     /// - Throws: EPERM if other users may replace files in the directory, or if the directory belongs to another user.
     public static func createSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
-        try FilePlace(path).refuseUnlessSafeForSecrets()
+        try FileLocation(path).refuseUnlessSafeForSecrets()
         try create(path, with: octets, mode: 0o600)
     }
 
@@ -386,18 +386,18 @@ extension Files {
     /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path`
     ///   is not a regular file; ENOENT if the directory is missing.
     public static func createIfMissing(_ path: String) throws(SystemError) {
-        let place = try FilePlace(path)
+        let location = try FileLocation(path)
         do throws(SystemError) {
-            if place.status == nil {
+            if location.status == nil {
                 do throws(SystemError) {
-                    _ = try place.directory.open(place.name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                    _ = try location.directory.open(location.name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
                     return
                 } catch {
                     guard error.errno == .fileExists else { throw error }
                 }
             }
-            guard let status = try place.directory.status(of: place.name) else { return }
-            try place.refuseForeign(status)
+            guard let status = try location.directory.status(of: location.name) else { return }
+            try location.refuseForeign(status)
             if let refusal = status.refusalOfOtherKinds("open", path) { throw refusal }
         } catch {
             throw error.about(path)
@@ -409,9 +409,9 @@ extension Files {
     /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path`
     ///   is not a regular file.
     public static func refuseForeign(_ path: String) throws(SystemError) {
-        let place = try FilePlace(path)
-        try place.refuseForeign()
-        if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
+        let location = try FileLocation(path)
+        try location.refuseForeign()
+        if let refusal = location.status?.refusalOfOtherKinds("open", path) { throw refusal }
     }
 
     /// Makes a directory and its missing parents.
@@ -450,16 +450,16 @@ extension Files {
     /// - Throws: EPERM, without changing the file, if this process may not set its owner; ENOENT if there is no such
     ///   file; the errors of replacing.
     public static func rewrite(_ path: String, with octets: [UInt8]) throws(SystemError) {
-        let before = try Descriptor.open(path, .read).status(path)
-        guard geteuid() == 0 || before.userID.rawValue == geteuid() else {
+        let oldStatus = try Descriptor.open(path, .read).status(path)
+        guard geteuid() == 0 || oldStatus.userID.rawValue == geteuid() else {
             throw SystemError("chown", path, errno: .notPermitted)
         }
         // Only the owner may read the file until it belongs to the right user.
-        try replace(path, with: octets, mode: before.permissions.intersection(.ownerReadWriteExecute).rawValue)
-        if unsafe lchown(path, before.userID.rawValue, before.groupID.rawValue) != 0, geteuid() == 0 {
+        try replace(path, with: octets, mode: oldStatus.permissions.intersection(.ownerReadWriteExecute).rawValue)
+        if unsafe lchown(path, oldStatus.userID.rawValue, oldStatus.groupID.rawValue) != 0, geteuid() == 0 {
             throw SystemError("chown", path, errno: errno)
         }
-        guard unsafe chmod(path, before.permissions.rawValue) == 0 else {
+        guard unsafe chmod(path, oldStatus.permissions.rawValue) == 0 else {
             throw SystemError("chmod", path, errno: errno)
         }
     }

@@ -16,17 +16,17 @@ public final class FolderReplacement {
     private let parent: Directory
     private let name: String
     /// The old directory; `nil` if there is none.
-    private let current: Directory?
-    private let currentStatus: Stat?
+    private let oldDirectory: Directory?
+    private let oldStatus: Stat?
     private let isDryRun: Bool
     /// The new directory and its temporary name; `nil` until the first file differs.
-    private var next: (directory: Directory, name: String)?
+    private var draft: (directory: Directory, name: String)?
     /// The names of the unchanged files.
-    private var kept: [String] = []
+    private var unchangedNames: [String] = []
     /// The number of new and changed files.
     public private(set) var written = 0
     /// The names of the new and changed files.
-    private var changed: Set<String> = []
+    private var changedNames: Set<String> = []
     /// The names of the files in the old directory.
     public let names: Set<String>
 
@@ -45,20 +45,20 @@ public final class FolderReplacement {
     /// - Parameters:
     ///   - path: The path of the directory, which need not exist. If it is a symbolic link, the directory to which the
     ///     link leads is replaced; a link of another user is refused.
-    ///   - isDryRun: True to compare the files only, and to write nothing.
+    ///   - isDryRun: True to only compare the files, and to write nothing.
     /// - Throws: ENOTDIR if `path` is not a directory; ENOENT if its parent is missing.
     public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
         self.isDryRun = isDryRun
-        let place = try FilePlace(Self.named(FilePath(path)))
-        if let status = place.status, status.type != .directory {
+        let location = try FileLocation(Self.named(FilePath(path)))
+        if let status = location.status, status.type != .directory {
             throw SystemError("open", path, errno: .notDirectory)
         }
-        self.path = place.path
-        parent = place.directory
-        name = place.name
-        currentStatus = place.status
-        current = place.status == nil ? nil : try Directory(place.name, in: place.directory)
-        names = Set(current?.names ?? [])
+        self.path = location.path
+        parent = location.directory
+        name = location.name
+        oldStatus = location.status
+        oldDirectory = location.status == nil ? nil : try Directory(location.name, in: location.directory)
+        names = Set(oldDirectory?.names ?? [])
     }
 
     deinit { discard() }
@@ -66,32 +66,32 @@ public final class FolderReplacement {
     /// Returns a path that ends with the name of the directory, even if `path` is `.` or ends with `..`.
     private static func named(_ path: FilePath) throws(SystemError) -> String {
         if path.lastComponent?.kind == .regular { return path.string }
-        guard let whole = Files.resolved(path.string) else { throw SystemError("open", path.string, errno: errno) }
-        return whole
+        guard let resolved = Files.resolved(path.string) else { throw SystemError("open", path.string, errno: errno) }
+        return resolved
     }
 
     /// Puts a file with these contents into the new directory.
     public func put(_ name: String, _ octets: [UInt8]) throws(SystemError) {
-        if names.contains(name), holds(name, octets) {
-            kept.append(name)
+        if names.contains(name), hasOldFile(name, octets) {
+            unchangedNames.append(name)
             return
         }
         if !isDryRun {
             do throws(SystemError) {
-                try make(name).writeAll(octets)
+                try createFile(name).writeAll(octets)
             } catch {
                 throw error.about("\(path)/\(name)")
             }
         }
         written += 1
-        changed.insert(name)
+        changedNames.insert(name)
     }
 
     /// Returns the replacement of a file in the directory, for contents that are written piece by piece. After the last
     /// piece, pass it to ``finish(_:_:)``.
     public func file(_ name: String) -> FileReplacement {
-        FileReplacement(name, path: "\(path)/\(name)", in: current, isDryRun: isDryRun) {
-            [self] () throws(SystemError) in try make(name)
+        FileReplacement(name, path: "\(path)/\(name)", in: oldDirectory, isDryRun: isDryRun) {
+            [self] () throws(SystemError) in try createFile(name)
         }
     }
 
@@ -100,59 +100,59 @@ public final class FolderReplacement {
         try file.finish()
         if file.isChanged {
             written += 1
-            changed.insert(name)
+            changedNames.insert(name)
         } else {
-            kept.append(name)
+            unchangedNames.append(name)
         }
     }
 
     /// True if the new directory differs from the old one.
-    public var isChanged: Bool { written > 0 || kept.count != names.count || current == nil }
+    public var isChanged: Bool { written > 0 || unchangedNames.count != names.count || oldDirectory == nil }
 
     /// Replaces the old directory with the new one. Old files that were neither put nor finished are removed.
     ///
     /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
     public func commit() throws(SystemError) -> Outcome {
-        let removed = names.subtracting(kept).subtracting(changed)
-        let outcome = Outcome(written: written, unchanged: kept.count, removed: removed.count)
+        let removedNames = names.subtracting(unchangedNames).subtracting(changedNames)
+        let outcome = Outcome(written: written, unchanged: unchangedNames.count, removed: removedNames.count)
         guard !isDryRun else { return outcome }
         guard isChanged else {
             AbandonedDrafts.remove(in: parent)
             return outcome
         }
-        let next = try prepare()
-        for name in kept { try keep(name, in: next.directory) }
-        try next.directory.setPermissions(currentStatus?.permissions ?? ProcessMask.permissions(0o777))
-        if written > 0 { try next.directory.synchronizeFileSystem() }
-        guard try parent.status(of: name)?.identity == currentStatus?.identity else {
+        let draft = try prepare()
+        for name in unchangedNames { try linkUnchanged(name, in: draft.directory) }
+        try draft.directory.setPermissions(oldStatus?.permissions ?? ProcessMask.permissions(0o777))
+        if written > 0 { try draft.directory.synchronizeFileSystem() }
+        guard try parent.status(of: name)?.identity == oldStatus?.identity else {
             throw SystemError("rename", path, errno: .wouldBlock)
         }
-        if currentStatus == nil {
-            try publish(next.name)
+        if oldStatus == nil {
+            try publish(draft.name)
         } else {
-            try exchange(next.name)
+            try exchange(draft.name)
         }
-        self.next = nil
+        self.draft = nil
         return outcome
     }
 
     /// Removes the new directory. The old directory stays.
     public func discard() {
-        guard let next else { return }
-        self.next = nil
-        parent.removeDirectory(next.name)
+        guard let draft else { return }
+        self.draft = nil
+        parent.removeDirectory(draft.name)
     }
 
     // MARK: Steps
 
     /// Creates a file in the new directory.
-    private func make(_ name: String) throws(SystemError) -> Descriptor {
+    private func createFile(_ name: String) throws(SystemError) -> Descriptor {
         try prepare().directory.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     }
 
     /// Returns the new directory, and creates it on the first call.
     private func prepare() throws(SystemError) -> (directory: Directory, name: String) {
-        if let next { return next }
+        if let draft { return draft }
         AbandonedDrafts.remove(in: parent)
         for _ in 0..<16 {
             let draftName = DraftName.random(for: name)
@@ -175,24 +175,25 @@ public final class FolderReplacement {
                 parent.removeDirectory(draftName)
                 continue
             }
-            let made = (directory, draftName)
-            next = made
-            return made
+            let newDraft = (directory, draftName)
+            draft = newDraft
+            return newDraft
         }
         throw SystemError("mkdir", path, errno: .wouldBlock)
     }
 
-    private func keep(_ name: String, in next: Directory) throws(SystemError) {
-        guard let current else { return }
+    /// Gives an unchanged file a second name in the new directory.
+    private func linkUnchanged(_ name: String, in newDirectory: Directory) throws(SystemError) {
+        guard let oldDirectory else { return }
         do throws(SystemError) {
-            try current.link(name, to: name, in: next)
+            try oldDirectory.link(name, to: name, in: newDirectory)
         } catch {
             guard [.notPermitted, .tooManyLinks, .notSupportedOnSocket, .improperLink].contains(error.errno) else {
                 throw error.about("\(path)/\(name)")
             }
             // The file system has no hard links, so the file is copied.
-            let octets = try Files.read(current.openRegular(name), "\(path)/\(name)", limit: 1 << 30).octets
-            try next.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(octets)
+            let octets = try Files.read(oldDirectory.openRegular(name), "\(path)/\(name)", limit: 1 << 30).octets
+            try newDirectory.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(octets)
         }
     }
 
@@ -219,20 +220,21 @@ public final class FolderReplacement {
         }
         // The file system cannot exchange names, so for a moment there is no directory with this name. The old
         // directory is locked, so that no process removes it as an abandoned draft.
-        _ = current?.tryLock()
-        let old = DraftName.random(for: name)
-        try parent.rename(name, to: old)
+        _ = oldDirectory?.tryLock()
+        let oldName = DraftName.random(for: name)
+        try parent.rename(name, to: oldName)
         do throws(SystemError) {
             try parent.rename(draftName, to: name)
         } catch {
-            try? parent.rename(old, to: name)
+            try? parent.rename(oldName, to: name)
             throw error
         }
-        parent.removeDirectory(old)
+        parent.removeDirectory(oldName)
     }
 
-    private func holds(_ name: String, _ octets: [UInt8]) -> Bool {
-        guard let file = try? current?.openRegular(name), (try? file.status())?.size == Int64(octets.count) else {
+    /// Returns true if the old directory has a file with this name and these contents.
+    private func hasOldFile(_ name: String, _ octets: [UInt8]) -> Bool {
+        guard let file = try? oldDirectory?.openRegular(name), (try? file.status())?.size == Int64(octets.count) else {
             return false
         }
         return (try? Files.read(file, name, limit: octets.count).octets) == octets
@@ -241,9 +243,9 @@ public final class FolderReplacement {
 
 /// The umask of this process.
 enum ProcessMask {
-    /// Returns `all` without the bits of the umask, which is read from /proc; 022 if it cannot be read. Calling
-    /// umask(2) would change the mask of the other threads for a moment.
-    static func permissions(_ all: UInt32) -> FilePermissions { FilePermissions(rawValue: all & ~bits) }
+    /// Returns `requested` without the bits of the umask. The umask is read from /proc, or assumed to be 022 if it
+    /// cannot be read. Calling umask(2) would change the mask of the other threads for a moment.
+    static func permissions(_ requested: UInt32) -> FilePermissions { FilePermissions(rawValue: requested & ~bits) }
 
     private static var bits: UInt32 {
         guard let text = try? Files.read("/proc/self/status", limit: 1 << 16) else { return 0o022 }

@@ -95,9 +95,10 @@ public struct HTTPRequestReader: Sendable {
     /// yet.
     private static func end(of octets: [UInt8]) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
-        let last = min(octets.count, headLimit + mark.count) - mark.count
-        guard last >= 0 else { return nil }
-        for start in 0...last where octets[start] == mark[0] && octets[start..<start + mark.count].elementsEqual(mark) {
+        let lastStart = min(octets.count, headLimit + mark.count) - mark.count
+        guard lastStart >= 0 else { return nil }
+        for start in 0...lastStart
+        where octets[start] == mark[0] && octets[start..<start + mark.count].elementsEqual(mark) {
             return start + mark.count
         }
         return nil

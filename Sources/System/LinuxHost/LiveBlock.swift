@@ -1,7 +1,7 @@
-/// A block of lines on a terminal that is drawn again and again in the same place.
+/// A block of lines on a terminal that is drawn again and again over its earlier lines.
 public struct LiveBlock: Sendable {
     /// The number of lines that were drawn last.
-    private var drawn = 0
+    private var lineCount = 0
     /// The size of the terminal when the lines were drawn last.
     private var size = Terminal.Size()
 
@@ -13,11 +13,11 @@ public struct LiveBlock: Sendable {
     public mutating func draw(_ lines: [String]) { Terminal.write(frame(lines, on: Terminal.size)) }
 
     /// Returns the text that draws the lines on a terminal of this size.
-    mutating func frame(_ lines: [String], on new: Terminal.Size) -> String {
-        // When the size of a terminal changes, it moves the lines to an unknown place. Then the whole screen is erased.
-        let start = drawn == 0 ? "" : new == size ? "\u{1B}[\(drawn)A" : "\u{1B}[H\u{1B}[2J"
-        let lines = lines.prefix(max(1, new.rows - 1))
-        (drawn, size) = (lines.count, new)
+    mutating func frame(_ lines: [String], on newSize: Terminal.Size) -> String {
+        // When the size of a terminal changes, it moves the lines to an unknown row. Then the whole screen is erased.
+        let start = lineCount == 0 ? "" : newSize == size ? "\u{1B}[\(lineCount)A" : "\u{1B}[H\u{1B}[2J"
+        let lines = lines.prefix(max(1, newSize.rows - 1))
+        (lineCount, size) = (lines.count, newSize)
         return start + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined() + "\u{1B}[J"
     }
 }

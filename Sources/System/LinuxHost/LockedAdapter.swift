@@ -35,13 +35,13 @@ public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
     ///   - address: The address of the controller; all zero if it has none.
     ///   - name: The adapter as the user named it.
     public init(_ address: DeviceAddress, behind socket: Descriptor, at path: String?, named name: String) {
-        let place =
-            if let path { Self.place(ofSocketFile: path) } else { StreamSocket.peer(of: socket).map { "tcp-\($0)" } }
-        key = (place ?? "socket") + "-\(address)"
+        let socketKey =
+            if let path { Self.key(ofSocketFile: path) } else { StreamSocket.peer(of: socket).map { "tcp-\($0)" } }
+        key = (socketKey ?? "socket") + "-\(address)"
         description = name
     }
 
-    private static func place(ofSocketFile path: String) -> String? {
+    private static func key(ofSocketFile path: String) -> String? {
         guard let identity = try? Stat(FilePath(path)).identity else { return nil }
         return "unix-\(String(identity.device.rawValue, radix: 16))-\(String(identity.inode.rawValue, radix: 16))"
     }
@@ -68,8 +68,8 @@ extension StreamSocket {
         case AF_INET6 where octets.count >= 24: address = Array(octets[8..<24])
         default: return nil
         }
-        let mapped: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
-        if address.starts(with: mapped) { address.removeFirst(mapped.count) }
+        let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        if address.starts(with: mappedPrefix) { address.removeFirst(mappedPrefix.count) }
         let isLoopback =
             address.count == 4 ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address.last == 1
         let port = Int(octets[2]) << 8 | Int(octets[3])

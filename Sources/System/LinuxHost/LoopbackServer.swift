@@ -27,7 +27,7 @@ public final class LoopbackServer {
     /// Starts to listen.
     ///
     /// - Parameters:
-    ///   - port: The TCP port; 0 for a free one.
+    ///   - port: The TCP port; 0 for a free port.
     ///   - bodyLimit: The largest size of a request's body in bytes.
     public init(port: UInt16 = 0, bodyLimit: Int) throws(SystemError) {
         (listener, self.port) = try StreamSocket.listen(host: "127.0.0.1", port: port)
@@ -47,16 +47,18 @@ public final class LoopbackServer {
     /// - Parameter reply: Returns the reply to a request that passed all checks. The path of this request does not
     ///   contain the token; it begins with a slash.
     public func run(until stop: SignalDescriptor, _ reply: (HTTPRequest) -> Reply) throws(SystemError) {
-        var end = UInt64.max
+        var shutdownDeadline = UInt64.max
         while true {
             let now = MonotonicClock.nanoseconds()
             connections.removeAll { $0.isFinished || now >= $0.deadline }
-            if now >= end || end < .max && connections.allSatisfy({ !$0.isWriting }) { return }
-            let accepts = end == .max && connections.count < Self.connectionLimit
+            if now >= shutdownDeadline || shutdownDeadline < .max && connections.allSatisfy({ !$0.isWriting }) {
+                return
+            }
+            let accepts = shutdownDeadline == .max && connections.count < Self.connectionLimit
             let interests =
                 [.init(stop.descriptor, .read)] + connections.map(\.interest)
                 + (accepts ? [Poller.Interest(listener, .read)] : [])
-            let deadline = min(end, connections.map(\.deadline).min() ?? .max)
+            let deadline = min(shutdownDeadline, connections.map(\.deadline).min() ?? .max)
             let ready = try Poller.wait(interests, until: deadline)
             if ready[0], stop.take() != nil { return }
             for (connection, isReady) in zip(connections, ready.dropFirst()) where isReady {
@@ -68,7 +70,7 @@ public final class LoopbackServer {
                     case .answer(let answer): connection.send(answer)
                     case .last(let answer):
                         connection.send(answer)
-                        end = MonotonicClock.nanoseconds() + Self.shutdownTimeout
+                        shutdownDeadline = MonotonicClock.nanoseconds() + Self.shutdownTimeout
                     }
                 }
             }
@@ -85,7 +87,7 @@ public final class LoopbackServer {
             return HTTPAnswer(403, "open \(address.dropLast(token.utf8.count + 1)) with the token that pharos printed")
         }
         if let origin = request[field: "origin"], !hosts.contains(where: { origin.lowercased() == "http://\($0)" }) {
-            return HTTPAnswer(403, "this address is for its own page only")
+            return HTTPAnswer(403, "only the page at this address may send requests to it")
         }
         guard Self.isEqual(request.target.prefix(token.utf8.count + 2), "/\(token)/") else {
             return HTTPAnswer(403, "the token is wrong: open the address that pharos printed")
@@ -111,7 +113,7 @@ extension LoopbackServer {
         private let stream: Descriptor
         private var reader: HTTPRequestReader
         private var output: [UInt8] = []
-        private var written = 0
+        private var writtenCount = 0
         private var phase = Phase.reading
         /// The time in nanoseconds at which the connection is closed.
         private(set) var deadline: UInt64
@@ -126,7 +128,7 @@ extension LoopbackServer {
         }
 
         /// The largest number of bytes in one read or write.
-        private static let piece = 1 << 18
+        private static let pieceSize = 1 << 18
         /// The longest time in the phase `draining`: 5 s in nanoseconds.
         private static let drainLimit: UInt64 = 5_000_000_000
 
@@ -152,11 +154,12 @@ extension LoopbackServer {
             do throws(SystemError) {
                 switch phase {
                 case .writing:
-                    written += try stream.write(Array(output[written..<min(output.count, written + Self.piece)]))
+                    let end = min(output.count, writtenCount + Self.pieceSize)
+                    writtenCount += try stream.write(Array(output[writtenCount..<end]))
                     deadline = MonotonicClock.nanoseconds() + idleLimit
-                    if written == output.count { endWriting() }
+                    if writtenCount == output.count { endWriting() }
                 case .reading, .draining:
-                    let octets = try stream.read(upTo: Self.piece)
+                    let octets = try stream.read(upTo: Self.pieceSize)
                     if octets.isEmpty {
                         phase = .finished
                     } else if phase == .reading {

@@ -15,11 +15,11 @@ internal import Glibc
 public final class OrderedWork<Piece: Sendable>: Sendable {
     private struct State {
         /// The number of the next piece that a thread computes.
-        var upcoming = 0
+        var nextToCompute = 0
         /// The number of the next piece to be returned.
-        var taken = 0
+        var nextToReturn = 0
         /// The pieces that were computed and not returned yet, by their numbers.
-        var made: [Int: Piece] = [:]
+        var finishedPieces: [Int: Piece] = [:]
         var isStopped = false
     }
 
@@ -33,7 +33,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     }
 
     private let state = Monitor(State())
-    private let pieces: Int
+    private let pieceCount: Int
 
     /// Starts the threads.
     ///
@@ -46,11 +46,11 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     public init(
         pieces: Int, window: Int, threads: Int? = nil, make: @escaping @Sendable (Int) -> Piece
     ) throws(SystemError) {
-        self.pieces = pieces
+        pieceCount = pieces
         let state = state
-        let ahead = max(1, window)
+        let windowSize = max(1, window)
         for _ in 0..<max(1, min(threads ?? Processors.count, pieces)) {
-            try BackgroundThread.start { Self.work(state, pieces, ahead, make) }
+            try BackgroundThread.start { Self.work(state, pieces, windowSize, make) }
         }
     }
 
@@ -59,15 +59,15 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     private static func work(_ state: Monitor<State>, _ pieces: Int, _ window: Int, _ make: (Int) -> Piece) {
         while true {
             // The outer nil lets the thread wait. The inner nil means that there is no piece left to compute.
-            let turn: Int?? = state.wait { state in
-                if state.isStopped || state.upcoming >= pieces { return .some(nil) }
-                guard state.upcoming - state.taken < window else { return nil }
-                state.upcoming += 1
-                return state.upcoming - 1
+            let nextNumber: Int?? = state.wait { state in
+                if state.isStopped || state.nextToCompute >= pieces { return .some(nil) }
+                guard state.nextToCompute - state.nextToReturn < window else { return nil }
+                state.nextToCompute += 1
+                return state.nextToCompute - 1
             }
-            guard let number = turn ?? nil else { return }
+            guard let number = nextNumber ?? nil else { return }
             let piece = make(number)
-            state.change { $0.made[number] = piece }
+            state.change { $0.finishedPieces[number] = piece }
         }
     }
 
@@ -81,10 +81,10 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     public func next(milliseconds: Int) -> Outcome { next(within: milliseconds) }
 
     private func next(within milliseconds: Int?) -> Outcome {
-        state.wait(milliseconds: milliseconds) { [pieces] state in
-            if state.isStopped || state.taken >= pieces { return .over }
-            guard let piece = state.made.removeValue(forKey: state.taken) else { return nil }
-            state.taken += 1
+        state.wait(milliseconds: milliseconds) { [pieceCount] state in
+            if state.isStopped || state.nextToReturn >= pieceCount { return .over }
+            guard let piece = state.finishedPieces.removeValue(forKey: state.nextToReturn) else { return nil }
+            state.nextToReturn += 1
             return .piece(piece)
         } ?? .late
     }
@@ -137,7 +137,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         return body(&state)
     }
 
-    /// Waits until `find` returns a result for the value, which it may change.
+    /// Waits until `find` returns a result for the value. `find` may change the value.
     ///
     /// - Parameter milliseconds: The longest time to wait; `nil` for no limit.
     /// - Returns: The result of `find`; `nil` if the time is over.

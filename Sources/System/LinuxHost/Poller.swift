@@ -38,8 +38,8 @@ public enum Poller {
         return (0..<list.count).map { list.isReady($0) }
     }
 
-    /// Waits until one of `interests` is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds. Never
-    /// returns before either.
+    /// Waits until one of `interests` is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds, and
+    /// never returns earlier.
     ///
     /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], until deadline: UInt64) throws(SystemError) -> [Bool] {
@@ -65,34 +65,34 @@ public struct PollList {
     /// The number of descriptors.
     public var count: Int { list.count }
 
-    /// Waits until one of the descriptors is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds.
-    /// Never returns before either. A descriptor with an error or a hang-up counts as ready.
+    /// Waits until one of the descriptors is ready, or until ``MonotonicClock`` reaches `deadline` in nanoseconds, and
+    /// never returns earlier. A descriptor with an error or a hang-up counts as ready.
     public mutating func wait(until deadline: UInt64) throws(SystemError) {
         let now = MonotonicClock.nanoseconds()
-        let left = deadline > now ? deadline - now : 0
-        let isLong = left > UInt64(Int32.max) * 1_000_000
-        try wait(milliseconds: isLong ? Int32.max : Int32((left + 999_999) / 1_000_000))
+        let remaining = deadline > now ? deadline - now : 0
+        let isLong = remaining > UInt64(Int32.max) * 1_000_000
+        try wait(milliseconds: isLong ? Int32.max : Int32((remaining + 999_999) / 1_000_000))
     }
 
     mutating func wait(milliseconds: Int32) throws(SystemError) {
         try retryingInterrupts("poll") { unsafe poll(&list, nfds_t(list.count), milliseconds) }
     }
 
-    /// Returns whether the descriptor at `position` of the list was ready at the end of the last wait.
-    public func isReady(_ position: Int) -> Bool { list[position].revents != 0 }
+    /// Returns whether the descriptor at `index` in the list was ready at the end of the last wait.
+    public func isReady(_ index: Int) -> Bool { list[index].revents != 0 }
 }
 
 /// Receives signals through a descriptor that can be polled (signalfd(2)), instead of a signal handler.
 public final class SignalDescriptor: Sendable {
     /// The descriptor to poll for reading. When it is readable, call ``take()``.
     public let descriptor: Descriptor
-    private let firstTaken = Mutex<UInt64?>(nil)
-    /// True if ``firstTaken`` has a value.
+    private let firstTakenAt = Mutex<UInt64?>(nil)
+    /// True if ``firstTakenAt`` has a value.
     private let isTaken = Atomic(false)
 
     /// The time of the first signal that ``take()`` returned, in nanoseconds of ``MonotonicClock``; `nil` if there was
     /// none. It does not change afterwards, so that all parts of the program see that the program should end.
-    public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTaken.withLock { $0 } : nil }
+    public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTakenAt.withLock { $0 } : nil }
 
     /// Blocks `signals` in this thread and in the threads that it starts afterwards, and receives the signals through
     /// this object.
@@ -114,7 +114,7 @@ public final class SignalDescriptor: Sendable {
         ending + (isIgnored(SIGHUP) ? [] : [SIGHUP])
     }
 
-    /// The signals that end a service: SIGINT, SIGTERM and SIGQUIT. SIGHUP makes it reload.
+    /// The signals that end a service: SIGINT, SIGTERM and SIGQUIT. SIGHUP makes a service reload its configuration.
     public static let ending = [SIGINT, SIGTERM, SIGQUIT]
     /// SIGHUP.
     public static let hangUp = SIGHUP
@@ -132,7 +132,7 @@ public final class SignalDescriptor: Sendable {
             return nil
         }
         let now = MonotonicClock.nanoseconds()
-        firstTaken.withLock { $0 = $0 ?? now }
+        firstTakenAt.withLock { $0 = $0 ?? now }
         isTaken.store(true, ordering: .releasing)
         // The first field is ssi_signo, little-endian on both supported architectures.
         return Int32(octets[0])
@@ -141,11 +141,11 @@ public final class SignalDescriptor: Sendable {
     /// Runs `body` with the default actions of the signals that end a command, so that Ctrl-C ends a program that waits
     /// for the user's answer.
     public static func withDefaultActions<Result>(_ body: () -> Result) -> Result {
-        var (set, blocked) = (sigset_t(), sigset_t())
+        var (set, previousMask) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&set)
         for signal in termination { unsafe sigaddset(&set, signal) }
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
-        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, &previousMask)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil) }
         return body()
     }
 

@@ -70,7 +70,7 @@ extension Privileges {
         let mask = needed.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue) }
         var sets = pharos_capability_sets()
         try retryingInterrupts("capget") { unsafe pharos_capget(&sets) }
-        if sets.effective >> UInt64(setsCapabilities) & 1 == 1 { try bound(to: mask) }
+        if sets.effective >> UInt64(setsCapabilities) & 1 == 1 { try reduceBoundingSet(to: mask) }
         try retryingInterrupts("prctl") { pharos_clear_ambient() }
         sets.permitted &= mask
         sets.effective &= sets.permitted
@@ -82,12 +82,12 @@ extension Privileges {
     /// systemd sets their bounding set.
     private static let setsCapabilities = 8
 
-    private static func bound(to mask: UInt64) throws(SystemError) {
+    private static func reduceBoundingSet(to mask: UInt64) throws(SystemError) {
         // An error means that the kernel has no capability with this number or a higher number.
         for capability in 0..<Int32(64) {
-            let isThere = pharos_is_bounded(capability)
-            if isThere < 0 { return }
-            guard isThere == 1, mask >> UInt64(capability) & 1 == 0 else { continue }
+            let isInSet = pharos_is_bounded(capability)
+            if isInSet < 0 { return }
+            guard isInSet == 1, mask >> UInt64(capability) & 1 == 0 else { continue }
             try retryingInterrupts("prctl") { pharos_drop_bounded(capability) }
         }
     }

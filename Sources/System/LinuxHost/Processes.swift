@@ -50,14 +50,15 @@ public final class ChildProcess {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var (none, usual) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&none)
-        unsafe sigemptyset(&usual)
-        unsafe sigaddset(&usual, SIGPIPE)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-        let group = isGroup ? POSIX_SPAWN_SETPGROUP : 0
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
+        var (blockedSignals, defaultSignals) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&blockedSignals)
+        unsafe sigemptyset(&defaultSignals)
+        unsafe sigaddset(&defaultSignals, SIGPIPE)
+        unsafe posix_spawnattr_setsigmask(&attributes, &blockedSignals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaultSignals)
+        let groupFlag = isGroup ? POSIX_SPAWN_SETPGROUP : 0
+        unsafe posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | groupFlag))
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }
         var id: pid_t = 0
@@ -80,7 +81,7 @@ public final class ChildProcess {
     ///   unknown because this program was started with SIGCHLD ignored.
     public func wait(until deadline: UInt64) -> Int32 {
         while MonotonicClock.nanoseconds() < deadline {
-            if let code = ended(WNOHANG) { return code }
+            if let code = readExitCode(WNOHANG) { return code }
             _ = try? Poller.wait([], milliseconds: 2)
         }
         return end()
@@ -91,11 +92,11 @@ public final class ChildProcess {
     public func end() -> Int32 {
         guard !isOver else { return 0 }
         _ = kill(isGroup ? -id : id, SIGKILL)
-        return ended(0) ?? 0
+        return readExitCode(0) ?? 0
     }
 
     /// Returns the exit code; `nil` while the program runs.
-    private func ended(_ options: Int32) -> Int32? {
+    private func readExitCode(_ options: Int32) -> Int32? {
         var status: Int32 = 0
         let result = try? retryingInterrupts("waitpid") { unsafe waitpid(id, &status, options) }
         if result == 0 { return nil }
@@ -106,7 +107,7 @@ public final class ChildProcess {
     }
 
     /// Returns the exit code as ``wait(until:)`` does; `nil` while the program runs.
-    public func code() -> Int32? { isOver ? 0 : ended(WNOHANG) }
+    public func code() -> Int32? { isOver ? 0 : readExitCode(WNOHANG) }
 
     /// The environment of this program.
     private static var inherited: [UnsafeMutablePointer<CChar>?] {
@@ -143,6 +144,7 @@ public enum ProcessPool {
     }
 
     private struct Running {
+        /// The index of the program in the list of jobs.
         let index: Int
         let process: ChildProcess
         let deadline: UInt64
@@ -167,17 +169,17 @@ public enum ProcessPool {
     ) throws(SystemError) -> [Answer] {
         var answers = [Answer](repeating: .late, count: jobs.count)
         var running: [Running] = []
-        var next = 0
-        while next < jobs.count || !running.isEmpty {
-            while next < jobs.count, running.count < max(1, parallel) {
+        var nextJob = 0
+        while nextJob < jobs.count || !running.isEmpty {
+            while nextJob < jobs.count, running.count < max(1, parallel) {
                 do throws(SystemError) {
                     let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, timeoutSeconds)) * 1_000_000_000
-                    running.append(
-                        Running(index: next, process: try ChildProcess(jobs[next], input: input), deadline: deadline))
+                    let process = try ChildProcess(jobs[nextJob], input: input)
+                    running.append(Running(index: nextJob, process: process, deadline: deadline))
                 } catch {
-                    answers[next] = .notStarted(error)
+                    answers[nextJob] = .notStarted(error)
                 }
-                next += 1
+                nextJob += 1
             }
             guard let deadline = running.map(\.deadline).min() else { continue }
             var interests: [Poller.Interest] = []
@@ -187,23 +189,23 @@ public enum ProcessPool {
             }
             var ready = try Poller.wait(interests, until: deadline)[...]
             let now = MonotonicClock.nanoseconds()
-            for place in running.indices.reversed() {
-                // The interests are in the order of the jobs, and the loop runs backwards, so they are removed from the
-                // end.
-                if running[place].errorsIsOpen, ready.popLast() == true {
-                    running[place].errorsIsOpen = try read(running[place].process.errors, &running[place].errors)
+            for index in running.indices.reversed() {
+                // The results of the wait are in the order of the jobs, and this loop runs backwards, so it takes them
+                // from the end.
+                if running[index].errorsIsOpen, ready.popLast() == true {
+                    running[index].errorsIsOpen = try read(running[index].process.errors, &running[index].errors)
                 }
-                if running[place].outputIsOpen, ready.popLast() == true {
-                    running[place].outputIsOpen = try read(running[place].process.output, &running[place].output)
+                if running[index].outputIsOpen, ready.popLast() == true {
+                    running[index].outputIsOpen = try read(running[index].process.output, &running[index].output)
                 }
-                let job = running[place]
+                let job = running[index]
                 if !job.outputIsOpen, !job.errorsIsOpen {
                     let code = job.process.wait(until: job.deadline)
                     answers[job.index] = .ended(output: job.output, errors: job.errors, code: code)
-                    running.remove(at: place)
+                    running.remove(at: index)
                 } else if now >= job.deadline || job.output.count + job.errors.count > outputLimit {
                     job.process.end()
-                    running.remove(at: place)
+                    running.remove(at: index)
                 }
             }
         }
@@ -214,9 +216,9 @@ public enum ProcessPool {
     ///
     /// - Returns: False at the end of the stream.
     private static func read(_ descriptor: Descriptor, _ octets: inout [UInt8]) throws(SystemError) -> Bool {
-        let part = try descriptor.read(upTo: 1 << 16)
-        octets += part
-        return !part.isEmpty
+        let piece = try descriptor.read(upTo: 1 << 16)
+        octets += piece
+        return !piece.isEmpty
     }
 }
 
@@ -236,7 +238,7 @@ public struct ProcessIdentity: Hashable, Sendable {
     /// This process.
     public static let current = ProcessIdentity(id: getpid(), startTicks: startTicks(of: getpid()))
 
-    /// True if the process is running. A zombie is not.
+    /// True if the process is running. A process that has ended but was not waited for (a zombie) is not running.
     public var isRunning: Bool {
         guard id > 0 else { return false }
         guard let fields = Self.fields(of: id) else {
@@ -244,8 +246,8 @@ public struct ProcessIdentity: Hashable, Sendable {
             return kill(id, 0) == 0 || errno == EPERM
         }
         if fields.first == "Z" || fields.first == "X" { return false }
-        guard let startTicks, fields.count > 19, let started = UInt64(fields[19]) else { return true }
-        return started == startTicks
+        guard let startTicks, fields.count > 19, let currentTicks = UInt64(fields[19]) else { return true }
+        return currentTicks == startTicks
     }
 
     private static func startTicks(of id: Int32) -> UInt64? {

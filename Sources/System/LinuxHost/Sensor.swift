@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// A sensor of this machine, whose reading is in a file: of the kernel in /sys, or of a user or a command.
+/// A sensor of this machine. Its reading is in a file: a file of the kernel in /sys, or a file of a user or a command.
 public struct Sensor: Hashable, Sendable {
     public let name: SensorName
     public let quantity: SensorQuantity
@@ -19,11 +19,12 @@ public struct Sensor: Hashable, Sendable {
         case decimal(thousandths: Int)
     }
 
-    init(_ name: SensorName, _ quantity: SensorQuantity, file: String, unitsPerOurs: Int = 1) {
+    /// Creates a sensor whose file contains a whole number, which is `divisor` times the reading.
+    init(_ name: SensorName, _ quantity: SensorQuantity, file: String, divisor: Int = 1) {
         self.name = name
         self.quantity = quantity
         self.file = file
-        conversion = .divided(by: max(1, unitsPerOurs))
+        conversion = .divided(by: max(1, divisor))
     }
 
     /// Creates a sensor for a channel of an industrial I/O device whose file contains the raw value of its converter.
@@ -52,7 +53,9 @@ public struct Sensor: Hashable, Sendable {
         }
         if name.source == .command {
             let now = Int(WallClock.microseconds() / 1_000_000)
-            guard let changed = Files.modificationTime(file), now - changed < Self.commandLifetime else { return nil }
+            guard let changedAt = Files.modificationTime(file), now - changedAt < Self.commandLifetime else {
+                return nil
+            }
         }
         // A hardware monitor has a second file that shows whether the sensor is broken or not connected.
         if name.source == .hwmon, Files.firstLine(file.replacingSuffix("_input", "_fault")) == "1" { return nil }
@@ -179,8 +182,8 @@ public struct SensorReader: Hashable, Sendable {
         isReportedMissing = true
         guard let name, hasRead else {
             let isDecimal = name.map { $0.source == .file || $0.source == .command } ?? false
-            let found = isDecimal ? sensor.flatMap { Files.firstLine($0.file) } : nil
-            return .missing(choice, quantity, found: found)
+            let foundText = isDecimal ? sensor.flatMap { Files.firstLine($0.file) } : nil
+            return .missing(choice, quantity, found: foundText)
         }
         return .lost(name)
     }
@@ -203,8 +206,8 @@ extension SensorReader.Event: CustomStringConvertible {
     /// Returns the text that was read and the expected form, as part of a sentence; empty if nothing was read.
     private static func reason(_ found: String?, _ name: SensorName, _ quantity: SensorQuantity) -> String {
         guard let found else { return "" }
-        let place = name.source == .file ? "the file contains" : "the command printed"
-        var sentence = ": \(place) \(TerminalText.quoted(found, to: 20)), and \(quantity.decimalForm) is expected"
+        let subject = name.source == .file ? "the file contains" : "the command printed"
+        var sentence = ": \(subject) \(TerminalText.quoted(found, to: 20)), and \(quantity.decimalForm) is expected"
         if found.contains(",") {
             sentence += ", with a point instead of the comma"
         } else if quantity == .temperature, let number = DecimalText.thousandths(found), number >= 1_000_000 {

@@ -33,7 +33,7 @@ public enum SensorQuantity: Hashable, Sendable {
 
     /// The possible forms of a sensor's name, for messages.
     var forms: String {
-        let own =
+        let kernelForms =
             switch self {
             case .temperature: "thermal:TYPE, hwmon:NAME:tempN, iio:NAME, w1:ID, "
             case .voltage: "power:NAME, hwmon:NAME:inN, "
@@ -42,7 +42,7 @@ public enum SensorQuantity: Hashable, Sendable {
             case .pressure, .illuminance: "iio:NAME, "
             case .number: ""
             }
-        return own + "file:PATH, command:NAME"
+        return kernelForms + "file:PATH, command:NAME"
     }
 
     var word: String {
@@ -68,9 +68,9 @@ public enum SensorQuantity: Hashable, Sendable {
 /// |---|---|
 /// | `thermal:cpu-thermal` | a thermal zone by its type |
 /// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | a hardware monitor's input by its file or its label |
-/// | `hwmon:cpu_thermal` | its first input |
+/// | `hwmon:cpu_thermal` | a hardware monitor's first input |
 /// | `iio:bme280`, `iio:bme280:temp` | an industrial I/O device's temperature |
-/// | `iio:bme280` | its humidity, pressure or illuminance as well |
+/// | `iio:bme280` | an industrial I/O device's humidity, pressure or illuminance |
 /// | `power:BAT0` | a battery's voltage or charge |
 /// | `w1:28-0316a2795b1f` | a 1-wire thermometer |
 /// | `file:/run/co2` | the number in the first line of a file: °C, V, %, hPa, lx, or the unit of the value |
@@ -109,16 +109,16 @@ public struct SensorName: Hashable, Sendable {
         guard parts.count == 2, let source = Source(rawValue: String(parts[0])), !parts[1].isEmpty,
             source.measures(quantity)
         else { throw SensorNameError(text: text, quantity: quantity) }
-        let isPlace = source == .file ? parts[1].hasPrefix("/") : source != .command || !parts[1].contains("/")
-        guard isPlace else { throw SensorNameError(text: text, quantity: quantity) }
-        let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let isValid = source == .file ? parts[1].hasPrefix("/") : source != .command || !parts[1].contains("/")
+        guard isValid else { throw SensorNameError(text: text, quantity: quantity) }
+        let names = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         // Only hwmon and iio have channels. The name of a thermal zone or a battery may contain a colon.
-        guard source == .hwmon || source == .iio, rest.count == 2 else {
+        guard source == .hwmon || source == .iio, names.count == 2 else {
             self.init(source, String(parts[1]))
             return
         }
-        guard !rest[0].isEmpty, !rest[1].isEmpty else { throw SensorNameError(text: text, quantity: quantity) }
-        self.init(source, String(rest[0]), String(rest[1]))
+        guard !names[0].isEmpty, !names[1].isEmpty else { throw SensorNameError(text: text, quantity: quantity) }
+        self.init(source, String(names[0]), String(names[1]))
     }
 }
 

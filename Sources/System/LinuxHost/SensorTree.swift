@@ -46,8 +46,8 @@ public struct SensorTree: Hashable, Sendable {
     public func best(_ quantity: SensorQuantity) -> Sensor? {
         let ranked = sensors(of: quantity).compactMap { sensor in rank(of: sensor).map { (rank: $0, sensor: sensor) } }
         // The offset as a second key keeps the order of sensors with the same rank.
-        let order = ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
-        return order.first { $0.element.sensor.read() != nil }?.element.sensor
+        let bestFirst = ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+        return bestFirst.first { $0.element.sensor.read() != nil }?.element.sensor
     }
 
     /// Returns a sentence if this machine does not have the chosen sensor, with the names of the sensors that it has;
@@ -99,8 +99,8 @@ extension SensorTree {
                 let channel = String(file.dropFirst(3).dropLast(4))
                 // Channels of the same kind may share the files that convert the raw value.
                 func attribute(_ what: String) -> String {
-                    let own = "\(directory)/in_\(channel)_\(what)"
-                    return Files.exists(own) ? own : "\(directory)/in_\(kind)_\(what)"
+                    let ownFile = "\(directory)/in_\(channel)_\(what)"
+                    return Files.exists(ownFile) ? ownFile : "\(directory)/in_\(kind)_\(what)"
                 }
                 return Sensor(
                     SensorName(.iio, name, channel), quantity, raw: directory + "/" + file, offset: attribute("offset"),
@@ -129,18 +129,18 @@ extension SensorTree {
             return Sensor(
                 SensorName(.power, name), quantity,
                 file: directory + (quantity == .charge ? "/capacity" : "/voltage_now"),
-                unitsPerOurs: quantity == .charge ? 1 : 1000)
+                divisor: quantity == .charge ? 1 : 1000)
         }
     }
 
     /// Returns the device directories in the order of their numbers, each with the device's name. A device with an
     /// empty name, or with the name of an earlier device, gets the name of its directory.
     private func devices(_ folder: String, prefix: String, nameFile: String) -> [(String, String)] {
-        var seen: Set<String> = []
+        var usedNames: Set<String> = []
         return numbered(Files.names(in: "\(root)/\(folder)"), prefix: prefix, suffix: "").map { entry in
             let directory = "\(root)/\(folder)/\(entry)"
             let name = Files.firstLine("\(directory)/\(nameFile)") ?? ""
-            return (directory, !name.isEmpty && seen.insert(name).inserted ? name : entry)
+            return (directory, !name.isEmpty && usedNames.insert(name).inserted ? name : entry)
         }
     }
 

@@ -13,7 +13,7 @@ public final class ServiceNotifier {
         case ready
         /// A text that `systemctl status` shows.
         case status(String)
-        /// A sign of life. The time between two of them must be shorter than ``ServiceNotifier/watchdogMicroseconds``.
+        /// A sign of life. The time between two signs must be shorter than ``ServiceNotifier/watchdogMicroseconds``.
         case watchdog
         /// The service has been loading a new configuration since this moment of ``MonotonicClock``, in nanoseconds.
         case reloading(since: UInt64)
@@ -41,8 +41,8 @@ public final class ServiceNotifier {
     private static let backlogLimit = 64
     /// The longest time that a program should wait at its end to send the waiting messages, in milliseconds.
     public static let finalFlushMilliseconds = 100
-    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if it
-    /// does not watch the process. Send a sign of life after half of this time.
+    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if the
+    /// service manager does not watch the process. Send a sign of life after half of this time.
     public let watchdogMicroseconds: UInt64?
 
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Without NOTIFY_SOCKET nothing is sent.
@@ -50,9 +50,10 @@ public final class ServiceNotifier {
     /// - Throws: EAFNOSUPPORT if NOTIFY_SOCKET is neither an absolute path nor an abstract name after `@`.
     public init(environment: (String) -> String? = Terminal.environment) throws(SystemError) {
         name = environment("NOTIFY_SOCKET") ?? ""
-        let isOurs = environment("WATCHDOG_PID").map { Int32($0) == getpid() } ?? true
+        let isForThisProcess = environment("WATCHDOG_PID").map { Int32($0) == getpid() } ?? true
         let period = environment("WATCHDOG_USEC").flatMap { UInt64($0) }
-        watchdogMicroseconds = isOurs && !name.isEmpty ? period.flatMap { $0 > 0 && $0 < .max ? $0 : nil } : nil
+        watchdogMicroseconds =
+            isForThisProcess && !name.isEmpty ? period.flatMap { $0 > 0 && $0 < .max ? $0 : nil } : nil
         guard !name.isEmpty else {
             socket = nil
             address = []

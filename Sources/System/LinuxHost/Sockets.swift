@@ -12,7 +12,7 @@ public enum StreamSocket {
         host: String, port: UInt16, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
         let subject = "\(host):\(port)"
-        var last = SystemError("connect", subject, errno: .noSuchFileOrDirectory)
+        var lastError = SystemError("connect", subject, errno: .noSuchFileOrDirectory)
         for address in try NameLookup(host: host, port: port, isPassive: false).addresses(interruption: interruption) {
             do throws(SystemError) {
                 let socket = try open(address.family)
@@ -21,10 +21,10 @@ public enum StreamSocket {
                 return socket
             } catch {
                 if error.errno == .interrupted { throw error }
-                last = error
+                lastError = error
             }
         }
-        throw last
+        throw lastError
     }
 
     /// Connects to the unix socket at `path`.
@@ -252,9 +252,9 @@ struct NameLookup: Sendable {
     ///   `interruption`.
     func addresses(interruption: SignalDescriptor? = nil) throws(SystemError) -> [Address] {
         // A host that is a numeric address needs no name server, so no thread is started.
-        if let found = ask(AI_NUMERICHOST) { return found }
-        guard let interruption else { return try found(ask(0)) }
-        return try found(Self.answer(unless: interruption) { ask(0) })
+        if let addresses = lookUp(AI_NUMERICHOST) { return addresses }
+        guard let interruption else { return try orNotFound(lookUp(0)) }
+        return try orNotFound(Self.answer(unless: interruption) { lookUp(0) })
     }
 
     /// Runs `lookup` on its own thread, and returns its result.
@@ -267,24 +267,25 @@ struct NameLookup: Sendable {
             let addresses = Mutex<[Address]?>(nil)
         }
         let answer = Answer()
-        let (end, theirs) = try StreamSocket.pair()
+        let (readEnd, writeEnd) = try StreamSocket.pair()
         try BackgroundThread.start {
-            let found = lookup()
-            answer.addresses.withLock { $0 = found }
-            // The other end is kept open until the byte is written; otherwise the process would get SIGPIPE.
-            withExtendedLifetime(end) { _ = try? theirs.write([0]) }
+            let addresses = lookup()
+            answer.addresses.withLock { $0 = addresses }
+            // The read end is kept open until the byte is written; otherwise the process would get SIGPIPE.
+            withExtendedLifetime(readEnd) { _ = try? writeEnd.write([0]) }
         }
-        let ready = try Poller.wait([.init(end, .read), .init(interruption.descriptor, .read)], milliseconds: -1)
+        let ready = try Poller.wait([.init(readEnd, .read), .init(interruption.descriptor, .read)], milliseconds: -1)
         guard ready[0] else { throw SystemError("getaddrinfo", errno: .interrupted) }
         return answer.addresses.withLock { $0 }
     }
 
-    private func found(_ addresses: [Address]?) throws(SystemError) -> [Address] {
+    /// Returns the addresses, or throws ENOENT if there are none.
+    private func orNotFound(_ addresses: [Address]?) throws(SystemError) -> [Address] {
         guard let addresses else { throw SystemError("getaddrinfo", "\(host):\(port)", errno: .noSuchFileOrDirectory) }
         return addresses
     }
 
-    private func ask(_ flags: Int32) -> [Address]? {
+    private func lookUp(_ flags: Int32) -> [Address]? {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = flags | (isPassive ? AI_PASSIVE : 0)
@@ -292,12 +293,12 @@ struct NameLookup: Sendable {
         guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else { return nil }
         defer { unsafe freeaddrinfo(list) }
         var result: [Address] = []
-        var next = unsafe list
-        while let entry = unsafe next {
+        var nextEntry = unsafe list
+        while let entry = unsafe nextEntry {
             let raw = unsafe UnsafeRawBufferPointer(
                 start: entry.pointee.ai_addr, count: Int(entry.pointee.ai_addrlen))
             result.append(Address(family: unsafe entry.pointee.ai_family, octets: unsafe Array(raw)))
-            unsafe next = entry.pointee.ai_next
+            unsafe nextEntry = entry.pointee.ai_next
         }
         return result
     }

@@ -45,11 +45,11 @@ public enum Terminal {
 
     private static func size(of stream: CInt) -> Size {
         var size = winsize()
-        var found = Size()
-        guard unsafe ioctl(stream, UInt(TIOCGWINSZ), &size) == 0 else { return found }
-        if size.ws_col > 0 { found.columns = Int(size.ws_col) }
-        if size.ws_row > 0 { found.rows = Int(size.ws_row) }
-        return found
+        var result = Size()
+        guard unsafe ioctl(stream, UInt(TIOCGWINSZ), &size) == 0 else { return result }
+        if size.ws_col > 0 { result.columns = Int(size.ws_col) }
+        if size.ws_row > 0 { result.rows = Int(size.ws_row) }
+        return result
     }
 
     /// The number of rows of the terminal on standard output; 24 if it is not known.

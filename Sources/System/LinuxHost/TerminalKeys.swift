@@ -5,15 +5,17 @@ internal import Glibc
 /// Keys such as Ctrl-C still send their signals. ``end()`` restores the settings of the terminal.
 public final class TerminalKeys {
     /// The settings of the terminal before the first change.
-    private var before: termios
+    private var originalSettings: termios
     private var isOver = false
 
     /// Starts to read single keys; `nil` if standard input is not a terminal, or if this program runs in the
     /// background.
     public init?() {
-        before = termios()
-        guard tcgetpgrp(STDIN_FILENO) == getpgrp(), unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
-        var settings = before
+        originalSettings = termios()
+        guard tcgetpgrp(STDIN_FILENO) == getpgrp(), unsafe tcgetattr(STDIN_FILENO, &originalSettings) == 0 else {
+            return nil
+        }
+        var settings = originalSettings
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         guard unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0 else { return nil }
     }
@@ -32,6 +34,6 @@ public final class TerminalKeys {
     public func end() {
         guard !isOver else { return }
         isOver = true
-        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &before)
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &originalSettings)
     }
 }

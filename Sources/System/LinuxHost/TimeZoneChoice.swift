@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Glibc
 
 /// Writes and reads times of day in the time zone of this machine, or in UTC.
@@ -22,18 +23,19 @@ public enum TimeZoneChoice: Hashable, Sendable {
     }
 
     /// Returns the time in seconds since 1970; `nil` if there is no such day.
-    private func seconds(_ wanted: Fields) -> Int? {
+    private func seconds(_ requested: Fields) -> Int? {
         var fields = unsafe tm()
-        unsafe fields.tm_year = Int32(wanted.year - 1900)
-        unsafe fields.tm_mon = Int32(wanted.month - 1)
-        unsafe fields.tm_mday = Int32(wanted.day)
-        unsafe fields.tm_hour = Int32(wanted.hour)
-        unsafe fields.tm_min = Int32(wanted.minute)
-        unsafe fields.tm_sec = Int32(wanted.second)
+        unsafe fields.tm_year = Int32(requested.year - 1900)
+        unsafe fields.tm_mon = Int32(requested.month - 1)
+        unsafe fields.tm_mday = Int32(requested.day)
+        unsafe fields.tm_hour = Int32(requested.hour)
+        unsafe fields.tm_min = Int32(requested.minute)
+        unsafe fields.tm_sec = Int32(requested.second)
         unsafe fields.tm_isdst = -1
         let time = unsafe self == .local ? mktime(&fields) : timegm(&fields)
         // mktime turns a day such as 31 April into a day of the next month.
-        return unsafe Int(fields.tm_mday) == wanted.day && Int(fields.tm_mon) + 1 == wanted.month ? Int(time) : nil
+        let isRequestedDay = unsafe Int(fields.tm_mday) == requested.day && Int(fields.tm_mon) + 1 == requested.month
+        return isRequestedDay ? Int(time) : nil
     }
 
     // MARK: Writing
@@ -52,16 +54,16 @@ public enum TimeZoneChoice: Hashable, Sendable {
 
     private func date(_ secondsSince1970: Int) -> String {
         let fields = fields(secondsSince1970)
-        return "\(fields.year)-\(Self.padded(fields.month))-\(Self.padded(fields.day))"
+        return "\(fields.year)-\(Self.twoDigits(fields.month))-\(Self.twoDigits(fields.day))"
     }
 
     private func clock(_ secondsSince1970: Int, hasSeconds: Bool) -> String {
         let fields = fields(secondsSince1970)
-        let minutes = "\(Self.padded(fields.hour)):\(Self.padded(fields.minute))"
-        return hasSeconds ? "\(minutes):\(Self.padded(fields.second))" : minutes
+        let minutes = "\(Self.twoDigits(fields.hour)):\(Self.twoDigits(fields.minute))"
+        return hasSeconds ? "\(minutes):\(Self.twoDigits(fields.second))" : minutes
     }
 
-    private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    private static func twoDigits(_ value: Int) -> String { NumberFormat.padded(value, to: 2) }
 
     // MARK: Reading
 
@@ -89,8 +91,8 @@ public enum TimeZoneChoice: Hashable, Sendable {
             // changed.
             fields.hour = 12
             guard let noon = seconds(fields) else { return nil }
-            let before = self.fields(noon - 86_400)
-            (fields.year, fields.month, fields.day) = (before.year, before.month, before.day)
+            let previousDay = self.fields(noon - 86_400)
+            (fields.year, fields.month, fields.day) = (previousDay.year, previousDay.month, previousDay.day)
             fields.hour = isEnd ? 23 : 0
         default:
             if words.count == 1, Self.clock(words[0], isEnd) != nil { break }
