@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Formats numbers with a unit and a precision. The text does not depend on the locale, and is never `nan` or `inf`.
 public enum NumberFormat {
-    /// The text for a missing number.
+    /// The text for a missing number: a dash without a unit.
     public static let none = "–"
 
     /// Returns `value` with a fixed number of decimals: `3.50 m`.
@@ -11,8 +11,8 @@ public enum NumberFormat {
     /// - Parameters:
     ///   - decimals: The number of digits behind the decimal point, 0...12.
     ///   - unit: The unit, which follows the number after a space. An empty unit adds nothing.
-    /// - Returns: A dash without a unit if `value` is `nil` or not finite. If the number times 10^`decimals` is 9e15 or
-    ///   more, it is written as Swift prints a `Double`.
+    /// - Returns: The formatted number; ``none`` if `value` is `nil` or not finite. If the number times 10^`decimals`
+    ///   is 9e15 or more, it is written as Swift prints a `Double`.
     public static func fixed(_ value: Double?, _ decimals: Int, unit: String = "") -> String {
         guard let value, value.isFinite else { return none }
         return number(value, decimals) + suffix(unit)
@@ -21,7 +21,7 @@ public enum NumberFormat {
     /// Returns `value` with at most `decimals` decimals, without zeros at their end: `3.5`, `4`.
     ///
     /// - Parameter decimals: The largest number of digits behind the decimal point, 0...12.
-    /// - Returns: A dash if `value` is `nil` or not finite.
+    /// - Returns: The formatted number; ``none`` if `value` is `nil` or not finite.
     public static func rounded(_ value: Double?, _ decimals: Int) -> String {
         guard let value, value.isFinite else { return none }
         return trimmed(number(value, decimals))
@@ -36,7 +36,7 @@ public enum NumberFormat {
     /// - Parameters:
     ///   - digits: The number of significant digits, 1...12.
     ///   - unit: The unit, which follows the number after a space. An empty unit adds nothing.
-    /// - Returns: A dash without a unit if `value` is `nil` or not finite.
+    /// - Returns: The formatted number; ``none`` if `value` is `nil` or not finite.
     public static func significant(_ value: Double?, _ digits: Int = 3, unit: String = "") -> String {
         guard let value, value.isFinite else { return none }
         let magnitude = abs(value)
@@ -50,7 +50,7 @@ public enum NumberFormat {
     /// Returns a share of 0...1 in percent: `16.7 %`, `0.0012 %`. Shares close to 1 get more digits, so that 99.97 % is
     /// not printed as 100 %.
     ///
-    /// - Returns: A dash if `share` is `nil` or not finite.
+    /// - Returns: The formatted share; ``none`` if `share` is `nil` or not finite.
     public static func percent(_ share: Double?) -> String {
         guard let share, share.isFinite else { return none }
         // A share that should be zero can have such a small value because of a rounding error.
@@ -64,7 +64,7 @@ public enum NumberFormat {
 
     /// Returns a time in seconds with a unit that suits its length: `83 ms`, `2.15 s`, `11.7 min`, `2.5 h`.
     ///
-    /// - Returns: A dash if `seconds` is `nil`, negative or not finite.
+    /// - Returns: The formatted time; ``none`` if `seconds` is `nil`, negative or not finite.
     public static func duration(_ seconds: Double?) -> String {
         guard let seconds, seconds.isFinite, seconds >= 0 else { return none }
         if seconds < 1 { return significant(seconds * 1000, unit: "ms") }

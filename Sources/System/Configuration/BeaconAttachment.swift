@@ -1,4 +1,4 @@
-/// A text with a key that a configuration file attaches to a beacon, such as the owner of a desk.
+/// An attachment: a key and a text that a configuration file adds to a beacon, such as `owner` and the owner of a desk.
 public struct BeaconAttachment: Hashable, Sendable {
     public var key: String
     public var text: String

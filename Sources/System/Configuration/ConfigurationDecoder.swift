@@ -11,23 +11,24 @@ package struct ConfigurationDecoder {
     package static let nameLimit = 64
 
     /// The listed problems: at most ``JSONDocument/problemLimit`` errors and as many warnings.
-    private var found: [FileProblem] = []
+    private var listed: [FileProblem] = []
     /// The number of problems of each severity, including those that are not listed.
     private var counts: [FileProblem.Severity: Int] = [:]
     /// The last position in the file at which there is a problem.
-    private var end = JSONPosition(line: 1, column: 1)
+    private var lastPosition = JSONPosition(line: 1, column: 1)
 
     package init() {}
 
     /// The problems in the order in which they were found. If there are more than ``JSONDocument/problemLimit`` errors
     /// or warnings, an additional last problem states how many are not listed.
     package var problems: [FileProblem] {
-        let missing = counts.values.reduce(0, +) - found.count
-        guard missing > 0 else { return found }
+        let unlistedCount = counts.values.reduce(0, +) - listed.count
+        guard unlistedCount > 0 else { return listed }
         let isError = counts[.error, default: 0] > JSONDocument.problemLimit
-        return found + [
+        return listed + [
             FileProblem(
-                "\(missing) more problems are not listed", at: end, severity: isError ? .error : .warning)
+                "\(unlistedCount) more problems are not listed", at: lastPosition,
+                severity: isError ? .error : .warning)
         ]
     }
 
@@ -36,8 +37,8 @@ package struct ConfigurationDecoder {
 
     private mutating func add(_ problem: FileProblem) {
         counts[problem.severity, default: 0] += 1
-        end = max(end, problem.position)
-        if counts[problem.severity, default: 0] <= JSONDocument.problemLimit { found.append(problem) }
+        lastPosition = max(lastPosition, problem.position)
+        if counts[problem.severity, default: 0] <= JSONDocument.problemLimit { listed.append(problem) }
     }
 
     package mutating func error(_ message: String, at node: JSONNode) {
@@ -80,13 +81,13 @@ package struct ConfigurationDecoder {
             }
             error("the key \(ProblemText.quoted(member.key)) is not known; \(advice)", at: member)
         }
-        let rest = unknown.count - JSONDocument.problemLimit
-        if rest > 0, wasFull {
-            counts[.error, default: 0] += rest
-        } else if rest > 0 {
+        let unlistedKeys = unknown.count - JSONDocument.problemLimit
+        if unlistedKeys > 0, wasFull {
+            counts[.error, default: 0] += unlistedKeys
+        } else if unlistedKeys > 0 {
             counts[.error, default: 0] += 1
-            found.append(
-                FileProblem("\(rest) more keys here are not known", at: node.position, path: node.path))
+            listed.append(
+                FileProblem("\(unlistedKeys) more keys here are not known", at: node.position, path: node.path))
         }
         return node
     }

@@ -62,9 +62,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     /// Returns the problem in the style of compilers:
     /// `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`. A warning has `warning: `
     /// after the position.
-    public func text(file: String) -> String { TerminalText.line("\(file):\(place)") }
+    public func text(file: String) -> String { TerminalText.line("\(file):\(textWithoutFile)") }
 
-    private var place: String {
+    private var textWithoutFile: String {
         let path = path.components.isEmpty ? "" : ProblemText.shortened(path.description, to: Self.pathLimit) + ": "
         return "\(position): " + (severity == .warning ? "warning: " : "") + path + message
     }
@@ -94,7 +94,7 @@ public struct FileProblem: Error, Hashable, Sendable {
 
 extension FileProblem: CustomStringConvertible {
     /// The problem as text, with the path of the file if it is known.
-    public var description: String { file.map { text(file: $0) } ?? TerminalText.line(place) }
+    public var description: String { file.map { text(file: $0) } ?? TerminalText.line(textWithoutFile) }
 }
 
 extension Sequence where Element == FileProblem {
@@ -113,35 +113,39 @@ package enum NearestWord {
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
-        let given = word.lowercased()
-        let nearest = words.map { (word: $0, distance: distance(given, $0.lowercased())) }
+        let lowercasedWord = word.lowercased()
+        let nearest = words.map { (word: $0, distance: distance(lowercasedWord, $0.lowercased())) }
             .filter { $0.distance <= limit }
             .min { $0.distance < $1.distance }
         if let nearest, nearest.distance <= 1 { return nearest.word }
-        guard given.utf8.count > 2 else { return nearest?.word }
-        let longer = words.filter { $0.lowercased().hasPrefix(given) }.min { $0.utf8.count < $1.utf8.count }
-        if let word = longer ?? nearest?.word { return word }
-        return words.filter { $0.lowercased().contains(given) }.min { $0.utf8.count < $1.utf8.count }
+        guard lowercasedWord.utf8.count > 2 else { return nearest?.word }
+        let completion = words.filter { $0.lowercased().hasPrefix(lowercasedWord) }
+            .min { $0.utf8.count < $1.utf8.count }
+        if let word = completion ?? nearest?.word { return word }
+        return words.filter { $0.lowercased().contains(lowercasedWord) }.min { $0.utf8.count < $1.utf8.count }
     }
 
     /// Returns the smallest number of changes that turn `left` into `right`: a byte is inserted, removed or replaced,
     /// or two neighbouring bytes are swapped (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
-        var beforeLast: [Int] = []
-        var last = Array(0...right.count)
+        // Row r holds the distances from the first r bytes of `left` to each beginning of `right`.
+        var rowBeforePrevious: [Int] = []
+        var previousRow = Array(0...right.count)
         for (row, octet) in left.enumerated() {
-            var current = [row + 1]
+            var currentRow = [row + 1]
             for (column, other) in right.enumerated() {
-                var cost = min(last[column + 1] + 1, current[column] + 1, last[column] + (octet == other ? 0 : 1))
+                var cost = min(
+                    previousRow[column + 1] + 1, currentRow[column] + 1,
+                    previousRow[column] + (octet == other ? 0 : 1))
                 if row > 0, column > 0, octet == right[column - 1], left[row - 1] == other {
-                    cost = min(cost, beforeLast[column - 1] + 1)
+                    cost = min(cost, rowBeforePrevious[column - 1] + 1)
                 }
-                current.append(cost)
+                currentRow.append(cost)
             }
-            (beforeLast, last) = (last, current)
+            (rowBeforePrevious, previousRow) = (previousRow, currentRow)
         }
-        return last[right.count]
+        return previousRow[right.count]
     }
 }
 
@@ -234,10 +238,10 @@ extension ConfigurationDecoder {
     /// Returns true if `root` may be a file of the kind `expected`. Otherwise reports a single error, which names the
     /// kind of the file.
     package mutating func expect(_ expected: FileKind, _ root: JSONNode) -> Bool {
-        guard let found = FileKind(root), found != expected else { return true }
+        guard let actual = FileKind(root), actual != expected else { return true }
         let command =
-            found == .fleetLock ? "use `pharos fleet check` with its fleet file" : "use `\(found.command)`"
-        error("this is \(found.name), not \(expected.name): \(command)", at: root)
+            actual == .fleetLock ? "use `pharos fleet check` with its fleet file" : "use `\(actual.command)`"
+        error("this is \(actual.name), not \(expected.name): \(command)", at: root)
         return false
     }
 }

@@ -61,8 +61,8 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Returns the days since 1970-01-01. It counts in years that begin in March, so that a leap day is the last day of
-    /// its year.
+    /// Returns the days since 1970-01-01. The calculation uses years that begin in March, in which a leap day is the
+    /// last day of the year.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         // 400 years are added, so that no division has a negative operand. The result subtracts their 146,097 days.
         let year = (month > 2 ? year : year - 1) + 400
@@ -83,11 +83,11 @@ extension RFC3339Time: CustomStringConvertible {
         let (era, dayOfEra) = (days / 146_097, days % 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let march = (5 * dayOfYear + 2) / 153
-        let month = march < 10 ? march + 3 : march - 9
+        let monthsSinceMarch = (5 * dayOfYear + 2) / 153
+        let month = monthsSinceMarch < 10 ? monthsSinceMarch + 3 : monthsSinceMarch - 9
         let year = era * 400 + yearOfEra - 400 + (month <= 2 ? 1 : 0)
         func padded(_ value: Int, _ width: Int) -> String { NumberFormat.padded(value, to: width) }
-        let day = dayOfYear - (153 * march + 2) / 5 + 1
+        let day = dayOfYear - (153 * monthsSinceMarch + 2) / 5 + 1
         return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + padded(second / 3600, 2)
             + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "Z"
     }

@@ -9,25 +9,25 @@ internal import SystemPackage
 ///
 /// Each read from the socket returns one packet, which begins with its H4 type byte.
 public final class BlueZChannel: HCIChannel {
-    private let commands: PacketSocket
+    private let commandSocket: PacketSocket
     /// The socket for advertising reports of a raw channel that listens. It is separate from the socket for commands,
     /// so that neither can fill the buffer of the other.
-    private let reports: PacketSocket?
+    private let reportSocket: PacketSocket?
     private let waiter: ChannelWaiter
     private let name: String
     public private(set) var receivedAt = HCIInstant.distantPast
     /// The number of the adapter of a raw channel; `nil` for a user channel.
     private let rawIndex: UInt16?
-    /// The time from which on ``checkPower()`` checks a channel that listens again.
-    private var nextLook = HCIInstant.distantPast
+    /// The time before which ``checkPower()`` does not check a channel that listens.
+    private var nextPowerCheck = HCIInstant.distantPast
     /// The shortest time between two checks of a channel that listens, in microseconds. ``receive(until:)`` of such a
     /// channel is called after each report, so a check in each call would be too expensive.
-    private static let lookSpacing = 200_000
+    private static let powerCheckInterval = 200_000
 
     /// Opens the raw channel of an adapter that is up.
     ///
-    /// Commands to the radio need CAP_NET_RAW. This initialiser checks for it, because the kernel would only refuse the
-    /// first command.
+    /// Commands to the radio need CAP_NET_RAW. The initialiser refuses to open the channel without this capability.
+    /// Otherwise the channel would open, and the kernel would refuse the first command.
     ///
     /// - Parameter isListening: True if the channel is for advertising reports. The reports then get their own socket
     ///   with a large buffer, and ``receivedAt`` is the time at which the kernel received a report.
@@ -41,23 +41,24 @@ public final class BlueZChannel: HCIChannel {
         }
         let number = hci_open_dev(Int32(index))
         guard number >= 0 else { throw TransportError.bluetooth("bind", errno, name) }
-        commands = PacketSocket(Descriptor(owning: number))
+        commandSocket = PacketSocket(Descriptor(owning: number))
         if isListening {
             let socket = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_RAW), name))
             socket.setBufferSize(PacketSocket.listeningBufferSize)
             socket.recordTimes(isRaw: true)
-            reports = socket
-            waiter = ChannelWaiter(commands.descriptor, socket.descriptor, interruption: interruption)
+            reportSocket = socket
+            waiter = ChannelWaiter(commandSocket.descriptor, socket.descriptor, interruption: interruption)
         } else {
-            reports = nil
-            waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
+            reportSocket = nil
+            waiter = ChannelWaiter(commandSocket.descriptor, interruption: interruption)
         }
         try refuseTakenAdapter()
-        let answers = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE]
-        try receiveOnly(isListening ? answers : answers + [EVT_LE_META_EVENT], withCommands: true, on: commands)
-        if let reports {
-            try receiveOnly([EVT_LE_META_EVENT], withCommands: false, on: reports)
-            try refuseWithoutReports(reports)
+        let basicEvents = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE]
+        try receiveOnly(
+            isListening ? basicEvents : basicEvents + [EVT_LE_META_EVENT], withCommands: true, on: commandSocket)
+        if let reportSocket {
+            try receiveOnly([EVT_LE_META_EVENT], withCommands: false, on: reportSocket)
+            try refuseWithoutReports(reportSocket)
         }
     }
 
@@ -69,22 +70,22 @@ public final class BlueZChannel: HCIChannel {
         guard Privileges.has(.netAdmin) else {
             throw TransportError.notPermitted(.netAdmin, name, "the user channel")
         }
-        commands = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name))
-        commands.setBufferSize(PacketSocket.listeningBufferSize)
-        commands.recordTimes(isRaw: false)
-        reports = nil
-        waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
+        commandSocket = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name))
+        commandSocket.setBufferSize(PacketSocket.listeningBufferSize)
+        commandSocket.recordTimes(isRaw: false)
+        reportSocket = nil
+        waiter = ChannelWaiter(commandSocket.descriptor, interruption: interruption)
     }
 
     /// The descriptor to poll for reading. For a raw channel that listens, it receives only the answers to commands.
-    var descriptor: Descriptor { commands.descriptor }
+    var descriptor: Descriptor { commandSocket.descriptor }
 
     /// All descriptors of the channel, to poll for reading.
-    var descriptors: [Descriptor] { [commands.descriptor] + [reports?.descriptor].compactMap { $0 } }
+    var descriptors: [Descriptor] { [commandSocket.descriptor] + [reportSocket?.descriptor].compactMap { $0 } }
 
     /// The number of packets that the kernel has dropped since the channel was opened, because they were not read in
     /// time; `nil` if it is unknown. A raw channel that listens counts only advertising reports.
-    public var lostPackets: Int? { (reports ?? commands).lost }
+    public var lostPackets: Int? { (reportSocket ?? commandSocket).lost }
 
     public var now: HCIInstant { waiter.now }
 
@@ -93,7 +94,7 @@ public final class BlueZChannel: HCIChannel {
     /// - Throws: `HCIChannelError.gone` if the adapter was unplugged or powered off.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
-            _ = try commands.descriptor.write(packet.h4)
+            _ = try commandSocket.descriptor.write(packet.h4)
         } catch {
             throw failure(error)
         }
@@ -102,18 +103,18 @@ public final class BlueZChannel: HCIChannel {
     /// Waits for the next packet until `deadline`, and returns `nil` at the deadline. Messages that are not HCI packets
     /// are ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
-        while let place = try waiter.first(until: deadline) {
+        while let index = try waiter.firstReadable(until: deadline) {
             let octets: [UInt8]
             do throws(SystemError) {
-                let socket = place == 0 ? commands : reports ?? commands
+                let socket = index == 0 ? commandSocket : reportSocket ?? commandSocket
                 (octets, receivedAt) = try socket.receive()
             } catch {
                 if error.errno == .wouldBlock { continue }
                 throw failure(error)
             }
-            guard let first = octets.first else { throw .gone("\(name): the adapter was closed") }
+            guard let typeOctet = octets.first else { throw .gone("\(name): the adapter was closed") }
             // The kernel's own messages have types that the Core specification does not define.
-            if let kind = HCIPacket.Kind(rawValue: first) { return HCIPacket(kind, Array(octets.dropFirst())) }
+            if let kind = HCIPacket.Kind(rawValue: typeOctet) { return HCIPacket(kind, Array(octets.dropFirst())) }
         }
         try checkPower()
         return nil
@@ -123,25 +124,25 @@ public final class BlueZChannel: HCIChannel {
     /// whose payload never changes sends no command that would fail.
     private func checkPower() throws(HCIChannelError) {
         guard let rawIndex else { return }
-        if reports != nil {
+        if reportSocket != nil {
             let now = self.now
-            guard now >= nextLook else { return }
-            nextLook = now.advanced(byMicroseconds: Self.lookSpacing)
+            guard now >= nextPowerCheck else { return }
+            nextPowerCheck = now.advanced(byMicroseconds: Self.powerCheckInterval)
         }
         guard let adapter = try? BlueZAdapter(index: rawIndex), !adapter.isUp else { return }
         throw .gone("\(name): the adapter was powered down")
     }
 
     /// Refuses an adapter whose user channel another program holds. The kernel would still pass on commands of this
-    /// program, which would disturb both programs. It reports EBUSY only for other requests, so this function requests
-    /// the description of a connection.
+    /// program, which would disturb both programs. The kernel reports EBUSY only for other requests, so this function
+    /// requests the description of a connection.
     private func refuseTakenAdapter() throws(TransportError) {
         // The struct hci_conn_info_req with space for the answer: first an address, then the type of the link.
         var request = [UInt8](repeating: 0, count: 64)
         request[6] = UInt8(ACL_LINK)
         let isTaken = unsafe request.withUnsafeMutableBytes { buffer in
             guard let start = buffer.baseAddress else { return false }
-            return unsafe ioctl(commands.descriptor.number, PHAROS_HCIGETCONNINFO, start) < 0 && errno == EBUSY
+            return unsafe ioctl(commandSocket.descriptor.number, PHAROS_HCIGETCONNINFO, start) < 0 && errno == EBUSY
         }
         if isTaken { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
     }

@@ -6,7 +6,7 @@ internal import SystemPackage
 public final class H4Channel: HCIChannel {
     let stream: Descriptor
     /// The reader of ``stream`` on a separate thread, for a channel that listens; otherwise `nil`.
-    private let stamped: StampedStream?
+    private let stampedStream: StampedStream?
     /// The time at which the last bytes of the most recent packet arrived.
     public private(set) var receivedAt = HCIInstant.distantPast
     private let waiter: ChannelWaiter
@@ -18,7 +18,7 @@ public final class H4Channel: HCIChannel {
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
         self.stream = stream
         self.name = name
-        stamped = nil
+        stampedStream = nil
         waiter = ChannelWaiter(stream, interruption: interruption)
     }
 
@@ -29,13 +29,13 @@ public final class H4Channel: HCIChannel {
     ) throws(SystemError) {
         self.stream = stream
         self.name = name
-        let stamped = try StampedStream(stream)
-        self.stamped = stamped
-        waiter = ChannelWaiter(stamped.ready, interruption: interruption)
+        let stampedStream = try StampedStream(stream)
+        self.stampedStream = stampedStream
+        waiter = ChannelWaiter(stampedStream.ready, interruption: interruption)
     }
 
     /// The descriptor to poll for reading.
-    var descriptor: Descriptor { stamped?.ready ?? stream }
+    var descriptor: Descriptor { stampedStream?.ready ?? stream }
 
     public var now: HCIInstant { waiter.now }
 
@@ -63,8 +63,8 @@ public final class H4Channel: HCIChannel {
             guard try waiter.wait(until: deadline) else { return nil }
             let octets: [UInt8]
             do throws(SystemError) {
-                guard let read = try read() else { continue }
-                octets = read
+                guard let piece = try read() else { continue }
+                octets = piece
             } catch {
                 if error.errno == .wouldBlock { continue }
                 throw failure(error)
@@ -76,8 +76,8 @@ public final class H4Channel: HCIChannel {
 
     /// Returns the next bytes; an empty array at the end of the stream, `nil` if no bytes have arrived yet.
     private func read() throws(SystemError) -> [UInt8]? {
-        if let stamped {
-            guard let piece = try stamped.take() else { return nil }
+        if let stampedStream {
+            guard let piece = try stampedStream.take() else { return nil }
             receivedAt = piece.receivedAt
             return piece.octets
         }
@@ -106,12 +106,12 @@ public final class H4Channel: HCIChannel {
 final class ChannelWaiter {
     private var list: PollList
     /// The number of descriptors of the channel in the list.
-    private let count: Int
+    private let descriptorCount: Int
     private let interruption: SignalDescriptor?
 
     init(_ descriptors: Descriptor..., interruption: SignalDescriptor?) {
         list = PollList(reading: descriptors + [interruption?.descriptor].compactMap { $0 })
-        count = descriptors.count
+        descriptorCount = descriptors.count
         self.interruption = interruption
     }
 
@@ -121,24 +121,24 @@ final class ChannelWaiter {
     /// after the signal, even if the controller does not answer.
     private static let shutdownTimeout: UInt64 = 800_000_000
 
-    /// Waits as ``first(until:)`` does. Returns true if a descriptor is readable.
-    func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool { try first(until: deadline) != nil }
+    /// Waits as ``firstReadable(until:)`` does. Returns true if a descriptor is readable.
+    func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool { try firstReadable(until: deadline) != nil }
 
     /// Waits for the descriptors until `deadline`, but after a signal at most for ``shutdownTimeout``. Returns the
     /// index of the first descriptor that is readable; `nil` if none is.
     ///
     /// - Throws: `interrupted` once for each signal. Afterwards the caller can still use the channel, for example to
     ///   turn the beacon off.
-    func first(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
-        let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.shutdownTimeout) }
-        let deadline = end.map { min(deadline, $0) } ?? deadline
+    func firstReadable(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
+        let shutdownDeadline = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.shutdownTimeout) }
+        let deadline = shutdownDeadline.map { min(deadline, $0) } ?? deadline
         do throws(SystemError) {
             try list.wait(until: deadline.nanoseconds)
         } catch {
             throw HCIChannelError(error)
         }
-        if let interruption, list.isReady(count), interruption.take() != nil { throw .interrupted }
-        return (0..<count).first { list.isReady($0) }
+        if let interruption, list.isReady(descriptorCount), interruption.take() != nil { throw .interrupted }
+        return (0..<descriptorCount).first { list.isReady($0) }
     }
 }
 

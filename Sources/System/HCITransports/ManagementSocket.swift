@@ -90,14 +90,16 @@ public final class MonitorSocket {
 extension Descriptor {
     /// Reads a message from a Bluetooth socket. A message above 8192 bytes is truncated, and the caller ignores it
     /// because its length is wrong.
-    fileprivate func message(_ end: String) throws(HCIChannelError) -> [UInt8] {
+    ///
+    /// - Parameter closedText: The text of the error if the socket was closed.
+    fileprivate func message(_ closedText: String) throws(HCIChannelError) -> [UInt8] {
         let octets: [UInt8]
         do throws(SystemError) {
             octets = try read(upTo: 8192)
         } catch {
             throw HCIChannelError(error)
         }
-        if octets.isEmpty { throw .gone(end) }
+        if octets.isEmpty { throw .gone(closedText) }
         return octets
     }
 }

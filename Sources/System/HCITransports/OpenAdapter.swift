@@ -32,7 +32,7 @@ public final class OpenAdapter {
         air: VirtualAirServer? = nil
     ) throws(TransportError) {
         self.name = name
-        ownAir = try Self.needed(air, for: name)
+        ownAir = try Self.newAir(for: name, unless: air)
         switch name {
         case .raw(let index):
             let raised = try Self.raise(index)
@@ -107,7 +107,8 @@ public final class OpenAdapter {
         try BlueZAdapter.bringDown(index)
     }
 
-    private static func needed(_ air: VirtualAirServer?, for name: AdapterName) throws(TransportError)
+    /// Returns a new air for a virtual adapter; `nil` if `air` is given, and for all other adapters.
+    private static func newAir(for name: AdapterName, unless air: VirtualAirServer?) throws(TransportError)
         -> VirtualAirServer?
     {
         guard name.isVirtual, air == nil else { return nil }

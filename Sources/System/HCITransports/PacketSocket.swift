@@ -8,11 +8,11 @@ internal import LinuxHost
 struct PacketSocket {
     let descriptor: Descriptor
     /// The kernel's count of lost packets when this value was created.
-    private let lostBefore: Int64
+    private let initialLost: Int64
 
     init(_ descriptor: Descriptor) {
         self.descriptor = descriptor
-        lostBefore = pharos_lost_packets(descriptor.number)
+        initialLost = pharos_lost_packets(descriptor.number)
     }
 
     /// The buffer size for ten thousand advertising reports, in bytes. The kernel doubles this size (socket(7)), and
@@ -41,13 +41,13 @@ struct PacketSocket {
     /// time; `nil` if it is unknown.
     var lost: Int? {
         let lost = pharos_lost_packets(descriptor.number)
-        guard lost >= 0, lostBefore >= 0 else { return nil }
+        guard lost >= 0, initialLost >= 0 else { return nil }
         // The kernel's counter has 32 bits, and may wrap around.
-        return Int(UInt32(truncatingIfNeeded: lost) &- UInt32(truncatingIfNeeded: lostBefore))
+        return Int(UInt32(truncatingIfNeeded: lost) &- UInt32(truncatingIfNeeded: initialLost))
     }
 
-    /// The longest time that a packet can have waited in the buffer: 10 s in microseconds. If the difference is longer,
-    /// the clock was set.
+    /// The longest time that a packet can have waited in the buffer: 10 s in microseconds. If the packet seems to have
+    /// waited longer, the wall clock was set in the meantime.
     private static let longestWait: Int64 = 10_000_000
 
     /// Returns the next packet, empty at the end of the stream, and its time.

@@ -36,7 +36,7 @@ final class StampedStream: Sendable {
     private struct State {
         var pieces: [Piece] = []
         /// The index of the next piece to take.
-        var next = 0
+        var nextIndex = 0
         /// The number of bytes in the pieces that are not taken yet.
         var octetCount = 0
         /// The reason why the stream has ended: success at its end, or an error; `nil` while it continues.
@@ -70,20 +70,21 @@ final class StampedStream: Sendable {
                 let octets = try shared.stream.read(upTo: 4096)
                 let piece = Piece(
                     octets: octets, receivedAt: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
-                put(shared) { state in
+                update(shared) { state in
                     if octets.isEmpty { state.end = .success(()) } else { state.pieces.append(piece) }
                     state.octetCount += octets.count
                 }
                 if octets.isEmpty { return }
             } catch {
                 if error.errno == .wouldBlock { continue }
-                put(shared) { $0.end = .failure(error) }
+                update(shared) { $0.end = .failure(error) }
                 return
             }
         }
     }
 
-    private static func put(_ shared: Shared, _ change: (inout State) -> Void) {
+    /// Changes the state, and makes ``ready`` readable if there was no piece before.
+    private static func update(_ shared: Shared, _ change: (inout State) -> Void) {
         let wasEmpty = shared.state.withLock { state in
             let wasEmpty = state.pieces.isEmpty
             change(&state)
@@ -100,14 +101,14 @@ final class StampedStream: Sendable {
         let piece = shared.state.withLock { state -> Piece? in
             // `ready` is emptied while the lock is held, so that the signal for a new piece is not lost.
             defer { if state.pieces.isEmpty, state.end == nil { _ = try? ready.read(upTo: 16) } }
-            guard state.next < state.pieces.count else {
+            guard state.nextIndex < state.pieces.count else {
                 end = state.end
                 return nil
             }
-            let piece = state.pieces[state.next]
-            state.next += 1
+            let piece = state.pieces[state.nextIndex]
+            state.nextIndex += 1
             state.octetCount -= piece.octets.count
-            if state.next == state.pieces.count { (state.pieces, state.next) = ([], 0) }
+            if state.nextIndex == state.pieces.count { (state.pieces, state.nextIndex) = ([], 0) }
             return piece
         }
         if let piece { return piece }

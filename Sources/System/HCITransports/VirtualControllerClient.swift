@@ -14,7 +14,7 @@ final class VirtualControllerClient {
     private var framer = H4Framer()
     private var outgoing = PacketBacklog()
     /// The largest number of reads in one call of ``readAvailable()``.
-    private static let readsInATurn = 16
+    private static let readLimit = 16
 
     /// Serves the host at the other end of `stream`.
     ///
@@ -34,7 +34,7 @@ final class VirtualControllerClient {
     /// - Parameter advanceAir: Advances the air to the present time. It is called after each read and before the
     ///   commands take effect, so no command takes effect earlier than it was sent, even if this thread was paused.
     func readAvailable(advanceAir: () -> Void) {
-        for _ in 0..<Self.readsInATurn where !isFinished && !outgoing.isFull {
+        for _ in 0..<Self.readLimit where !isFinished && !outgoing.isFull {
             let octets: [UInt8]
             do throws(SystemError) {
                 octets = try stream.read(upTo: 4096)
@@ -47,11 +47,11 @@ final class VirtualControllerClient {
                 return
             }
             advanceAir()
-            take(octets)
+            handle(octets)
         }
     }
 
-    private func take(_ octets: [UInt8]) {
+    private func handle(_ octets: [UInt8]) {
         if isPacketOriented {
             // The kernel answers the creation of the controller with a packet of type FF, which is ignored.
             guard let kind = octets.first.flatMap(HCIPacket.Kind.init) else { return }
@@ -97,18 +97,19 @@ final class VirtualControllerClient {
     }
 }
 
-/// The queue of packets to a host, which are still to be written to its stream.
+/// The queue of packets from a virtual controller to the host program that is connected to the controller's stream: the
+/// packets that are still to be written to this stream.
 ///
 /// The memory of the queue is limited. Advertising reports are dropped while the queue is long, as a controller drops
 /// them. Answers to commands are never dropped; instead, no commands are read from the host while the queue is full.
 struct PacketBacklog {
-    /// The packets, each with its H4 type byte in front. They are in one array, because a separate array for each
-    /// answer of seven bytes would take eight times the memory.
+    /// The bytes of the packets, each packet with its H4 type byte in front. They are in one array, because a separate
+    /// array for each answer of seven bytes would take eight times the memory.
     private var octets: [UInt8] = []
     /// The number of bytes at the start of `octets` that are already written to the stream.
-    private var written = 0
+    private var writtenCount = 0
 
-    private var size: Int { octets.count - written }
+    private var size: Int { octets.count - writtenCount }
 
     /// The size of the queue from which on reports are dropped, in bytes.
     static let reportLimit = 1 << 20
@@ -129,16 +130,16 @@ struct PacketBacklog {
     /// Returns the next bytes to write: the first packet if `isPacketOriented`, otherwise up to 1024 bytes; empty if
     /// the queue is empty.
     func head(isPacketOriented: Bool) -> [UInt8] {
-        let rest = octets[written...]
-        return Array(rest.prefix(isPacketOriented ? Self.lengthOfFirstPacket(rest) : 1024))
+        let unwritten = octets[writtenCount...]
+        return Array(unwritten.prefix(isPacketOriented ? Self.lengthOfFirstPacket(unwritten) : 1024))
     }
 
     /// Removes the first `count` bytes, which are written.
     mutating func removeFirst(_ count: Int) {
-        written += count
-        if written == octets.count || written > octets.count / 2 {
-            octets.removeFirst(written)
-            written = 0
+        writtenCount += count
+        if writtenCount == octets.count || writtenCount > octets.count / 2 {
+            octets.removeFirst(writtenCount)
+            writtenCount = 0
         }
     }
 

@@ -28,9 +28,9 @@ public final class VirtualControllerServer {
     private var listeners: [Descriptor] = []
     private var clients: [VirtualControllerClient] = []
     /// The number of controllers that were created so far. It determines the address of the next controller.
-    private var born = 0
+    private var createdCount = 0
     /// The time of ``MonotonicClock`` before which no connection is accepted, in nanoseconds.
-    private var acceptsAgainAt: UInt64 = 0
+    private var nextAcceptTime: UInt64 = 0
     /// The pause after a failed accept, 0.1 s in nanoseconds.
     private static let pauseAfterFailure: UInt64 = 100_000_000
     /// The longest step of the air's clock, counted from the next event: 50 ms, in microseconds.
@@ -75,22 +75,22 @@ public final class VirtualControllerServer {
             for client in clients { client.flush() }
             removeFinished()
             let now = MonotonicClock.nanoseconds()
-            let open = now < acceptsAgainAt ? [] : listeners
+            let acceptingListeners = now < nextAcceptTime ? [] : listeners
             let events = [air.nextEvent, resident?.nextWakeUp].compactMap { $0?.nanoseconds }
-            let wake = min(events.min() ?? .max, now < acceptsAgainAt ? acceptsAgainAt : .max)
+            let wakeTime = min(events.min() ?? .max, now < nextAcceptTime ? nextAcceptTime : .max)
             let interests =
                 (stop.map { [Poller.Interest($0.descriptor, .read)] } ?? [])
                 + (mailbox.map { [Poller.Interest($0.wakeUp, .read)] } ?? [])
-                + open.map { Poller.Interest($0, .read) }
+                + acceptingListeners.map { Poller.Interest($0, .read) }
                 + clients.map(\.interest)
-            var ready = try Poller.wait(interests, until: wake)[...]
+            var ready = try Poller.wait(interests, until: wakeTime)[...]
             advanceAir()
             if let stop, ready.removeFirst(), stop.take() != nil { return }
             if let mailbox, ready.removeFirst() {
-                guard let streams = mailbox.empty() else { return }
+                guard let streams = mailbox.takeStreams() else { return }
                 for stream in streams { serve(stream: stream) }
             }
-            for listener in open where ready.removeFirst() { accept(listener) }
+            for listener in acceptingListeners where ready.removeFirst() { accept(listener) }
             for (client, isReady) in zip(clients, ready) where isReady {
                 client.readAvailable(advanceAir: advanceAir)
             }
@@ -114,14 +114,15 @@ public final class VirtualControllerServer {
         do throws(SystemError) {
             serve(stream: try StreamSocket.accept(listener))
         } catch {
-            acceptsAgainAt = MonotonicClock.nanoseconds() + Self.pauseAfterFailure
+            nextAcceptTime = MonotonicClock.nanoseconds() + Self.pauseAfterFailure
         }
     }
 
     private func admit(_ stream: Descriptor, isPacketOriented: Bool) {
-        born += 1
+        createdCount += 1
         let client = VirtualControllerClient(stream, isPacketOriented: isPacketOriented)
-        client.controller = air.attach(configuration.model, address: Self.address(of: born)) { [weak client] packet in
+        let address = Self.address(of: createdCount)
+        client.controller = air.attach(configuration.model, address: address) { [weak client] packet in
             client?.queue(packet)
         }
         clients.append(client)
@@ -186,26 +187,26 @@ public final class VirtualAirServer: Sendable {
         _ configuration: VirtualAirConfiguration, resident: @escaping @Sendable (VirtualAir) throws -> any AirResident
     ) throws {
         let mailbox = try Mailbox()
-        let start = Monitor<Result<Void, any Error>?>(nil)
+        let startResult = Monitor<Result<Void, any Error>?>(nil)
         try BackgroundThread.start {
             let server = VirtualControllerServer(configuration)
             server.mailbox = mailbox
             let result = Result { try server.admitResident(resident) }
-            start.change { $0 = result }
+            startResult.change { $0 = result }
             // If the server fails, it ends and the streams of the clients are closed.
             if case .success = result { try? server.run() }
         }
         self.mailbox = mailbox
-        try start.wait { $0 }?.get()
+        try startResult.wait { $0 }?.get()
     }
 
     deinit { mailbox.close() }
 
     /// Returns a nonblocking H4 stream to a new controller.
     public func connect() throws(SystemError) -> Descriptor {
-        let (ours, theirs) = try StreamSocket.pair()
-        try mailbox.put(theirs)
-        return ours
+        let (hostEnd, controllerEnd) = try StreamSocket.pair()
+        try mailbox.put(controllerEnd)
+        return hostEnd
     }
 
     /// Passes new streams to the server's thread, and wakes the thread up.
@@ -241,7 +242,7 @@ public final class VirtualAirServer: Sendable {
         }
 
         /// Returns the streams that were added since the last call; `nil` if the mailbox was closed.
-        func empty() -> [Descriptor]? {
+        func takeStreams() -> [Descriptor]? {
             _ = try? wakeUp.read(upTo: 64)
             return contents.withLock { contents in
                 defer { contents.streams = [] }

@@ -80,7 +80,7 @@ struct TableTests {
     @Test(
         "faults are reported with line and column",
         arguments: [
-            ("a,b\n1,\"2\n", "2:3: this cell begins with a double quote and has no closing one"),
+            ("a,b\n1,\"2\n", "2:3: this cell begins with a double quote and has no closing double quote"),
             ("a,b\n\"1\"x,2\n", "2:4: the closing double quote must"),
             ("a,b\nü,2\"3\n", "2:4: this cell contains a double quote: put the cell in double quotes"),
             ("a,b,a\n", "1:5: a: the column \"a\" appears twice; the first is at 1:1"), ("", "1:1: the file is empty"),

@@ -8,25 +8,25 @@ package struct CSVCell: Hashable, Sendable {
     package var isEmpty: Bool { start == end }
     package var range: Range<Int> { start..<max(start, end) }
 
-    /// Returns the contents, in which each doubled double quote becomes one.
+    /// Returns the contents, in which each doubled double quote becomes a single double quote.
     package func octets(in text: [UInt8]) -> [UInt8] {
         guard end <= text.count else { return [] }
         guard hasEscapes else { return Array(text[range]) }
         var result: [UInt8] = []
-        var afterQuote = false
+        var followsQuote = false
         for octet in text[range] {
             let isQuote = octet == UInt8(ascii: "\"")
-            if isQuote, afterQuote {
-                afterQuote = false
+            if isQuote, followsQuote {
+                followsQuote = false
                 continue
             }
-            afterQuote = isQuote
+            followsQuote = isQuote
             result.append(octet)
         }
         return result
     }
 
-    /// Returns the contents as text, in which each doubled double quote becomes one.
+    /// Returns the contents as text, in which each doubled double quote becomes a single double quote.
     package func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
 }
 
@@ -63,12 +63,13 @@ package struct CSVFault: Hashable, Sendable {
 
     package var message: String {
         switch reason {
-        case .openQuote: "this cell begins with a double quote and has no closing one"
+        case .openQuote: "this cell begins with a double quote and has no closing double quote"
         case .textAfterQuote:
             "the closing double quote must be followed by a separator or the end of the line; write a double quote "
                 + "within a cell twice"
         case .quoteInside:
-            "this cell contains a double quote: put the cell in double quotes, and write the inner one twice"
+            "this cell contains a double quote: put the cell in double quotes, and write the inner double quote "
+                + "twice"
         }
     }
 }
@@ -104,9 +105,9 @@ package struct CSVScanner: Sendable {
 
     private mutating func readCells(_ row: inout CSVRow) {
         while true {
-            while let octet = next, isSpace(octet) { offset += 1 }
-            row.cells.append(next == UInt8(ascii: "\"") ? readQuoted(&row) : readPlain(&row))
-            guard next == separator else { return }
+            while let octet = nextOctet, isSpace(octet) { offset += 1 }
+            row.cells.append(nextOctet == UInt8(ascii: "\"") ? readQuoted(&row) : readPlain(&row))
+            guard nextOctet == separator else { return }
             offset += 1
         }
     }
@@ -114,7 +115,7 @@ package struct CSVScanner: Sendable {
     /// Reads a cell up to its separator or the end of the line.
     private mutating func readPlain(_ row: inout CSVRow) -> CSVCell {
         var cell = CSVCell(start: offset, end: offset)
-        while let octet = next, octet != separator, !isLineEnd(octet) {
+        while let octet = nextOctet, octet != separator, !isLineEnd(octet) {
             if octet == UInt8(ascii: "\""), row.fault == nil {
                 row.fault = CSVFault(reason: .quoteInside, offset: offset)
             }
@@ -129,7 +130,7 @@ package struct CSVScanner: Sendable {
         let opening = offset
         offset += 1
         var cell = CSVCell(start: offset, end: offset)
-        while let octet = next {
+        while let octet = nextOctet {
             if octet == UInt8(ascii: "\"") {
                 guard peek(1) == UInt8(ascii: "\"") else { break }
                 cell.hasEscapes = true
@@ -141,12 +142,12 @@ package struct CSVScanner: Sendable {
             }
         }
         cell.end = offset
-        guard next != nil else {
+        guard nextOctet != nil else {
             if row.fault == nil { row.fault = CSVFault(reason: .openQuote, offset: opening) }
             return cell
         }
         offset += 1
-        while let octet = next, octet != separator, !isLineEnd(octet) {
+        while let octet = nextOctet, octet != separator, !isLineEnd(octet) {
             if !isSpace(octet), row.fault == nil {
                 row.fault = CSVFault(reason: .textAfterQuote, offset: offset)
             }
@@ -156,12 +157,12 @@ package struct CSVScanner: Sendable {
     }
 
     private mutating func takeLineEnd() {
-        guard let octet = next else { return }
+        guard let octet = nextOctet else { return }
         offset += octet == 0x0D && peek(1) == 0x0A ? 2 : 1
         line += 1
     }
 
-    private var next: UInt8? { peek(0) }
+    private var nextOctet: UInt8? { peek(0) }
 
     private func peek(_ distance: Int) -> UInt8? {
         offset + distance < octets.count ? octets[offset + distance] : nil

@@ -43,20 +43,20 @@ package final class CSVTable: Sendable {
             return (nil, [.init(message, at: start, kind: .malformed)])
         }
         let illFormed = TextEncoding.illFormed(octets, limit: octets.count)
-        if let first = illFormed.first {
+        if let firstOffset = illFormed.first {
             let more = illFormed.count - 1
             problems.append(
                 .init(
-                    "the byte 0x\(String(octets[first], radix: 16, uppercase: true)) is not UTF-8"
+                    "the byte 0x\(String(octets[firstOffset], radix: 16, uppercase: true)) is not UTF-8"
                         + (more == 0 ? "" : ", and \(more) more \(more == 1 ? "byte is" : "bytes are") not either")
                         + "; save the file as UTF-8",
-                    at: position(of: first, in: octets), kind: .malformed))
+                    at: position(of: firstOffset, in: octets), kind: .malformed))
         }
-        let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
-        let stated = statedSeparator(octets, from: mark)
-        let first = stated?.end ?? mark
-        let separator = stated?.separator ?? separator(octets, from: first)
-        var scanner = CSVScanner(octets, separator: separator, offset: first, line: stated == nil ? 1 : 2)
+        let markLength = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
+        let stated = statedSeparator(octets, from: markLength)
+        let headerOffset = stated?.end ?? markLength
+        let separator = stated?.separator ?? separator(octets, from: headerOffset)
+        var scanner = CSVScanner(octets, separator: separator, offset: headerOffset, line: stated == nil ? 1 : 2)
         var row = CSVRow()
         guard scanner.next(&row) else {
             problems.append(
@@ -68,12 +68,12 @@ package final class CSVTable: Sendable {
         if let fault = row.fault {
             problems.append(.init(fault.message, at: position(of: fault.offset, in: octets), kind: .malformed))
         }
-        var seen: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         for (index, name) in names.enumerated() where !name.isEmpty {
-            if let first = seen.updateValue(index, forKey: name) {
+            if let firstIndex = indices.updateValue(index, forKey: name) {
                 problems.append(
                     .init(
-                        "the column \(ProblemText.quoted(name)) appears twice; the first is at \(positions[first])",
+                        "the column \(ProblemText.quoted(name)) appears twice; the first is at \(positions[firstIndex])",
                         at: positions[index], path: JSONPath([.key(name)]), kind: .malformed))
             }
         }
@@ -89,9 +89,9 @@ package final class CSVTable: Sendable {
     /// Returns true if a text begins like a table: with a header and a row that have the same number of cells. JSON
     /// texts do not begin like this.
     package static func isTable(_ octets: [UInt8]) -> Bool {
-        let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
-        let stated = statedSeparator(octets, from: mark)
-        let start = stated?.end ?? mark
+        let markLength = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
+        let stated = statedSeparator(octets, from: markLength)
+        let start = stated?.end ?? markLength
         guard let first = octets[start...].first(where: { $0 > 0x20 }), !"{[/#".utf8.contains(first) else {
             return false
         }
@@ -139,7 +139,8 @@ package final class CSVTable: Sendable {
         Self.position(of: offset, in: octets, from: row.start, line: row.line)
     }
 
-    /// Returns the position of a byte of a text, counted from the start of `line` at `start`.
+    /// Returns the position of a byte of a text. Lines and columns are counted from the offset `start`, at which `line`
+    /// begins.
     package static func position(
         of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1
     ) -> JSONPosition {
@@ -176,14 +177,14 @@ package final class CSVTable: Sendable {
     /// Spreadsheets of many countries write semicolons.
     private static func separator(_ octets: [UInt8], from start: Int) -> UInt8 {
         var isQuoted = false
-        var found: Set<UInt8> = []
+        var unquotedOctets: Set<UInt8> = []
         for octet in octets[start...] {
             if octet == UInt8(ascii: "\"") { isQuoted.toggle() }
             if isQuoted { continue }
             if octet == 0x0A || octet == 0x0D { break }
-            found.insert(octet)
+            unquotedOctets.insert(octet)
         }
-        return [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].first(where: found.contains) ?? UInt8(ascii: ",")
+        return [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].first(where: unquotedOctets.contains) ?? UInt8(ascii: ",")
     }
 }
 
@@ -204,31 +205,31 @@ package enum TextEncoding {
 
     /// Returns the offsets of the first bytes, at most `limit`, that are not UTF-8 (RFC 3629).
     package static func illFormed(_ octets: [UInt8], limit: Int) -> [Int] {
-        var found: [Int] = []
+        var offsets: [Int] = []
         var index = 0
-        while index < octets.count, found.count < limit {
+        while index < octets.count, offsets.count < limit {
             let length = sequenceLength(octets, at: index)
-            if length == 0 { found.append(index) }
+            if length == 0 { offsets.append(index) }
             index += max(1, length)
         }
-        return found
+        return offsets
     }
 
     /// Returns the number of bytes of the character at `index`; 0 if no valid UTF-8 character begins there.
     private static func sequenceLength(_ octets: [UInt8], at index: Int) -> Int {
-        func isIn(_ place: Int, _ range: ClosedRange<UInt8>) -> Bool {
-            index + place < octets.count && range.contains(octets[index + place])
+        func isIn(_ distance: Int, _ range: ClosedRange<UInt8>) -> Bool {
+            index + distance < octets.count && range.contains(octets[index + distance])
         }
-        let rest: ClosedRange<UInt8> = 0x80...0xBF
+        let continuation: ClosedRange<UInt8> = 0x80...0xBF
         switch octets[index] {
         case 0...0x7F: return 1
-        case 0xC2...0xDF: return isIn(1, rest) ? 2 : 0
-        case 0xE0: return isIn(1, 0xA0...0xBF) && isIn(2, rest) ? 3 : 0
-        case 0xED: return isIn(1, 0x80...0x9F) && isIn(2, rest) ? 3 : 0
-        case 0xE1...0xEF: return isIn(1, rest) && isIn(2, rest) ? 3 : 0
-        case 0xF0: return isIn(1, 0x90...0xBF) && isIn(2, rest) && isIn(3, rest) ? 4 : 0
-        case 0xF4: return isIn(1, 0x80...0x8F) && isIn(2, rest) && isIn(3, rest) ? 4 : 0
-        case 0xF1...0xF3: return isIn(1, rest) && isIn(2, rest) && isIn(3, rest) ? 4 : 0
+        case 0xC2...0xDF: return isIn(1, continuation) ? 2 : 0
+        case 0xE0: return isIn(1, 0xA0...0xBF) && isIn(2, continuation) ? 3 : 0
+        case 0xED: return isIn(1, 0x80...0x9F) && isIn(2, continuation) ? 3 : 0
+        case 0xE1...0xEF: return isIn(1, continuation) && isIn(2, continuation) ? 3 : 0
+        case 0xF0: return isIn(1, 0x90...0xBF) && isIn(2, continuation) && isIn(3, continuation) ? 4 : 0
+        case 0xF4: return isIn(1, 0x80...0x8F) && isIn(2, continuation) && isIn(3, continuation) ? 4 : 0
+        case 0xF1...0xF3: return isIn(1, continuation) && isIn(2, continuation) && isIn(3, continuation) ? 4 : 0
         default: return 0
         }
     }

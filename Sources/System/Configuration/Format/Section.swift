@@ -57,8 +57,8 @@ package struct Key<Value: Sendable>: DeclaredKey {
     package var definitions: [JSONValue.Member] { type.definitions }
 }
 
-/// The declaration of an object in a configuration file: its keys and the rules between them. The decoder, the JSON
-/// Schema and the manual page are made from it.
+/// The declaration of an object in a configuration file: its keys and the rules between the keys. The decoder, the JSON
+/// Schema and the manual page are made from the declaration.
 package struct Section: Sendable {
     package let description: String
     package let keys: [any DeclaredKey]

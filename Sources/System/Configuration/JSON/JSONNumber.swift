@@ -45,26 +45,26 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     /// Returns true if the text follows RFC 8259, section 6: an optional `-`, digits without a leading zero, an
     /// optional fraction and an optional exponent.
     private static func isGrammatical(_ text: [UInt8]) -> Bool {
-        var rest = text[...]
-        func digits() -> Int {
-            let run = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
-            rest = rest.dropFirst(run)
-            return run
+        var unread = text[...]
+        func skipDigits() -> Int {
+            let count = unread.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
+            unread = unread.dropFirst(count)
+            return count
         }
-        if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-        let startsWithZero = rest.first == UInt8(ascii: "0")
-        let whole = digits()
-        guard whole == 1 || whole > 1 && !startsWithZero else { return false }
-        if rest.first == UInt8(ascii: ".") {
-            rest.removeFirst()
-            guard digits() > 0 else { return false }
+        if unread.first == UInt8(ascii: "-") { unread.removeFirst() }
+        let startsWithZero = unread.first == UInt8(ascii: "0")
+        let wholeDigits = skipDigits()
+        guard wholeDigits == 1 || wholeDigits > 1 && !startsWithZero else { return false }
+        if unread.first == UInt8(ascii: ".") {
+            unread.removeFirst()
+            guard skipDigits() > 0 else { return false }
         }
-        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-            rest.removeFirst()
-            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest.removeFirst() }
-            guard digits() > 0 else { return false }
+        if unread.first == UInt8(ascii: "e") || unread.first == UInt8(ascii: "E") {
+            unread.removeFirst()
+            if unread.first == UInt8(ascii: "+") || unread.first == UInt8(ascii: "-") { unread.removeFirst() }
+            guard skipDigits() > 0 else { return false }
         }
-        return rest.isEmpty
+        return unread.isEmpty
     }
 }
 
@@ -84,7 +84,7 @@ private struct DecimalDigits {
     init(_ text: String) {
         var digits: [UInt8] = []
         var exponent = 0
-        var written = 0
+        var statedExponent = 0
         var (inFraction, inExponent, exponentIsNegative) = (false, false, false)
         for octet in text.utf8 {
             switch octet {
@@ -94,7 +94,7 @@ private struct DecimalDigits {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 let digit = octet - UInt8(ascii: "0")
                 if inExponent {
-                    written = min(written * 10 + Int(digit), Self.exponentLimit)
+                    statedExponent = min(statedExponent * 10 + Int(digit), Self.exponentLimit)
                 } else {
                     if !digits.isEmpty || digit != 0 { digits.append(digit) }
                     if inFraction { exponent -= 1 }
@@ -102,7 +102,7 @@ private struct DecimalDigits {
             default: break
             }
         }
-        exponent += exponentIsNegative ? -written : written
+        exponent += exponentIsNegative ? -statedExponent : statedExponent
         while digits.last == 0 {
             digits.removeLast()
             exponent += 1
@@ -126,9 +126,9 @@ private struct DecimalDigits {
         // The rounded value equals the bound, so the digits after the thousandths decide. If they start with 5...9, the
         // value was rounded away from zero.
         guard exponent < -3, !digits.isEmpty else { return 0 }
-        let kept = digits.count + exponent + 3
-        let roundedUp = kept >= 0 && kept < digits.count && digits[kept] >= 5
-        return roundedUp == isNegative ? 1 : -1
+        let keptDigits = digits.count + exponent + 3
+        let wasRoundedAway = keptDigits >= 0 && keptDigits < digits.count && digits[keptDigits] >= 5
+        return wasRoundedAway == isNegative ? 1 : -1
     }
 
     /// Returns the value times ten to the power of `places`, without the sign and rounded half up; `nil` if it has more

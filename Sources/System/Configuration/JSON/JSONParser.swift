@@ -147,10 +147,10 @@ struct JSONParser {
             switch scalar {
             case " ", "\t", "\n", "\r": scanner.take()
             case "/" where scanner.peek(1) == "/", "#":
-                report("JSON has no comments; remove it", at: scanner.position, path: path)
+                report("JSON has no comments; remove this comment", at: scanner.position, path: path)
                 _ = scanner.take { $0 != "\n" && $0 != "\r" }
             case "/" where scanner.peek(1) == "*":
-                report("JSON has no comments; remove it", at: scanner.position, path: path)
+                report("JSON has no comments; remove this comment", at: scanner.position, path: path)
                 scanner.take()
                 scanner.take()
                 while scanner.next != nil, !(scanner.next == "*" && scanner.peek(1) == "/") { scanner.take() }
@@ -188,19 +188,19 @@ extension JSONParser {
         let opening = scanner.position
         guard enter(depth, path: path) else { return nil }
         var members: [JSONMember] = []
-        var places: [String: JSONPosition] = [:]
+        var keyPositions: [String: JSONPosition] = [:]
         skipSpace(path: path)
         while !scanner.take("}") {
             guard let member = parseMember(in: path, depth: depth) else {
-                noteEnd(of: "object", opening, path: path)
+                reportEnd(of: "object", opening, path: path)
                 return nil
             }
-            if let first = places[member.key] {
+            if let firstPosition = keyPositions[member.key] {
                 report(
-                    "the key \(ProblemText.quoted(member.key)) appears twice; the first is at \(first)",
+                    "the key \(ProblemText.quoted(member.key)) appears twice; the first is at \(firstPosition)",
                     at: member.keyPosition, path: path)
             } else {
-                places[member.key] = member.keyPosition
+                keyPositions[member.key] = member.keyPosition
                 members.append(member)
             }
             guard finishItem(before: "}", of: "object", opening, path: path) else { return nil }
@@ -216,7 +216,7 @@ extension JSONParser {
         skipSpace(path: path)
         while !scanner.take("]") {
             guard scanner.next != nil else {
-                noteEnd(of: "list", opening, path: path)
+                reportEnd(of: "list", opening, path: path)
                 return nil
             }
             guard let element = parseValue(path: path.index(elements.count), depth: depth + 1) else { return nil }
@@ -264,14 +264,14 @@ extension JSONParser {
         return JSONMember(key: key, keyPosition: position, value: value)
     }
 
-    /// Takes the comma after a member or an element; before the closing bracket there is none. Returns `false` if
-    /// parsing must stop.
+    /// Takes the comma after a member or an element. After the last one, takes nothing: the next scalar is then the
+    /// closing bracket. Returns `false` if parsing must stop.
     private mutating func finishItem(
         before closing: Unicode.Scalar, of kind: String, _ opening: JSONPosition, path: JSONPath
     ) -> Bool {
         skipSpace(path: path)
         guard let next = scanner.next, !isStopped else {
-            noteEnd(of: kind, opening, path: path)
+            reportEnd(of: kind, opening, path: path)
             return false
         }
         if next == closing { return true }
@@ -281,7 +281,7 @@ extension JSONParser {
             if scanner.next == closing {
                 report("remove the comma after the last item", at: position, path: path)
             } else if scanner.next == nil {
-                noteEnd(of: kind, opening, path: path)
+                reportEnd(of: kind, opening, path: path)
                 return false
             }
             return !isStopped
@@ -294,7 +294,8 @@ extension JSONParser {
         return !isStopped
     }
 
-    private mutating func noteEnd(of kind: String, _ opening: JSONPosition, path: JSONPath) {
+    /// Reports an object or a list that is not closed, if the text has ended.
+    private mutating func reportEnd(of kind: String, _ opening: JSONPosition, path: JSONPath) {
         guard scanner.next == nil else { return }
         stop("the file ends inside the \(kind) that begins at \(opening)", path: path)
     }
@@ -357,10 +358,10 @@ extension JSONParser {
             report("this is half of a surrogate pair; the other half is missing", at: position, path: path)
             return "\u{FFFD}"
         }
-        let second = scanner.position
+        let secondPosition = scanner.position
         scanner.take()
         scanner.take()
-        guard let low = parseHexadecimal(path: path, escape: second) else { return "\u{FFFD}" }
+        guard let low = parseHexadecimal(path: path, escape: secondPosition) else { return "\u{FFFD}" }
         guard (0xDC00...0xDFFF).contains(low) else {
             report("this is half of a surrogate pair; the other half is missing", at: position, path: path)
             return Unicode.Scalar(UInt32(low)) ?? "\u{FFFD}"
@@ -419,7 +420,7 @@ struct JSONScanner {
     /// The next scalar, or `nil` at the end.
     var next: Unicode.Scalar? { peek(0) }
 
-    /// Returns the scalar `distance` places after the next one; `nil` beyond the end.
+    /// Returns the scalar that is `distance` scalars after the next one; `nil` beyond the end.
     func peek(_ distance: Int) -> Unicode.Scalar? {
         index + distance < scalars.count ? scalars[index + distance] : nil
     }

@@ -89,7 +89,7 @@ extension JSONValue {
         return .thousandths(Int(min(1e15, max(-1e15, value * 1000)).rounded()))
     }
 
-    /// Returns the number of `value` thousandths, such as `22.5` for 22500; `null` for `nil`.
+    /// Returns `value` thousandths as a number, such as `22.5` for 22500; `null` for `nil`.
     public static func thousandths(_ value: Int?) -> JSONValue {
         .optional(value) { .number(JSONNumber(thousandths: $0)) }
     }
@@ -137,7 +137,7 @@ package enum JSONTemplate: Sendable {
             pieces.append(writer.text)
             writer.removeAll()
         case .array(let elements):
-            writer.write(list: elements, isBroken: !elements.allSatisfy(\.isPlain)) { $1.write(to: &$0, &pieces) }
+            writer.write(list: elements, isMultiline: !elements.allSatisfy(\.isPlain)) { $1.write(to: &$0, &pieces) }
         case .object(let members):
             writer.write(object: members, key: \.key) { $1.value.write(to: &$0, &pieces) }
         }

@@ -46,13 +46,13 @@ public struct JSONWriter: Sendable {
 
     /// Begins an object that is the value of `key`.
     public mutating func beginObject(_ key: String) {
-        begin(key)
+        beginMember(key)
         octets.append(UInt8(ascii: "{"))
     }
 
     /// Begins a list that is the value of `key`.
     public mutating func beginArray(_ key: String) {
-        begin(key)
+        beginMember(key)
         octets.append(UInt8(ascii: "["))
     }
 
@@ -64,28 +64,28 @@ public struct JSONWriter: Sendable {
 
     /// Adds a member with a text; `null` for `nil`.
     public mutating func add(_ key: String, _ text: String?) {
-        begin(key)
+        beginMember(key)
         guard let text else { return write(.null) }
         JSONText.append(quoted: text, to: &octets)
     }
 
     /// Adds a member with a whole number; `null` for `nil`.
     public mutating func add(_ key: String, _ number: Int?) {
-        begin(key)
+        beginMember(key)
         guard let number else { return write(.null) }
         DecimalText.append(number, to: &octets)
     }
 
-    /// Adds a member with a number of thousandths: 152500 is `152.5`; `null` for `nil`.
+    /// Adds a member with a number that is given in thousandths: 152500 is `152.5`; `null` for `nil`.
     public mutating func add(_ key: String, thousandths number: Int?) {
-        begin(key)
+        beginMember(key)
         guard let number else { return write(.null) }
         DecimalText.append(thousandths: number, to: &octets)
     }
 
     /// Adds a member with any value.
     public mutating func add(_ key: String, _ value: JSONValue) {
-        begin(key)
+        beginMember(key)
         write(value)
     }
 
@@ -96,7 +96,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// Writes a key and its colon.
-    private mutating func begin(_ key: String) {
+    private mutating func beginMember(_ key: String) {
         separate()
         octets.append(UInt8(ascii: "\""))
         octets += key.utf8
@@ -121,54 +121,54 @@ public struct JSONWriter: Sendable {
         case .number(let number): octets += number.text.utf8
         case .string(let value): JSONText.append(quoted: value, to: &octets)
         case .array(let elements):
-            write(list: elements, isBroken: !elements.allSatisfy(\.isPlain)) { $0.write($1) }
+            write(list: elements, isMultiline: !elements.allSatisfy(\.isPlain)) { $0.write($1) }
         case .object(let members): write(object: members, key: \.key) { $0.write($1.value) }
         }
     }
 
     /// Writes a list.
     ///
-    /// - Parameter isBroken: True to write each element on its own line, if the text is pretty.
+    /// - Parameter isMultiline: True to write each element on its own line, if the text is pretty.
     mutating func write<Element>(
-        list elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
+        list elements: [Element], isMultiline: Bool, write: (inout JSONWriter, Element) -> Void
     ) {
-        let isBroken = isPretty && isBroken
+        let isMultiline = isPretty && isMultiline
         octets.append(UInt8(ascii: "["))
         level += 1
         for (index, element) in elements.enumerated() {
-            separate(index, isBroken: isBroken)
+            separate(index, isMultiline: isMultiline)
             write(&self, element)
         }
-        close(UInt8(ascii: "]"), isBroken: isBroken)
+        close(UInt8(ascii: "]"), isMultiline: isMultiline)
     }
 
     mutating func write<Member>(
         object members: [Member], key: (Member) -> String, write: (inout JSONWriter, Member) -> Void
     ) {
-        let isBroken = isPretty && !members.isEmpty
+        let isMultiline = isPretty && !members.isEmpty
         octets.append(UInt8(ascii: "{"))
         level += 1
         for (index, member) in members.enumerated() {
-            separate(index, isBroken: isBroken)
+            separate(index, isMultiline: isMultiline)
             JSONText.append(quoted: key(member), to: &octets)
             octets.append(UInt8(ascii: ":"))
             if isPretty { octets.append(UInt8(ascii: " ")) }
             write(&self, member)
         }
-        close(UInt8(ascii: "}"), isBroken: isBroken)
+        close(UInt8(ascii: "}"), isMultiline: isMultiline)
     }
 
-    private mutating func separate(_ index: Int, isBroken: Bool) {
+    private mutating func separate(_ index: Int, isMultiline: Bool) {
         if index > 0 {
             octets.append(UInt8(ascii: ","))
-            if isPretty, !isBroken { octets.append(UInt8(ascii: " ")) }
+            if isPretty, !isMultiline { octets.append(UInt8(ascii: " ")) }
         }
-        if isBroken { breakLine() }
+        if isMultiline { breakLine() }
     }
 
-    private mutating func close(_ bracket: UInt8, isBroken: Bool) {
+    private mutating func close(_ bracket: UInt8, isMultiline: Bool) {
         level -= 1
-        if isBroken { breakLine() }
+        if isMultiline { breakLine() }
         octets.append(bracket)
     }
 

@@ -47,22 +47,22 @@ public enum SpreadsheetText {
     /// formula: at the start of the cell, and after each character at which a spreadsheet may end the cell.
     public static func text(_ raw: String) -> String {
         var result = "\""
-        var mayBegin = true
+        var mayBeginFormula = true
         for scalar in raw.unicodeScalars {
             switch scalar {
             case "\"":
                 result += "\"\""
-                mayBegin = true
+                mayBeginFormula = true
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", " ", "\u{A0}":
                 // Line feeds and tabs would end a cell in some spreadsheets. A formula may also begin after blanks.
                 result += " "
             case "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}", "|", "%":
-                if mayBegin { result += "'" }
+                if mayBeginFormula { result += "'" }
                 result.unicodeScalars.append(scalar)
-                mayBegin = scalar == "|"
+                mayBeginFormula = scalar == "|"
             default:
                 result.unicodeScalars.append(scalar)
-                mayBegin = scalar == ";" || scalar == ","
+                mayBeginFormula = scalar == ";" || scalar == ","
             }
         }
         return result + "\""

@@ -103,19 +103,19 @@ public enum TerminalText {
     /// Returns the column at which a broken line continues: that of a table's last cell, or of the text after a sign
     /// such as `-`; 0 for other lines.
     private static func indent(of line: Substring, _ limit: Int) -> Int {
-        var (column, last, isStart) = (0, 0, true)
+        var (column, indent, isStart) = (0, 0, true)
         for word in words(of: line) {
             column += word.spaces
-            if isStart ? word.spaces > 0 : word.spaces > 1, column <= limit - leastCell { last = column }
-            if isStart, ["-", "→"].contains(word.text) { last = column + 2 }
+            if isStart ? word.spaces > 0 : word.spaces > 1, column <= limit - leastCellWidth { indent = column }
+            if isStart, ["-", "→"].contains(word.text) { indent = column + 2 }
             column += visibleColumns(of: word.text)
             isStart = false
         }
-        return last
+        return indent
     }
 
     /// The smallest width of a table's last cell, in columns, at which a broken line continues in this cell.
-    private static let leastCell = 24
+    private static let leastCellWidth = 24
 
     /// Returns the number of columns of a text without its escape sequences, which set colours.
     private static func visibleColumns(of text: some StringProtocol) -> Int {
