@@ -8,7 +8,7 @@ import Testing
 /// The analysis from which pages and heat maps are drawn.
 @Suite struct MapAnalysisTests {
     @Test func receptionProbabilityIsTheValueThatWasSet() {
-        var table = EmissionTable(cells: 1, beacons: 3)
+        var table = ReceptionTable(cells: 1, beacons: 3)
         table.set(beacon: 0, cell: 0, mean: -60, variance: 9, probability: 0.7)
         table.set(beacon: 1, cell: 0, mean: -60, variance: 30, probability: 1)
         #expect(abs(table.receptionProbability(beacon: 0, cell: 0) - 0.7) < 1e-12)
@@ -19,7 +19,7 @@ import Testing
     /// The likelihood is highest at the cell itself. If the offset is free, it is nearly as high at a cell whose levels
     /// differ by a constant only.
     @Test func constantOffsetsHardlyDistinguishCells() {
-        var table = EmissionTable(cells: 3, beacons: 2)
+        var table = ReceptionTable(cells: 3, beacons: 2)
         for beacon in 0..<2 {
             table.set(beacon: beacon, cell: 0, mean: -60 - 10 * Double(beacon), variance: 9, probability: 0.9)
             table.set(beacon: beacon, cell: 1, mean: -66 - 10 * Double(beacon), variance: 9, probability: 0.9)

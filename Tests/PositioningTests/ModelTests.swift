@@ -70,7 +70,7 @@ import Testing
     // MARK: Emissions
 
     @Test func logLikelihoodIsTheSumOverAllBeacons() {
-        var table = EmissionTable(cells: 1, beacons: 2)
+        var table = ReceptionTable(cells: 1, beacons: 2)
         table.set(beacon: 0, cell: 0, mean: -70, variance: 9, probability: 0.8)
         table.set(beacon: 1, cell: 0, mean: -80, variance: 4, probability: 0.001)
         let vector = SignalVector(seconds: 0, readings: [.init(beacon: 0, level: -64)])
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func manyBeaconsDoNotOverflow() {
-        var table = EmissionTable(cells: 2, beacons: 500)
+        var table = ReceptionTable(cells: 2, beacons: 500)
         for beacon in 0..<500 {
             for cell in 0..<2 {
                 table.set(beacon: beacon, cell: cell, mean: cell == 0 ? 20 : -127, variance: 1, probability: 0.5)

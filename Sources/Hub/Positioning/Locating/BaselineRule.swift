@@ -21,14 +21,14 @@ struct BaselineRule: PlaceRule {
         algorithm = map.settings.algorithm
         positions = map.beacons.map(\.position)
         places = map.places
-        let known = positions.enumerated().compactMap { number, position in position.map { (number, $0) } }
-        guard let first = known.first?.1 else { throw .fewBeaconPositions(map.settings.algorithm) }
-        let low = known.reduce(first) { FloorPosition(x: min($0.x, $1.1.x), y: min($0.y, $1.1.y)) }
-        let high = known.reduce(first) { FloorPosition(x: max($0.x, $1.1.x), y: max($0.y, $1.1.y)) }
+        let knownPositions = positions.enumerated().compactMap { number, position in position.map { (number, $0) } }
+        guard let first = knownPositions.first?.1 else { throw .fewBeaconPositions(map.settings.algorithm) }
+        let low = knownPositions.reduce(first) { FloorPosition(x: min($0.x, $1.1.x), y: min($0.y, $1.1.y)) }
+        let high = knownPositions.reduce(first) { FloorPosition(x: max($0.x, $1.1.x), y: max($0.y, $1.1.y)) }
         (self.low, self.high) = (low, high)
         var corners: [Int] = []
         for corner in [low, FloorPosition(x: high.x, y: low.y), high, FloorPosition(x: low.x, y: high.y)] {
-            let nearest = known.filter { !corners.contains($0.0) }.min {
+            let nearest = knownPositions.filter { !corners.contains($0.0) }.min {
                 ($0.1.distance(to: corner), $0.0) < ($1.1.distance(to: corner), $1.0)
             }
             if let nearest { corners.append(nearest.0) }
@@ -38,8 +38,9 @@ struct BaselineRule: PlaceRule {
             throw map.modelSite == nil ? .fewBeaconPositions(algorithm) : .fewSiteBeacons(algorithm)
         }
         var strongest = [(mean: Double, floor: String?)?](repeating: nil, count: map.beacons.count)
-        for (place, found) in map.statistics.enumerated() {
-            for statistics in found where strongest[statistics.beacon].map({ statistics.mean > $0.mean }) ?? true {
+        for (place, placeStatistics) in map.statistics.enumerated() {
+            for statistics in placeStatistics
+            where strongest[statistics.beacon].map({ statistics.mean > $0.mean }) ?? true {
                 strongest[statistics.beacon] = (statistics.mean, map.places[place].floor)
             }
         }
@@ -49,10 +50,10 @@ struct BaselineRule: PlaceRule {
     /// The position and the nearest place. `nil` if no beacon with a position was received.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let received = sample.means.filter { positions[$0.beacon] != nil }
-        let found = algorithm == .weightedCentroid ? weightedCentroid(received) : simpleDistance(received)
-        guard let position = found else { return nil }
-        let loudest = received.max { ($0.level, $1.beacon) < ($1.level, $0.beacon) }
-        let floor = loudest.flatMap { floors[$0.beacon] }
+        let estimate = algorithm == .weightedCentroid ? weightedCentroid(received) : simpleDistance(received)
+        guard let position = estimate else { return nil }
+        let strongest = received.max { ($0.level, $1.beacon) < ($1.level, $0.beacon) }
+        let floor = strongest.flatMap { floors[$0.beacon] }
         return (position, places.nearest(to: position) { floor == nil || $0 == floor })
     }
 

@@ -15,9 +15,9 @@ public struct BeaconDirections: Sendable {
     }
 
     /// The assumed position of the beacon.
-    public struct Target: Hashable, Sendable {
+    public struct Destination: Hashable, Sendable {
         public let source: Source
-        /// The number of the map's place at the position, or else of the place nearest to it.
+        /// The index in the map of the place at the position, or else of the place nearest to the position.
         public let place: Int?
         /// The position in metres east and north.
         public let position: FloorPosition
@@ -33,11 +33,12 @@ public struct BeaconDirections: Sendable {
     }
 
     /// The assumed position of the beacon; `nil` if unknown.
-    public private(set) var target: Target?
+    public private(set) var destination: Destination?
     /// The newest answer about the receiver; `nil` before the first answer.
     public private(set) var answer: LocatorAnswer?
     private let map: SignalMap
-    private var best = -Double.infinity
+    /// The highest level at which this run has received the beacon, in dBm.
+    private var highestLevel = -Double.infinity
 
     /// Directions to a beacon.
     ///
@@ -52,9 +53,9 @@ public struct BeaconDirections: Sendable {
         if let position = map.beacons[number].position {
             let floor = strongest.map { map.places[$0].floor } ?? map.places.first?.floor
             let place = map.places.nearest(to: position) { $0 == floor }
-            target = Target(source: .position, place: place, position: position, floor: floor)
+            destination = Destination(source: .position, place: place, position: position, floor: floor)
         } else if let strongest, let position = map.places[strongest].position {
-            target = Target(
+            destination = Destination(
                 source: .survey, place: strongest, position: position, floor: map.places[strongest].floor)
         }
     }
@@ -64,21 +65,23 @@ public struct BeaconDirections: Sendable {
 
     /// Updates the level of the beacon at the receiver, in dBm.
     public mutating func update(level: Double) {
-        guard target.map({ $0.source == .walk }) ?? true, level > best, let answer, answer.state != .none,
+        guard destination.map({ $0.source == .walk }) ?? true, level > highestLevel, let answer, answer.state != .none,
             let position = answer.position
         else { return }
-        best = level
-        target = Target(source: .walk, place: answer.place, position: position, floor: answer.floor)
+        highestLevel = level
+        destination = Destination(source: .walk, place: answer.place, position: position, floor: answer.floor)
     }
 
     /// The direction to the beacon. `nil` if the receiver or the beacon has no known position.
     public var direction: Direction? {
-        guard let target, let answer, answer.state != .none else { return nil }
-        if let floor = target.floor, let here = answer.floor, floor != here { return .otherFloor }
+        guard let destination, let answer, answer.state != .none else { return nil }
+        if let floor = destination.floor, let receiverFloor = answer.floor, floor != receiverFloor {
+            return .otherFloor
+        }
         guard let position = answer.position else { return nil }
-        let degrees = atan2(target.position.x - position.x, target.position.y - position.y) * 180 / Double.pi
+        let degrees = atan2(destination.position.x - position.x, destination.position.y - position.y) * 180 / .pi
         return .sameFloor(
-            distance: position.distance(to: target.position), bearing: degrees < 0 ? degrees + 360 : degrees)
+            distance: position.distance(to: destination.position), bearing: degrees < 0 ? degrees + 360 : degrees)
     }
 
     // MARK: Text and JSON
@@ -86,14 +89,14 @@ public struct BeaconDirections: Sendable {
     /// The directions as text, for use within a line.
     public var text: String {
         guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
-        guard let target else { return "map: position unknown" }
+        guard let destination else { return "map: position unknown" }
         switch direction {
-        case .otherFloor: return "it is on another floor: \(MapText.line(target.floor ?? ""))"
+        case .otherFloor: return "it is on another floor: \(MapText.line(destination.floor ?? ""))"
         case .sameFloor(let distance, let bearing):
             let compass = Heading.compass(bearing)
-            let place = target.place.map { MapText.line(map.places[$0].name) }
-            let near = place.map { (target.source == .walk ? ", strongest so far at " : ", at ") + $0 } ?? ""
-            return "\(MapText.metres(distance).dropLast()) m \(compass)\(near)"
+            let place = destination.place.map { MapText.line(map.places[$0].name) }
+            let placeText = place.map { (destination.source == .walk ? ", strongest so far at " : ", at ") + $0 } ?? ""
+            return "\(MapText.metres(distance).dropLast()) m \(compass)\(placeText)"
         case nil: return "map: no position"
         }
     }
@@ -106,20 +109,21 @@ public struct BeaconDirections: Sendable {
         case .sameFloor(let metres, let degrees): (distance, bearing, isOtherFloor) = (metres, degrees, false)
         case nil: break
         }
-        let here = answer.flatMap { $0.state == .none ? nil : $0 }
+        let located = answer.flatMap { $0.state == .none ? nil : $0 }
         return .record([
             ("state", .text(answer?.state.rawValue)), ("reason", .text(answer?.reason?.rawValue)),
-            ("place", .text(here?.place.map { map.places[$0].name })), ("floor", .text(here?.floor)),
-            ("position", .optional(here?.position) { .point($0) }), ("target", .optional(target, json)),
+            ("place", .text(located?.place.map { map.places[$0].name })), ("floor", .text(located?.floor)),
+            ("position", .optional(located?.position) { .point($0) }), ("target", .optional(destination, json)),
             ("distanceM", .rounded(distance)), ("bearingDeg", .rounded(bearing, 1)),
             ("otherFloor", .optional(isOtherFloor) { .boolean($0) }),
         ])
     }
 
-    private func json(_ target: Target) -> JSONValue {
+    private func json(_ destination: Destination) -> JSONValue {
         .record([
-            ("source", .string(target.source.rawValue)), ("place", .text(target.place.map { map.places[$0].name })),
-            ("floor", .text(target.floor)), ("position", .point(target.position)),
+            ("source", .string(destination.source.rawValue)),
+            ("place", .text(destination.place.map { map.places[$0].name })),
+            ("floor", .text(destination.floor)), ("position", .point(destination.position)),
         ])
     }
 }

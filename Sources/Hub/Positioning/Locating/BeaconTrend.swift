@@ -27,33 +27,33 @@ struct BeaconTrend: Sendable {
 
     /// Fits the trend to some levels by weighted least squares. `nil` without levels.
     ///
-    /// - Parameter position: The beacon's position. If `nil`, the beacon is assumed between the three places with the
-    ///   highest levels.
+    /// - Parameter position: The beacon's position. If `nil`, the beacon is assumed to be between the three places with
+    ///   the highest levels.
     init?(_ points: [Point], position: FloorPosition?) {
         guard !points.isEmpty else { return nil }
         let centre = position ?? Self.centre(points)
-        let logs = points.map { Self.logarithm($0.position, centre) }
+        let logarithms = points.map { Self.logarithm($0.position, centre) }
         let weights = points.map { 1 / $0.variance }
         let sum = weights.reduce(0, +)
-        let x = zip(weights, logs).reduce(0) { $0 + $1.0 * $1.1 } / sum
-        let y = zip(weights, points).reduce(0) { $0 + $1.0 * $1.1.level } / sum
+        let meanLogarithm = zip(weights, logarithms).reduce(0) { $0 + $1.0 * $1.1 } / sum
+        let meanLevel = zip(weights, points).reduce(0) { $0 + $1.0 * $1.1.level } / sum
         var (squares, products) = (0.0, 0.0)
         for (index, point) in points.enumerated() {
-            squares += weights[index] * (logs[index] - x) * (logs[index] - x)
-            products += weights[index] * (logs[index] - x) * (point.level - y)
+            squares += weights[index] * (logarithms[index] - meanLogarithm) * (logarithms[index] - meanLogarithm)
+            products += weights[index] * (logarithms[index] - meanLogarithm) * (point.level - meanLevel)
         }
         let fitted = squares > 1e-9 ? -products / squares / 10 : Self.usualExponent
         let exponent = min(max(fitted, Self.exponents.lowerBound), Self.exponents.upperBound)
-        let atOneMetre = y + 10 * exponent * x
-        var excess = 0.0
+        let levelAtOneMetre = meanLevel + 10 * exponent * meanLogarithm
+        var excessSquares = 0.0
         for (index, point) in points.enumerated() {
-            let difference = point.level - (atOneMetre - 10 * exponent * logs[index])
-            excess += difference * difference - point.variance
+            let difference = point.level - (levelAtOneMetre - 10 * exponent * logarithms[index])
+            excessSquares += difference * difference - point.variance
         }
         self.centre = centre
         self.exponent = exponent
-        levelAtOneMetre = atOneMetre
-        variance = max(FieldModel.leastVariance, excess / Double(points.count))
+        self.levelAtOneMetre = levelAtOneMetre
+        variance = max(FieldModel.leastVariance, excessSquares / Double(points.count))
     }
 
     /// The level at a position, in dBm.
@@ -87,9 +87,9 @@ extension SignalMap {
         var points = [[BeaconTrend.Point]](repeating: [], count: beacons.count)
         for place in places {
             guard let position = self.places[place].position else { continue }
-            for found in statistics[place] {
-                points[found.beacon].append(
-                    .init(position: position, level: found.mean, variance: spread.varianceOfMean(found)))
+            for entry in statistics[place] {
+                points[entry.beacon].append(
+                    .init(position: position, level: entry.mean, variance: spread.varianceOfMean(entry)))
             }
         }
         return zip(points, beacons).map { BeaconTrend($0, position: $1.position) }

@@ -8,7 +8,8 @@ public import Sites
 /// may have several planes of cells, one for each value of an unknown constant such as the receiver offset. By default
 /// it keeps every cell. ``sparse(prior:)`` returns a filter that keeps only likely cells, for large floors.
 ///
-/// A state is a cell of a plane; its number is the plane times the number of cells, plus the cell.
+/// A state is a cell of a plane. Its number is the index of the plane times the number of cells, plus the index of the
+/// cell.
 public struct CellFilter: Sendable {
     /// The probability of each kept state. Together with ``uniformProbabilities``, the probabilities add up to 1.
     public internal(set) var weights: [Double] = []
@@ -79,7 +80,8 @@ public struct CellFilter: Sendable {
         predict(seconds: seconds, &scratch)
     }
 
-    /// Spreads the probability as far as a person walks in the given time, with memory that several filters share.
+    /// Spreads the probability as far as a person walks in the given time. `scratch` is working memory, which several
+    /// filters can share.
     public mutating func predict(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
@@ -97,8 +99,10 @@ public struct CellFilter: Sendable {
     ///   - logLikelihoods: The log-likelihoods by plane, then by cell. If all are -∞, nothing changes.
     ///   - divisor: The divisor of the log-likelihoods, above 0.
     public mutating func update(_ logLikelihoods: [Double], dividedBy divisor: Double = 1) {
-        guard logLikelihoods.count == weights.count, let most = logLikelihoods.max(), most.isFinite else { return }
-        for index in weights.indices { weights[index] *= exp((logLikelihoods[index] - most) / divisor) }
+        guard logLikelihoods.count == weights.count, let largest = logLikelihoods.max(), largest.isFinite else {
+            return
+        }
+        for index in weights.indices { weights[index] *= exp((logLikelihoods[index] - largest) / divisor) }
         let sum = weights.reduce(0, +)
         guard sum > 0, sum.isFinite else {
             begin()
@@ -109,8 +113,8 @@ public struct CellFilter: Sendable {
 
     /// The probability of each cell, over all planes.
     public var probabilities: [Double] {
-        let even = uniformProbabilities.reduce(0, +) / Double(max(1, cellCount))
-        var result = [Double](repeating: even, count: cellCount)
+        let evenShare = uniformProbabilities.reduce(0, +) / Double(max(1, cellCount))
+        var result = [Double](repeating: evenShare, count: cellCount)
         forEachState { state, weight in result[state % cellCount] += weight }
         return result
     }

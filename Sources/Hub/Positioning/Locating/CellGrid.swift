@@ -53,6 +53,7 @@ public struct CellGrid: Sendable {
 
     /// The column and row of a cell on its floor.
     struct Spot: Hashable, Sendable {
+        /// The index of the area that contains the cell.
         var floor: Int
         var column: Int
         var row: Int
@@ -76,8 +77,8 @@ public struct CellGrid: Sendable {
 
     /// The largest number of cells by default.
     public static let limit = 20_000
-    /// If cells with a side of 0.5 m are at most this many, the default side is 0.5 m, otherwise 1 m.
-    private static let fine = 4000
+    /// The default side of a cell is 0.5 m if this needs at most so many cells, otherwise 1 m.
+    private static let smallCellLimit = 4000
 
     /// The cells that cover some areas.
     ///
@@ -96,10 +97,10 @@ public struct CellGrid: Sendable {
                 return sum + Double(counts.columns) * Double(counts.rows)
             }
         }
-        var step = wanted.map { max(0.05, $0) } ?? (count(0.5) <= Double(Self.fine) ? 0.5 : 1)
+        var step = wanted.map { max(0.05, $0) } ?? (count(0.5) <= Double(Self.smallCellLimit) ? 0.5 : 1)
         while count(step) > Double(limit), count(step) > Double(areas.count) { step *= 1.25 }
         self.step = step
-        for (number, area) in areas.enumerated() {
+        for (floor, area) in areas.enumerated() {
             let (columns, rows) = Self.counts(area, step)
             // The cells cover a little more than the area, by the same width on both sides.
             let west = (area.low.x + area.high.x - Double(columns - 1) * step) / 2
@@ -107,17 +108,18 @@ public struct CellGrid: Sendable {
             for column in 0..<columns {
                 for row in 0..<rows {
                     let position = FloorPosition(x: west + Double(column) * step, y: south + Double(row) * step)
-                    let (half, beyond) = (step / 2, step / 2 + margin)
+                    let (half, halfAndMargin) = (step / 2, step / 2 + margin)
                     let cell = Cell(
                         position: position, floor: area.floor, area: step * step,
                         low: .init(
-                            x: position.x - (column == 0 ? beyond : half), y: position.y - (row == 0 ? beyond : half)),
+                            x: position.x - (column == 0 ? halfAndMargin : half),
+                            y: position.y - (row == 0 ? halfAndMargin : half)),
                         high: .init(
-                            x: position.x + (column == columns - 1 ? beyond : half),
-                            y: position.y + (row == rows - 1 ? beyond : half)))
+                            x: position.x + (column == columns - 1 ? halfAndMargin : half),
+                            y: position.y + (row == rows - 1 ? halfAndMargin : half)))
                     guard isIncluded(cell) else { continue }
                     cells.append(cell)
-                    spots.append(Spot(floor: number, column: column, row: row))
+                    spots.append(Spot(floor: floor, column: column, row: row))
                 }
             }
         }

@@ -4,12 +4,13 @@ internal import Sites
 /// Locates with `gauss`, `field` or `hmm`: computes the probability of each cell and each receiver offset from the
 /// log-likelihoods of a window of vectors.
 struct CellLocator: Sendable {
-    private let table: EmissionTable
-    /// The number of the place of each cell: the nearest place on the cell's floor.
+    private let table: ReceptionTable
+    /// The index in the map of each cell's place: the nearest place on the cell's floor.
     private let placeOfCell: [Int]
-    /// The cell nearest to each place. `nil` for places without a position, if the cells are squares of a grid.
+    /// The index of the cell nearest to each place. `nil` for places without a position, if the cells are squares of a
+    /// grid.
     private let cellOfPlace: [Int?]
-    /// The room of each cell. `nil` for cells in no room.
+    /// The index of the room of each cell. `nil` for cells in no room.
     private let roomOfCell: [Int?]
     private let roomCount: Int
     /// The receiver offsets that are tried, in dB.
@@ -93,11 +94,11 @@ struct CellLocator: Sendable {
 
     /// Adds the next vector of the run.
     mutating func add(_ vector: SignalVector) {
-        let found = table.logLikelihoods(of: vector, offsets: offsets)
+        let logLikelihoods = table.logLikelihoods(of: vector, offsets: offsets)
         filter?.predict(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
-        filter?.update(found, dividedBy: temperature * Self.dependence)
-        if let oldest = window.add(found, seconds: vector.seconds) { learn(oldest) }
-        if let onGround = plane?.ground.interpolated(found, placeCount: cells.count) {
+        filter?.update(logLikelihoods, dividedBy: temperature * Self.dependence)
+        if let oldest = window.add(logLikelihoods, seconds: vector.seconds) { learn(oldest) }
+        if let onGround = plane?.ground.interpolated(logLikelihoods, placeCount: cells.count) {
             _ = plane?.window.add(onGround, seconds: vector.seconds)
         }
         lastSeconds = vector.seconds
@@ -105,22 +106,22 @@ struct CellLocator: Sendable {
 
     /// Updates the probabilities of the receiver offsets with the log-likelihoods of a vector that leaves the window.
     /// The offset is assumed to be the same during the whole run.
-    private mutating func learn(_ found: [Double]) {
+    private mutating func learn(_ logLikelihoods: [Double]) {
         guard filter == nil, offsets.count > 1 else { return }
-        for (number, prior) in runPriors.enumerated() {
-            let own = found[number * cells.count..<(number + 1) * cells.count]
-            guard let best = own.max(), best.isFinite else { return }
+        for (index, prior) in runPriors.enumerated() {
+            let ofOffset = logLikelihoods[index * cells.count..<(index + 1) * cells.count]
+            guard let best = ofOffset.max(), best.isFinite else { return }
             let divisor = temperature * Self.dependence
-            runPriors[number] = prior + best / divisor + log(own.reduce(0) { $0 + exp(($1 - best) / divisor) })
+            runPriors[index] = prior + best / divisor + log(ofOffset.reduce(0) { $0 + exp(($1 - best) / divisor) })
         }
         let best = runPriors.max() ?? 0
         let total = best + log(runPriors.reduce(0) { $0 + exp($1 - best) })
         // Another receiver may continue the run, so each offset keeps a certain probability.
-        runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.mostLearned) }
+        runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.largestDecrease) }
     }
 
     /// The largest amount by which a run can lower the logarithm of an offset's probability.
-    private static let mostLearned = 10.0
+    private static let largestDecrease = 10.0
 
     // MARK: Regions
 
@@ -135,6 +136,8 @@ struct CellLocator: Sendable {
         }
     }
 
+    /// The cells from which regions are computed, for temperatures up to a limit.
+    ///
     /// - Parameter largest: The largest temperature with which the result will be used.
     private func ground(upTo largest: Double) -> Ground {
         let window = plane?.window ?? window
@@ -165,34 +168,34 @@ struct CellLocator: Sendable {
         let filtered = filter.map { Posterior($0.probabilities) }
         let ground = filtered == nil ? ground(upTo: max(temperature, LocatorSettings.pointTemperature)) : nil
         // `gauss` uses the ground only for the region, and its places for everything else.
-        let found = plane == nil ? ground?.hypotheses ?? [] : window.standing
+        let hypotheses = plane == nil ? ground?.hypotheses ?? [] : window.standing
         func posterior(_ temperature: Double) -> Posterior {
-            filtered ?? Posterior(found, cells: cells.count, temperature: temperature, priors: runPriors)
+            filtered ?? Posterior(hypotheses, cells: cells.count, temperature: temperature, priors: runPriors)
         }
-        let known = posterior(temperature)
+        let cellPosterior = posterior(temperature)
         guard let estimate = posterior(LocatorSettings.pointTemperature).position(cells) else {
             return .none(.noCandidate, heard: heard, used: used)
         }
         var byPlace = [Double](repeating: 0, count: placeCount)
-        for (cell, weight) in known.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
-        let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
-        let onGround = plane == nil ? known : ground?.posterior(temperature) ?? known
+        for (cell, weight) in cellPosterior.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
+        let likeliestPlaces = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
+        let groundPosterior = plane == nil ? cellPosterior : ground?.posterior(temperature) ?? cellPosterior
         let groundCells = plane?.window.cells ?? cells
         func region(_ probability: Double) -> Region {
-            onGround.region(probability, groundCells, around: estimate.position, floor: estimate.floor)
+            groundPosterior.region(probability, groundCells, around: estimate.position, floor: estimate.floor)
         }
         let region95 = region(0.95)
-        let site = groundCells.reduce(0) { $0 + $1.groundArea }
-        var answer = LocatorAnswer(used < 3 || region95.area > site / 4 ? .poor : .fix, heard: heard, used: used)
+        let siteArea = groundCells.reduce(0) { $0 + $1.groundArea }
+        var answer = LocatorAnswer(used < 3 || region95.area > siteArea / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position
         answer.floor = estimate.floor
-        answer.place = order.first
-        answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
+        answer.place = likeliestPlaces.first
+        answer.candidates = likeliestPlaces.prefix(5).filter { byPlace[$0] > 0 }
             .map { .init(place: $0, probability: byPlace[$0]) }
         answer.region95 = region95
         if wantsRegion50 { answer.region50 = region(0.5) }
-        answer.rooms = rooms(known)
-        answer.receiverOffset = offset(known)
+        answer.rooms = rooms(cellPosterior)
+        answer.receiverOffset = offset(cellPosterior)
         if wantsScores { answer.scores = scores(window.standing) }
         return answer
     }
@@ -203,8 +206,8 @@ struct CellLocator: Sendable {
         for (cell, weight) in posterior.probabilities.enumerated() {
             if let room = roomOfCell[cell] { byRoom[room] += weight }
         }
-        let order = byRoom.indices.sorted { (byRoom[$0], $1) > (byRoom[$1], $0) }
-        return order.prefix(5).filter { byRoom[$0] > 0 }.map { .init(room: $0, probability: byRoom[$0]) }
+        let likeliestRooms = byRoom.indices.sorted { (byRoom[$0], $1) > (byRoom[$1], $0) }
+        return likeliestRooms.prefix(5).filter { byRoom[$0] > 0 }.map { .init(room: $0, probability: byRoom[$0]) }
     }
 
     /// The likeliest receiver offset, in dB.
@@ -215,10 +218,10 @@ struct CellLocator: Sendable {
 
     /// For each place, the negative logarithm of the likelihood of its cell. The likelihood is the sum over all
     /// offsets.
-    private func scores(_ found: [WindowHypothesis]) -> [Double?] {
+    private func scores(_ hypotheses: [WindowHypothesis]) -> [Double?] {
         cellOfPlace.map { cell in
             guard let cell else { return nil }
-            let values = found.map { $0.logLikelihoods[cell] + priors[$0.offset] }
+            let values = hypotheses.map { $0.logLikelihoods[cell] + priors[$0.offset] }
             guard let best = values.max() else { return nil }
             return -(best + log(values.reduce(0) { $0 + exp($1 - best) }))
         }
@@ -226,14 +229,14 @@ struct CellLocator: Sendable {
 }
 
 extension Array where Element == Place {
-    /// The number of the place of each cell: the nearest place on the cell's floor.
+    /// The index of each cell's place: the nearest place on the cell's floor.
     func placeOfEach(of cells: [Cell]) -> [Int] {
         cells.map { cell in nearest(to: cell.position) { $0 == cell.floor } ?? 0 }
     }
 }
 
 extension Array where Element == Cell {
-    /// The cell nearest to each place on the place's floor. `nil` for places without a position.
+    /// The index of the cell nearest to each place, on the place's floor. `nil` for places without a position.
     func cellOfEach(of places: [Place]) -> [Int?] {
         places.map { place in place.position.flatMap { nearest(to: $0, floor: place.floor) } }
     }

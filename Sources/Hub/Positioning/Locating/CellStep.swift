@@ -13,35 +13,37 @@ struct CellStep: Sendable {
     /// The probability of the step to each target. The probabilities of all steps from one cell add up to 1.
     private var shares: [Double] = []
 
-    /// Cells with a probability up to this value are treated as if it were 0.
+    /// Probabilities up to this value are treated as 0.
     private static let negligible = 1e-12
 
     /// - Parameter deviation: The standard deviation of the distance walked in a second, in metres.
     init(_ grid: CellGrid, deviation: Double, walls: [Wall]) {
-        let width = 3 * deviation / grid.step
-        let reach = Int(width)
-        let curve = (0...reach).map { cells in
+        // The longest step, in cells.
+        let radius = 3 * deviation / grid.step
+        let reach = Int(radius)
+        let densities = (0...reach).map { cells in
             let distance = Double(cells) * grid.step / deviation
             return exp(-distance * distance / 2)
         }
         let cellAt = Dictionary(uniqueKeysWithValues: zip(grid.spots, grid.cells.indices))
         for (cell, spot) in grid.spots.enumerated() {
             let from = grid.cells[cell].position
-            let near = walls.filter { Self.isNear($0, from, Double(reach + 1) * grid.step) }
+            let nearWalls = walls.filter { Self.isNear($0, from, Double(reach + 1) * grid.step) }
             for columns in -reach...reach {
-                let rows = Int((width * width - Double(columns * columns)).squareRoot())
+                let rows = Int((radius * radius - Double(columns * columns)).squareRoot())
                 for row in -rows...rows {
-                    let target = CellGrid.Spot(floor: spot.floor, column: spot.column + columns, row: spot.row + row)
-                    guard let other = cellAt[target] else { continue }
-                    let to = grid.cells[other].position
-                    guard !near.contains(where: { CellFilter.isCut(from, to, by: $0) }) else { continue }
-                    targets.append(Int32(other))
-                    shares.append(curve[abs(columns)] * curve[abs(row)])
+                    let targetSpot = CellGrid.Spot(
+                        floor: spot.floor, column: spot.column + columns, row: spot.row + row)
+                    guard let target = cellAt[targetSpot] else { continue }
+                    let to = grid.cells[target].position
+                    guard !nearWalls.contains(where: { CellFilter.isCut(from, to, by: $0) }) else { continue }
+                    targets.append(Int32(target))
+                    shares.append(densities[abs(columns)] * densities[abs(row)])
                 }
             }
-            let all = starts[cell]..<targets.count
-            let sum = shares[all].reduce(0, +)
-            for index in all { shares[index] /= sum }
+            let fromCell = starts[cell]..<targets.count
+            let sum = shares[fromCell].reduce(0, +)
+            for index in fromCell { shares[index] /= sum }
             starts.append(targets.count)
         }
     }
@@ -62,12 +64,14 @@ struct CellStep: Sendable {
         let count = starts.count - 1
         var result: [Double] = []
         for plane in 0..<planes {
-            let own = weights[plane * count..<(plane + 1) * count]
-            let even = leak * own.reduce(0, +) / Double(max(1, count))
-            var spread = [Double](repeating: even, count: count)
-            for (cell, weight) in own.enumerated() where weight > Self.negligible {
-                let given = weight * (1 - leak)
-                for index in starts[cell]..<starts[cell + 1] { spread[Int(targets[index])] += given * shares[index] }
+            let planeWeights = weights[plane * count..<(plane + 1) * count]
+            let evenWeight = leak * planeWeights.reduce(0, +) / Double(max(1, count))
+            var spread = [Double](repeating: evenWeight, count: count)
+            for (cell, weight) in planeWeights.enumerated() where weight > Self.negligible {
+                let passedOn = weight * (1 - leak)
+                for index in starts[cell]..<starts[cell + 1] {
+                    spread[Int(targets[index])] += passedOn * shares[index]
+                }
             }
             result += spread
         }
@@ -81,9 +85,9 @@ struct CellStep: Sendable {
         let count = starts.count - 1
         for (state, weight) in zip(states, weights) {
             let cell = Int(state) % count
-            let first = Int(state) - cell
+            let planeStart = Int(state) - cell
             for index in starts[cell]..<starts[cell + 1] {
-                scratch.add(weight * share * shares[index], to: first + Int(targets[index]))
+                scratch.add(weight * share * shares[index], to: planeStart + Int(targets[index]))
             }
         }
     }

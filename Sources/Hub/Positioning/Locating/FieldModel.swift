@@ -10,9 +10,9 @@ public struct FieldModel: Sendable {
     /// The cells around the surveyed places, floor by floor.
     public let grid: CellGrid
     /// The reception of each of the map's beacons at each cell.
-    public private(set) var table: EmissionTable
+    public private(set) var table: ReceptionTable
 
-    /// The distance between places, in metres, that is assumed if no floor has two places with positions.
+    /// The assumed distance between places, in metres, if no floor has two places with positions.
     static let unknownSpacing = 2.0
     /// The smallest variance of the Gaussian process in dB²: that of shadowing with a standard deviation of 5 dB.
     static let leastVariance = 25.0
@@ -40,12 +40,12 @@ public struct FieldModel: Sendable {
             (grid, table) = (planned.grid, planned.table)
             return
         }
-        let (grid, byFloor) = try Self.grid(map, step: gridMetres, limit: cellLimit)
+        let (grid, placesByFloor) = try Self.grid(map, step: gridMetres, limit: cellLimit)
         self.grid = grid
-        table = EmissionTable(cells: grid.cells.count, beacons: map.beacons.count)
-        let spread = LevelSpread(map, places: byFloor.flatMap { $0 })
-        let length = Self.length(map, spread, byFloor)
-        for (floor, places) in byFloor.enumerated() {
+        table = ReceptionTable(cells: grid.cells.count, beacons: map.beacons.count)
+        let spread = LevelSpread(map, places: placesByFloor.flatMap { $0 })
+        let length = Self.length(map, spread, placesByFloor)
+        for (floor, places) in placesByFloor.enumerated() {
             let fit = FloorField(map, spread, places: places, length: length)
             fit.fill(&table, grid, cells: grid.spots.indices.filter { grid.spots[$0].floor == floor })
         }
@@ -54,8 +54,8 @@ public struct FieldModel: Sendable {
     /// The length scale in metres with which the Gaussian process best predicts the levels at each place from the
     /// levels at the other places.
     ///
-    /// - Parameter byFloor: The numbers of the places of each floor.
-    private static func length(_ map: SignalMap, _ spread: LevelSpread, _ byFloor: [[Int]]) -> Double {
+    /// - Parameter placesByFloor: The indices of the places of each floor.
+    private static func length(_ map: SignalMap, _ spread: LevelSpread, _ placesByFloor: [[Int]]) -> Double {
         let spacing = map.spacing ?? unknownSpacing
         var lengths: [Double] = []
         for factor in lengthFactors {
@@ -63,7 +63,7 @@ public struct FieldModel: Sendable {
             if !lengths.contains(length) { lengths.append(length) }
         }
         guard lengths.count > 1 else { return lengths[0] }
-        let floors = byFloor.filter { $0.count > 2 }
+        let floors = placesByFloor.filter { $0.count > 2 }
         let groups = min(lengthGroups, floors.reduce(0) { $0 + 1 + $1.count / FloorField.placeLimit })
         let sums = lengths.map { length in
             (0..<groups).reduce(0.0) { sum, group in
@@ -75,20 +75,22 @@ public struct FieldModel: Sendable {
         return lengths[sums.indices.max { sums[$0] < sums[$1] } ?? 0]
     }
 
-    /// The cells around the surveyed places, and the numbers of the places of each floor. The outermost cells also
+    /// The cells around the surveyed places, and the indices of the places of each floor. The outermost cells also
     /// stand for the ground beyond them, up to half of the distance between places.
     ///
     /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
     static func grid(
         _ map: SignalMap, step: Double?, limit: Int = CellGrid.limit
-    ) throws(PositioningError) -> (grid: CellGrid, byFloor: [[Int]]) {
-        let placed = map.places.indices.filter { map.places[$0].position != nil }
-        guard !placed.isEmpty else { throw .noPositions(.field) }
+    ) throws(PositioningError) -> (grid: CellGrid, placesByFloor: [[Int]]) {
+        let withPosition = map.places.indices.filter { map.places[$0].position != nil }
+        guard !withPosition.isEmpty else { throw .noPositions(.field) }
         var floors: [String?] = []
-        for place in placed where !floors.contains(map.places[place].floor) { floors.append(map.places[place].floor) }
-        let byFloor = floors.map { floor in placed.filter { map.places[$0].floor == floor } }
+        for place in withPosition where !floors.contains(map.places[place].floor) {
+            floors.append(map.places[place].floor)
+        }
+        let placesByFloor = floors.map { floor in withPosition.filter { map.places[$0].floor == floor } }
         let positions = Dictionary(
-            uniqueKeysWithValues: zip(floors, byFloor.map { $0.compactMap { map.places[$0].position } }))
+            uniqueKeysWithValues: zip(floors, placesByFloor.map { $0.compactMap { map.places[$0].position } }))
         let areas = floors.compactMap { floor in
             FloorBounds(positions[floor, default: []]).map { CellGrid.Area(floor: floor, low: $0.low, high: $0.high) }
         }
@@ -97,7 +99,7 @@ public struct FieldModel: Sendable {
         let grid = CellGrid(areas, step: step, limit: limit, margin: spacing / 2) { cell in
             positions[cell.floor, default: []].contains { $0.distance(to: cell.position) <= reach }
         }
-        return (grid, byFloor)
+        return (grid, placesByFloor)
     }
 }
 
@@ -130,20 +132,21 @@ extension SignalMap {
 private struct FloorField {
     private let map: SignalMap
     private let spread: LevelSpread
-    /// The numbers of the floor's places in the map.
+    /// The indices of the floor's places in the map.
     private let places: [Int]
     /// The positions of the floor's places.
     private let positions: [FloorPosition]
     /// The length scale of the Gaussian process, in metres.
     private let length: Double
     /// The statistics of each place of the floor, by beacon.
-    private let found: [[Int: PlaceStatistics]]
+    private let statistics: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
     /// The variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a beacon was
     /// never received.
     private static let absentVariance = 100.0
-    /// The weight, in seconds, of a beacon's probability of reception over all places when it is computed for one cell.
+    /// The probability of reception at a cell is computed as if the beacon's probability over all places had been
+    /// measured for this many additional seconds.
     private static let priorSeconds = 5.0
     /// The number of nearest places that influence a cell.
     static let placeLimit = 64
@@ -156,11 +159,11 @@ private struct FloorField {
         self.places = places
         self.length = length
         positions = places.map { map.places[$0].position ?? FloorPosition(x: 0, y: 0) }
-        found = places.map { Dictionary(uniqueKeysWithValues: map.statistics[$0].map { ($0.beacon, $0) }) }
+        statistics = places.map { Dictionary(uniqueKeysWithValues: map.statistics[$0].map { ($0.beacon, $0) }) }
         trends = map.trends(over: places, spread)
     }
 
-    func fill(_ table: inout EmissionTable, _ grid: CellGrid, cells: [Int]) {
+    func fill(_ table: inout ReceptionTable, _ grid: CellGrid, cells: [Int]) {
         guard places.count > Self.placeLimit else {
             return fill(&table, grid, cells, from: Array(places.indices))
         }
@@ -180,12 +183,14 @@ private struct FloorField {
         return exp(-distance * distance / 2)
     }
 
-    /// - Parameter near: The indices of the places that influence the cells.
-    private func fill(_ table: inout EmissionTable, _ grid: CellGrid, _ cells: [Int], from near: [Int]) {
+    /// Computes some cells from some places.
+    ///
+    /// - Parameter near: The indices in ``places`` of the places that influence the cells.
+    private func fill(_ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], from near: [Int]) {
         let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
         let cross = near.flatMap { place in cells.map { self.kernel(positions[place], grid.cells[$0].position) } }
-        let listened = near.map { Double(map.places[places[$0]].seconds) }
-        let seconds = sums(cross, listened, cells.count)
+        let surveyedSeconds = near.map { Double(map.places[places[$0]].seconds) }
+        let seconds = sums(cross, surveyedSeconds, cells.count)
         for beacon in map.beacons.indices {
             fill(&table, grid, cells, near, beacon, kernel, cross, seconds)
         }
@@ -202,7 +207,7 @@ private struct FloorField {
 
     /// The Gaussian process of a beacon over some places. `nil` if the beacon was received at none of them.
     private func process(_ beacon: Int, _ near: [Int], _ kernel: [Double]) -> GaussianProcess? {
-        let received = near.map { found[$0][beacon] }
+        let received = near.map { statistics[$0][beacon] }
         guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
         let values = zip(near, received).map { place, received in
             let expected = trend.level(at: positions[place])
@@ -216,19 +221,19 @@ private struct FloorField {
     /// the level at each place, given the levels at the other places. It is summed over all beacons and the places that
     /// received them.
     ///
-    /// - Parameter middle: The number in the map of the place in the middle.
+    /// - Parameter middle: The index in the map of the place in the middle.
     func leaveOneOutDensity(around middle: Int) -> Double {
         guard let position = map.places[middle].position else { return 0 }
         let near = nearest(to: position)
         let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
         return map.beacons.indices.reduce(0.0) { sum, beacon in
-            let isReceived = near.map { found[$0][beacon] != nil }
+            let isReceived = near.map { statistics[$0][beacon] != nil }
             guard isReceived.count(where: { $0 }) > 2, let process = process(beacon, near, kernel) else { return sum }
             return zip(isReceived, process.leaveOneOutDensities).reduce(sum) { $1.0 ? $0 + $1.1 : $0 }
         }
     }
 
-    /// The indices of the places that influence a position, in ascending order.
+    /// The indices in ``places`` of the places that influence a position, in ascending order.
     private func nearest(to position: FloorPosition) -> [Int] {
         guard places.count > Self.placeLimit else { return Array(places.indices) }
         let distances = positions.map { $0.distance(to: position) }
@@ -236,28 +241,30 @@ private struct FloorField {
     }
 
     private func fill(
-        _ table: inout EmissionTable, _ grid: CellGrid, _ cells: [Int], _ near: [Int], _ beacon: Int,
+        _ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], _ near: [Int], _ beacon: Int,
         _ kernel: [Double], _ cross: [Double], _ seconds: [Double]
     ) {
-        let packet = spread.byBeacon[beacon]
+        let levelVariance = spread.byBeacon[beacon]
         guard let process = process(beacon, near, kernel), let trend = trends[beacon] else {
             for cell in cells {
                 table.set(
-                    beacon: beacon, cell: cell, mean: ReceivedLevel.notReceived, variance: packet + Self.absentVariance,
+                    beacon: beacon, cell: cell, mean: ReceivedLevel.notReceived,
+                    variance: levelVariance + Self.absentVariance,
                     probability: 0)
             }
             return
         }
         let (means, variances) = process.predict(cross, count: cells.count)
         let total = Double(max(1, map.places.reduce(0) { $0 + $1.seconds }))
-        let share = Double(map.beacons[beacon].seconds) / total
-        let receivedSeconds = sums(cross, near.map { Double(found[$0][beacon]?.seconds ?? 0) }, cells.count)
+        let overallProbability = Double(map.beacons[beacon].seconds) / total
+        let receivedSeconds = sums(cross, near.map { Double(statistics[$0][beacon]?.seconds ?? 0) }, cells.count)
         for (index, cell) in cells.enumerated() {
             let probability =
-                (receivedSeconds[index] + Self.priorSeconds * share) / (seconds[index] + Self.priorSeconds)
+                (receivedSeconds[index] + Self.priorSeconds * overallProbability)
+                / (seconds[index] + Self.priorSeconds)
             table.set(
                 beacon: beacon, cell: cell, mean: trend.level(at: grid.cells[cell].position) + means[index],
-                variance: variances[index] + packet, probability: probability)
+                variance: variances[index] + levelVariance, probability: probability)
         }
     }
 }

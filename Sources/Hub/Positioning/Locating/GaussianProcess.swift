@@ -15,7 +15,7 @@ struct CholeskyFactor: Sendable {
         for row in 0..<size {
             for column in 0...row {
                 var sum = rows[row * size + column]
-                for place in 0..<column { sum -= rows[row * size + place] * rows[column * size + place] }
+                for index in 0..<column { sum -= rows[row * size + index] * rows[column * size + index] }
                 if column < row {
                     rows[row * size + column] = sum / rows[column * size + column]
                 } else {
@@ -41,12 +41,12 @@ struct CholeskyFactor: Sendable {
             // This loop takes most of the time of a fit. It uses pointers so that the compiler vectorises it.
             unsafe right.withUnsafeMutableBufferPointer { right in
                 guard let start = right.baseAddress else { return }
-                let own = unsafe start + row * width
+                let target = unsafe start + row * width
                 for (earlier, factor) in factors.enumerated() where factor != 0 {
                     let source = unsafe start + earlier * width
-                    for column in 0..<width { unsafe own[column] -= factor * source[column] }
+                    for column in 0..<width { unsafe target[column] -= factor * source[column] }
                 }
-                for column in 0..<width { unsafe own[column] *= diagonal }
+                for column in 0..<width { unsafe target[column] *= diagonal }
             }
         }
     }

@@ -1,6 +1,7 @@
 internal import Airtime
 
-/// The variance of levels from second to second. A variance from few seconds is shrunk towards that of all beacons.
+/// The variance of levels from second to second. A variance that was measured in few seconds is shrunk towards the
+/// variance of all beacons.
 struct LevelSpread: Sendable {
     /// The variance of the levels at one place, pooled over all beacons and places, in dB².
     let pooled: Double
@@ -10,40 +11,42 @@ struct LevelSpread: Sendable {
     /// The weight of the pooled variance in the variance of a beacon, in degrees of freedom.
     private static let shrinkage = 4.0
     /// The additional variance between days and between receivers, which a survey does not show, in dB².
-    static let unknown = 4.0
+    static let unseenVariance = 4.0
     /// The pooled variance that is assumed if no beacon was received twice at any place, in dB².
-    static let expected = 16.0
+    static let defaultVariance = 16.0
 
     init(_ map: SignalMap, places: [Int]) {
         var squares = [Double](repeating: 0, count: map.beacons.count)
-        var freedom = [Double](repeating: 0, count: map.beacons.count)
+        var degreesOfFreedom = [Double](repeating: 0, count: map.beacons.count)
         for place in places {
-            for found in map.statistics[place] {
-                squares[found.beacon] += found.squares
-                freedom[found.beacon] += Double(found.seconds - 1)
+            for entry in map.statistics[place] {
+                squares[entry.beacon] += entry.squares
+                degreesOfFreedom[entry.beacon] += Double(entry.seconds - 1)
             }
         }
-        let total = freedom.reduce(0, +)
-        let pooled = total > 0 ? squares.reduce(0, +) / total : Self.expected
+        let total = degreesOfFreedom.reduce(0, +)
+        let pooled = total > 0 ? squares.reduce(0, +) / total : Self.defaultVariance
         self.pooled = pooled
-        byBeacon = zip(squares, freedom).map { ($0 + Self.shrinkage * pooled) / ($1 + Self.shrinkage) }
+        byBeacon = zip(squares, degreesOfFreedom).map {
+            ($0 + Self.shrinkage * pooled) / ($1 + Self.shrinkage)
+        }
     }
 
     /// The variance of a beacon's level at one place, in dB².
-    func variance(_ found: PlaceStatistics) -> Double {
-        (found.squares + Self.shrinkage * pooled) / (Double(found.seconds - 1) + Self.shrinkage)
+    func variance(_ statistics: PlaceStatistics) -> Double {
+        (statistics.squares + Self.shrinkage * pooled) / (Double(statistics.seconds - 1) + Self.shrinkage)
     }
 
     /// The variance of a beacon's mean level at one place, in dB².
-    func varianceOfMean(_ found: PlaceStatistics) -> Double {
-        variance(found) / Double(found.seconds) + Self.unknown
+    func varianceOfMean(_ statistics: PlaceStatistics) -> Double {
+        variance(statistics) / Double(statistics.seconds) + Self.unseenVariance
     }
 }
 
 /// The model of `gauss`, whose cells are the surveyed places.
 struct GaussModel {
     let cells: [Cell]
-    private(set) var table: EmissionTable
+    private(set) var table: ReceptionTable
 
     /// The additional variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a
     /// beacon was never received.
@@ -56,20 +59,21 @@ struct GaussModel {
         cells = map.places.map {
             Cell(position: $0.position ?? .init(x: 0, y: 0), floor: $0.floor, area: spacing * spacing)
         }
-        table = EmissionTable(cells: map.places.count, beacons: map.beacons.count)
+        table = ReceptionTable(cells: map.places.count, beacons: map.beacons.count)
         for place in map.places.indices {
-            let listened = Double(max(1, map.places[place].seconds))
-            let found = Dictionary(uniqueKeysWithValues: map.statistics[place].map { ($0.beacon, $0) })
+            let seconds = Double(max(1, map.places[place].seconds))
+            let statistics = Dictionary(uniqueKeysWithValues: map.statistics[place].map { ($0.beacon, $0) })
             for beacon in map.beacons.indices {
-                if let received = found[beacon] {
+                if let received = statistics[beacon] {
                     table.set(
                         beacon: beacon, cell: place, mean: received.mean,
-                        variance: spread.variance(received) + LevelSpread.unknown,
-                        probability: Double(received.seconds) / listened)
+                        variance: spread.variance(received) + LevelSpread.unseenVariance,
+                        probability: Double(received.seconds) / seconds)
                 } else {
                     table.set(
                         beacon: beacon, cell: place, mean: ReceivedLevel.notReceived,
-                        variance: spread.byBeacon[beacon] + LevelSpread.unknown + Self.absentVariance, probability: 0)
+                        variance: spread.byBeacon[beacon] + LevelSpread.unseenVariance + Self.absentVariance,
+                        probability: 0)
                 }
             }
         }

@@ -91,10 +91,10 @@ public struct Locator: Sendable {
             return answer
         }
         var answer = LocatorAnswer.none(.noCandidate, heard: heard, used: used)
-        if let found = rule?.locate(window, among: map.places) {
+        if let location = rule?.locate(window, among: map.places) {
             answer = LocatorAnswer(used < 3 ? .poor : .fix, heard: heard, used: used)
-            (answer.position, answer.place) = found
-            answer.floor = found.place.flatMap { map.places[$0].floor }
+            (answer.position, answer.place) = location
+            answer.floor = location.place.flatMap { map.places[$0].floor }
             let room = answer.position.flatMap { rooms.index(of: $0, floor: answer.floor) }
             answer.rooms = room.map { [.init(room: $0, probability: nil)] } ?? []
         }
@@ -104,15 +104,15 @@ public struct Locator: Sendable {
 
     /// Adds the next second of a run without locating the receiver.
     mutating func add(_ vector: SignalVector) {
-        let known = vector.readings.filter { map.beacons.indices.contains($0.beacon) }
-        let vector = SignalVector(seconds: vector.seconds, sorted: known)
+        let readings = vector.readings.filter { map.beacons.indices.contains($0.beacon) }
+        let vector = SignalVector(seconds: vector.seconds, sorted: readings)
         window.append(vector)
         cells?.add(vector)
     }
 
     /// The index of the smallest temperature with which the 95 % region of the window contains a position;
-    /// `temperatures.count` if there is none. `nil` if the algorithm has no regions, if no beacon of the map was
-    /// received, if the answer is on another floor, or if the map does not cover the position.
+    /// `temperatures.count` if even the largest is too small. `nil` if the algorithm has no regions, if no beacon of
+    /// the map was received, if the answer is on another floor, or if the map does not cover the position.
     ///
     /// - Parameter temperatures: The temperatures to try, in ascending order, at least one.
     func leastTemperature(_ temperatures: [Double], at position: FloorPosition, floor: String?) -> Int? {
@@ -125,7 +125,7 @@ struct SampleWindow: Sendable {
     /// The last vectors, oldest first, including empty ones.
     private(set) var vectors: [SignalVector] = []
     /// The last levels of each beacon in the run, up to ``historyLength``. Used only if `length` is `nil`.
-    private var run: [Int: [Double]] = [:]
+    private var runHistory: [Int: [Double]] = [:]
     private let length: Int?
 
     /// The largest number of levels of a beacon from which its histogram is made.
@@ -140,7 +140,7 @@ struct SampleWindow: Sendable {
     mutating func append(_ vector: SignalVector) {
         vectors.append(vector)
         if vectors.count > length ?? 1 { vectors.removeFirst() }
-        if length == nil { Self.append(vector, to: &run) }
+        if length == nil { Self.append(vector, to: &runHistory) }
     }
 
     /// The number of beacons that were received within the window.
@@ -152,7 +152,7 @@ struct SampleWindow: Sendable {
     /// The last levels of each beacon within the window, or in the whole run if `length` is `nil`; oldest first, up to
     /// ``historyLength``.
     var history: [Int: [Double]] {
-        guard length != nil else { return run }
+        guard length != nil else { return runHistory }
         var history: [Int: [Double]] = [:]
         for vector in vectors { Self.append(vector, to: &history) }
         return history

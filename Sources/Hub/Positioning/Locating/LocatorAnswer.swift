@@ -20,14 +20,14 @@ public struct LocatorAnswer: Sendable {
 
     /// A place with its probability.
     public struct Candidate: Hashable, Sendable {
-        /// The place's number in the map.
+        /// The place's index in the map.
         public let place: Int
         public let probability: Double
     }
 
     /// A room with its probability.
     public struct RoomCandidate: Hashable, Sendable {
-        /// The room's number in ``Locator/rooms``.
+        /// The room's index in ``Locator/rooms``.
         public let room: Int
         /// `nil` if the algorithm has no probabilities.
         public let probability: Double?
@@ -40,7 +40,7 @@ public struct LocatorAnswer: Sendable {
     public internal(set) var position: FloorPosition?
     /// The floor's name. `nil` on sites with one floor.
     public internal(set) var floor: String?
-    /// The place's number in the map.
+    /// The place's index in the map.
     public internal(set) var place: Int?
     /// Up to five places, likeliest first. Empty if the algorithm has no probabilities.
     public internal(set) var candidates: [Candidate] = []

@@ -30,18 +30,18 @@ struct PlacePlane: Sendable {
         else { return nil }
         self.grid = grid
         let deviation = Self.width * max(map.spacing ?? FieldModel.unknownSpacing, grid.step)
-        let byFloor = Dictionary(grouping: map.places.indices) { map.places[$0].floor }
+        let placesByFloor = Dictionary(grouping: map.places.indices) { map.places[$0].floor }
         for cell in grid.cells {
-            let near = byFloor[cell.floor, default: []].map { place in
+            let distances = placesByFloor[cell.floor, default: []].map { place in
                 (place: place, distance: positions[place].distance(to: cell.position))
             }
-            let nearest = near.map(\.distance).min() ?? 0
-            let weighted = near.map { place, distance in
+            let nearest = distances.map(\.distance).min() ?? 0
+            let weightedPlaces = distances.map { place, distance in
                 let squares = (distance * distance - nearest * nearest) / (deviation * deviation)
                 return (place: place, weight: exp(-squares / 2))
             }.filter { $0.weight >= Self.smallestWeight }
-            let sum = weighted.reduce(0) { $0 + $1.weight }
-            for (place, weight) in weighted {
+            let sum = weightedPlaces.reduce(0) { $0 + $1.weight }
+            for (place, weight) in weightedPlaces {
                 places.append(Int32(place))
                 shares.append(weight / sum)
             }
@@ -58,11 +58,11 @@ struct PlacePlane: Sendable {
         let count = grid.cells.count
         var result = [Double](repeating: 0, count: logLikelihoods.count / max(1, placeCount) * count)
         for start in stride(from: 0, to: result.count, by: max(1, count)) {
-            let first = start / count * placeCount
+            let placeStart = start / count * placeCount
             for cell in 0..<count {
                 var sum = 0.0
                 for index in starts[cell]..<starts[cell + 1] {
-                    sum += shares[index] * logLikelihoods[first + Int(places[index])]
+                    sum += shares[index] * logLikelihoods[placeStart + Int(places[index])]
                 }
                 result[start + cell] = sum
             }

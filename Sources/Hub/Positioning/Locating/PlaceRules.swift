@@ -25,6 +25,7 @@ extension PlaceRule {
 
 /// A fingerprint: readings of a survey at one place, with which a sample is compared.
 struct PlaceFingerprint: Sendable {
+    /// The place's index in the map.
     let place: Int
     let readings: [SignalVector.Reading]
 
@@ -38,14 +39,14 @@ struct PlaceFingerprint: Sendable {
         var fingerprints: [PlaceFingerprint] = []
         var stay: [SignalMap.Fingerprint] = []
         func addSlices() {
-            let parts = min(count, stay.count)
-            var rest = stay[...]
-            for part in 0..<parts {
+            let sliceCount = min(count, stay.count)
+            var remaining = stay[...]
+            for slice in 0..<sliceCount {
                 // If the number of vectors does not divide evenly, each of the first slices has one more vector.
-                let length = stay.count / parts + (part < stay.count % parts ? 1 : 0)
-                let mean = SignalVector(seconds: 0, readings: rest.prefix(length).flatMap(\.vector.readings))
+                let length = stay.count / sliceCount + (slice < stay.count % sliceCount ? 1 : 0)
+                let mean = SignalVector(seconds: 0, readings: remaining.prefix(length).flatMap(\.vector.readings))
                 fingerprints.append(PlaceFingerprint(place: stay[0].place, readings: mean.readings))
-                rest = rest.dropFirst(length)
+                remaining = remaining.dropFirst(length)
             }
             stay = []
         }
@@ -61,16 +62,20 @@ struct PlaceFingerprint: Sendable {
     /// the sample is replaced by ``ReceivedLevel/notReceived``.
     func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
         var sum = 0.0
-        var (own, other) = (0, 0)
-        while own < readings.count || other < sample.count {
-            let isOwn = other == sample.count || own < readings.count && readings[own].beacon <= sample[other].beacon
-            let isOther = own == readings.count || other < sample.count && sample[other].beacon <= readings[own].beacon
+        var (index, sampleIndex) = (0, 0)
+        while index < readings.count || sampleIndex < sample.count {
+            let isInFingerprint =
+                sampleIndex == sample.count
+                || index < readings.count && readings[index].beacon <= sample[sampleIndex].beacon
+            let isInSample =
+                index == readings.count
+                || sampleIndex < sample.count && sample[sampleIndex].beacon <= readings[index].beacon
             let difference =
-                (isOwn ? readings[own].level : ReceivedLevel.notReceived)
-                - (isOther ? sample[other].level : ReceivedLevel.notReceived)
+                (isInFingerprint ? readings[index].level : ReceivedLevel.notReceived)
+                - (isInSample ? sample[sampleIndex].level : ReceivedLevel.notReceived)
             sum += difference * difference
-            if isOwn { own += 1 }
-            if isOther { other += 1 }
+            if isInFingerprint { index += 1 }
+            if isInSample { sampleIndex += 1 }
         }
         return sum
     }
@@ -103,8 +108,9 @@ struct NearestFingerprintRule: PlaceRule {
 
     /// Compares a sample with one level per place and beacon, such as the mean.
     init(_ map: SignalMap, _ value: (PlaceStatistics) -> Double) {
-        fingerprints = map.statistics.enumerated().map { place, found in
-            PlaceFingerprint(place: place, readings: found.map { .init(beacon: $0.beacon, level: value($0)) })
+        fingerprints = map.statistics.enumerated().map { place, statistics in
+            PlaceFingerprint(
+                place: place, readings: statistics.map { .init(beacon: $0.beacon, level: value($0)) })
         }
         placeCount = map.places.count
     }
@@ -121,11 +127,11 @@ struct BhattacharyyaRule: PlaceRule {
     private let strongest: [[PlaceStatistics]]
 
     /// The number of beacons of a place that are compared.
-    private static let compared = 5
+    private static let comparedBeacons = 5
 
     init(_ map: SignalMap) {
         strongest = map.statistics.map { place in
-            Array(place.sorted { ($0.mean, $1.beacon) > ($1.mean, $0.beacon) }.prefix(Self.compared))
+            Array(place.sorted { ($0.mean, $1.beacon) > ($1.mean, $0.beacon) }.prefix(Self.comparedBeacons))
         }
     }
 
@@ -143,15 +149,15 @@ struct BhattacharyyaRule: PlaceRule {
     private static func overlap(_ survey: PlaceStatistics, _ sample: [PlaceStatistics.Bin]) -> Double {
         let total = Double(survey.seconds * sample.reduce(0) { $0 + $1.seconds })
         return sample.reduce(0) { sum, bin in
-            guard let same = survey.histogram.first(where: { $0.level == bin.level }) else { return sum }
-            return sum + (Double(same.seconds * bin.seconds) / total).squareRoot()
+            guard let surveyBin = survey.histogram.first(where: { $0.level == bin.level }) else { return sum }
+            return sum + (Double(surveyBin.seconds * bin.seconds) / total).squareRoot()
         }
     }
 }
 
-/// `relative`: the sum of the differences of levels, which are relative to the strongest level, plus a penalty for each
-/// beacon that is only in the fingerprint or only in the sample. Infinite if the fingerprint and the sample have no
-/// common beacon.
+/// `relative`: the sum of the differences between the levels of the fingerprint and of the sample, each relative to the
+/// strongest level, plus a penalty for each beacon that is only in the fingerprint or only in the sample. Infinite if
+/// the fingerprint and the sample have no common beacon.
 struct RelativeRule: PlaceRule {
     /// The fingerprints, with relative levels.
     private let fingerprints: [PlaceFingerprint]
@@ -161,10 +167,10 @@ struct RelativeRule: PlaceRule {
     private let penalty: Double
 
     init(_ map: SignalMap, _ settings: LocatorSettings) {
-        let found =
+        let absoluteFingerprints =
             settings.fingerprints == .vectors
             ? PlaceFingerprint.vectors(of: map) : PlaceFingerprint.slices(of: map, 8)
-        fingerprints = found.map { fingerprint in
+        fingerprints = absoluteFingerprints.map { fingerprint in
             PlaceFingerprint(place: fingerprint.place, readings: Self.relative(fingerprint.readings, settings.reading))
         }
         placeCount = map.places.count
@@ -178,32 +184,32 @@ struct RelativeRule: PlaceRule {
         _ readings: [SignalVector.Reading], _ reading: RelativeReading
     ) -> [SignalVector.Reading] {
         let strongest = readings.map(\.level).max() ?? ReceivedLevel.notReceived
-        let whole = strongest - ReceivedLevel.notReceived
-        return readings.map { found in
+        let range = strongest - ReceivedLevel.notReceived
+        return readings.map { absolute in
             let share =
                 switch reading {
-                case .db: whole > 0 ? min(max((found.level - ReceivedLevel.notReceived) / whole, 0), 1) : 0
-                case .amplitude: pow(10, (found.level - strongest) / 20)
-                case .power: pow(10, (found.level - strongest) / 10)
+                case .db: range > 0 ? min(max((absolute.level - ReceivedLevel.notReceived) / range, 0), 1) : 0
+                case .amplitude: pow(10, (absolute.level - strongest) / 20)
+                case .power: pow(10, (absolute.level - strongest) / 10)
                 }
-            return SignalVector.Reading(beacon: found.beacon, level: share)
+            return SignalVector.Reading(beacon: absolute.beacon, level: share)
         }
     }
 
     func scores(_ sample: SampleWindow) -> [Double?] {
-        let sampled = Self.relative(sample.means, reading)
+        let sampleReadings = Self.relative(sample.means, reading)
         var shares = [Double?](repeating: nil, count: beaconCount)
-        for reading in sampled { shares[reading.beacon] = reading.level }
+        for reading in sampleReadings { shares[reading.beacon] = reading.level }
         var best = [Double?](repeating: nil, count: placeCount)
         for fingerprint in fingerprints {
-            var (sum, shared) = (0.0, 0)
+            var (sum, commonBeacons) = (0.0, 0)
             for reading in fingerprint.readings {
                 guard let share = shares[reading.beacon] else { continue }
                 sum += abs(reading.level - share)
-                shared += 1
+                commonBeacons += 1
             }
-            sum += penalty * Double(fingerprint.readings.count - shared + sampled.count - shared)
-            let score = shared > 0 ? sum : .infinity
+            sum += penalty * Double(fingerprint.readings.count + sampleReadings.count - 2 * commonBeacons)
+            let score = commonBeacons > 0 ? sum : .infinity
             if best[fingerprint.place].map({ score < $0 }) ?? true { best[fingerprint.place] = score }
         }
         return best
@@ -211,7 +217,7 @@ struct RelativeRule: PlaceRule {
 }
 
 /// `wknn`: the weighted mean of the positions of the k nearest vectors, with the weights 1/(distance + 0.5)². The
-/// distance is between levels, in dB.
+/// distance of a vector is computed from the differences between levels, in dB.
 struct WeightedNeighbors: PlaceRule {
     private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
@@ -236,16 +242,20 @@ struct WeightedNeighbors: PlaceRule {
         guard let first = nearest.first?.place else { return nil }
         var byFloor: [String?: Double] = [:]
         var byPlace: [Int: Double] = [:]
-        for near in nearest {
-            byFloor[places[near.place].floor, default: 0] += near.weight
-            byPlace[near.place, default: 0] += near.weight
+        for neighbor in nearest {
+            byFloor[places[neighbor.place].floor, default: 0] += neighbor.weight
+            byPlace[neighbor.place, default: 0] += neighbor.weight
         }
-        let own = places[first].floor
-        let floor = byFloor.max { ($0.value, $1.key == own ? 1 : 0) < ($1.value, 0) }?.key ?? own
+        let nearestFloor = places[first].floor
+        let floor =
+            byFloor.max { ($0.value, $1.key == nearestFloor ? 1 : 0) < ($1.value, 0) }?.key ?? nearestFloor
         var (x, y, total) = (0.0, 0.0, 0.0)
-        for near in nearest {
-            guard places[near.place].floor == floor, let position = places[near.place].position else { continue }
-            (x, y, total) = (x + near.weight * position.x, y + near.weight * position.y, total + near.weight)
+        for neighbor in nearest {
+            let weight = neighbor.weight
+            guard places[neighbor.place].floor == floor, let position = places[neighbor.place].position else {
+                continue
+            }
+            (x, y, total) = (x + weight * position.x, y + weight * position.y, total + weight)
         }
         let place = byPlace.filter { places[$0.key].floor == floor }.max { ($0.value, $1.key) < ($1.value, $0.key) }
         return (total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? first)

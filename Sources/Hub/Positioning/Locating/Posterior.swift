@@ -33,17 +33,17 @@ struct Posterior: Sendable {
     ///   - temperature: The divisor of the log-likelihoods.
     ///   - priors: The logarithm of each receiver offset's prior probability.
     init(_ hypotheses: [WindowHypothesis], cells: Int, temperature: Double, priors: [Double]) {
-        let starts = hypotheses.map { $0.logPrior + priors[$0.offset] }
+        let logPriors = hypotheses.map { $0.logPrior + priors[$0.offset] }
         let best =
-            zip(hypotheses, starts).map { ($0.logLikelihoods.max() ?? -.infinity) / temperature + $1 }.max() ?? 0
+            zip(hypotheses, logPriors).map { ($0.logLikelihoods.max() ?? -.infinity) / temperature + $1 }.max() ?? 0
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
-        for (hypothesis, start) in zip(hypotheses, starts) {
+        for (hypothesis, logPrior) in zip(hypotheses, logPriors) {
             // Cells that are less likely than the likeliest cell by a factor of e³⁰ count as impossible.
-            let least = (best - 30 - start) * temperature
+            let limit = (best - 30 - logPrior) * temperature
             var sum = 0.0
-            for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > least {
-                let weight = exp(value / temperature + start - best)
+            for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > limit {
+                let weight = exp(value / temperature + logPrior - best)
                 weights[cell] += weight
                 sum += weight
             }
@@ -59,7 +59,7 @@ struct Posterior: Sendable {
         offsetWeights = []
     }
 
-    /// The shortest start of a list of cells that together have at least a given probability.
+    /// The first cells of a list: as few as together have at least a given probability.
     private func prefix(of order: [Int], holding probability: Double) -> [Int] {
         var sum = 0.0
         var count = 0
@@ -85,8 +85,9 @@ struct Posterior: Sendable {
         return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
-    /// The likeliest cells of one floor that together have a share of the floor's probability (`chosen`), all cells
-    /// from which they are chosen (`likely`), and the probability that they must have together (`wanted`).
+    /// The likeliest cells of one floor that together have a share of the floor's probability (`chosen`), all cells of
+    /// the floor with a probability that matters (`likely`), and the probability that the chosen cells must have
+    /// together (`wanted`).
     private func likeliest(
         _ share: Double, _ cells: [Cell], floor: String?
     ) -> (chosen: [Int], likely: [Int], wanted: Double) {
@@ -104,13 +105,13 @@ struct Posterior: Sendable {
         let polygon = Self.hull(of: chosen.map { cells[$0] })
         // The hull may contain other cells than the chosen cells. The circle gets the same probability as the hull.
         let hull = Region(area: Self.area(of: polygon), radius: 0, polygon: polygon)
-        let held = likely.reduce(0) { hull.contains(cells[$1].position) ? $0 + probabilities[$1] : $0 }
+        let hullProbability = likely.reduce(0) { hull.contains(cells[$1].position) ? $0 + probabilities[$1] : $0 }
         let byDistance = likely.map { (distance: cells[$0].position.distance(to: position), cell: $0) }
             .sorted { $0.distance < $1.distance }
-        let inside = prefix(of: byDistance.map(\.cell), holding: max(wanted, held))
-        let circle = inside.isEmpty ? 0 : byDistance[inside.count - 1].distance
-        let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
-        return Region(area: hull.area, radius: max(circle, smallest), polygon: polygon)
+        let cellsInCircle = prefix(of: byDistance.map(\.cell), holding: max(wanted, hullProbability))
+        let circleRadius = cellsInCircle.isEmpty ? 0 : byDistance[cellsInCircle.count - 1].distance
+        let cellRadius = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
+        return Region(area: hull.area, radius: max(circleRadius, cellRadius), polygon: polygon)
     }
 
     /// Returns true if a position is in the region that holds a given share of one floor's probability.

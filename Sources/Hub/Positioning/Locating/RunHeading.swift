@@ -48,7 +48,7 @@ struct RunHeading: Sendable {
     static let span = 12.0
     /// The shortest time in seconds, and the smallest number of positions, from which a direction is computed.
     static let least = (seconds: 6.0, positions: 6)
-    /// The least standard deviation of a position, in metres.
+    /// The smallest assumed standard deviation of a position, in metres.
     static let deviation = 0.8
     /// The smallest speed of a moving receiver: as a multiple of the speed's standard error, and in m/s.
     static let moving = (errors: 4.0, speed: 0.25)
@@ -74,27 +74,27 @@ struct RunHeading: Sendable {
         func mean(_ value: (FloorPosition, Double) -> Double) -> Double {
             positions.reduce(0) { $0 + value($1.position, $1.seconds) } / count
         }
-        let (time, x, y) = (mean { $1 }, mean { place, _ in place.x }, mean { place, _ in place.y })
-        var (times, east, north) = (0.0, 0.0, 0.0)
+        let (meanTime, x, y) = (mean { $1 }, mean { place, _ in place.x }, mean { place, _ in place.y })
+        var (squaredTimes, east, north) = (0.0, 0.0, 0.0)
         for (seconds, place, _) in positions {
-            times += (seconds - time) * (seconds - time)
-            east += (seconds - time) * (place.x - x)
-            north += (seconds - time) * (place.y - y)
+            squaredTimes += (seconds - meanTime) * (seconds - meanTime)
+            east += (seconds - meanTime) * (place.x - x)
+            north += (seconds - meanTime) * (place.y - y)
         }
-        (east, north) = (east / times, north / times)
-        let squares = positions.reduce(0) { sum, each in
-            let (dx, dy) = (
-                each.position.x - x - east * (each.seconds - time), each.position.y - y - north * (each.seconds - time)
-            )
+        // The components of the velocity.
+        (east, north) = (east / squaredTimes, north / squaredTimes)
+        let squaredResiduals = positions.reduce(0) { sum, point in
+            let time = point.seconds - meanTime
+            let (dx, dy) = (point.position.x - x - east * time, point.position.y - y - north * time)
             return sum + dx * dx + dy * dy
         }
-        let variance = max(squares / (2 * (count - 2)), Self.deviation * Self.deviation)
-        let error = (variance * dependence / times).squareRoot()
+        let variance = max(squaredResiduals / (2 * (count - 2)), Self.deviation * Self.deviation)
+        let speedError = (variance * dependence / squaredTimes).squareRoot()
         let speed = (east * east + north * north).squareRoot()
-        guard speed >= max(Self.moving.speed, Self.moving.errors * error) else { return nil }
+        guard speed >= max(Self.moving.speed, Self.moving.errors * speedError) else { return nil }
         let degrees = atan2(east, north) * 180 / .pi
         return Heading(
             degrees: degrees < 0 ? degrees + 360 : degrees,
-            uncertainty: min(90, 1.96 * atan2(error, speed) * 180 / .pi), speed: speed)
+            uncertainty: min(90, 1.96 * atan2(speedError, speed) * 180 / .pi), speed: speed)
     }
 }

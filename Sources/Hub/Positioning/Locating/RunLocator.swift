@@ -13,8 +13,8 @@ public struct RunLocator: Sendable {
     }
     private var session: String?
     private var heading: RunHeading
-    /// The number in the map of each received key; `nil` for keys that the map does not have.
-    private var numbers: [BeaconKey: Int?] = [:]
+    /// The beacon number in the map of each received key; `nil` for keys that the map does not have.
+    private var numberOfKey: [BeaconKey: Int?] = [:]
 
     /// A locator for a map.
     ///
@@ -68,13 +68,13 @@ public struct RunLocator: Sendable {
             heading: heading.add(answer, seconds: seconds))
     }
 
-    /// The number in the map of the first of the beacon's keys that the map has.
+    /// The beacon number in the map: that of the first of the beacon's keys that the map has.
     private mutating func number(of beacon: HeardBeacon) -> Int? {
         // Limits the memory if very many identities are received.
-        if numbers.count > 2 * Survey.beaconLimit { numbers.removeAll() }
+        if numberOfKey.count > 2 * Survey.beaconLimit { numberOfKey.removeAll() }
         for key in beacon.keys {
-            let number = numbers[key] ?? map.number(of: key)
-            numbers[key] = .some(number)
+            let number = numberOfKey[key] ?? map.number(of: key)
+            numberOfKey[key] = .some(number)
             if let number { return number }
         }
         return nil
@@ -111,7 +111,7 @@ public struct LocatedInstant: Sendable {
         on map: SignalMap, rooms: [MapRoom] = [], hasScores: Bool = false, compared: [LocatedInstant]? = nil
     ) -> JSONValue {
         var members: [(String, JSONValue)] = [("session", .text(session)), ("time", .rounded(seconds))]
-        members += state(on: map, rooms)
+        members += stateMembers(on: map, rooms)
         members += [
             ("heard", .integer(answer.heard)), ("used", .integer(answer.used)),
             ("receiverOffsetDb", .rounded(answer.receiverOffset)), ("algorithm", .string(algorithm.rawValue)),
@@ -124,7 +124,7 @@ public struct LocatedInstant: Sendable {
         if let compared {
             let algorithms = compared.map { instant in
                 var members: [(String, JSONValue)] = [("algorithm", .string(instant.algorithm.rawValue))]
-                members += instant.state(on: map, rooms)
+                members += instant.stateMembers(on: map, rooms)
                 if instant.truth != nil { members.append(("errorM", .rounded(instant.error))) }
                 if hasScores { members.append(("scores", instant.scores(on: map))) }
                 return JSONValue.record(members)
@@ -134,16 +134,16 @@ public struct LocatedInstant: Sendable {
         return .record(members)
     }
 
-    private func state(on map: SignalMap, _ rooms: [MapRoom]) -> [(String, JSONValue)] {
+    private func stateMembers(on map: SignalMap, _ rooms: [MapRoom]) -> [(String, JSONValue)] {
         let state: [(String, JSONValue)] = [("state", .string(answer.state.rawValue))]
         guard answer.state != .none else {
             return state + [("reason", .optional(answer.reason) { .string($0.rawValue) })]
         }
-        return state + placed(on: map) + (rooms.isEmpty ? [] : self.rooms(rooms))
+        return state + placeMembers(on: map) + (rooms.isEmpty ? [] : roomMembers(rooms))
             + [("region95", .optional(answer.region95, Self.region)), ("heading", .optional(heading, \.json))]
     }
 
-    private func rooms(_ rooms: [MapRoom]) -> [(String, JSONValue)] {
+    private func roomMembers(_ rooms: [MapRoom]) -> [(String, JSONValue)] {
         let candidates = answer.rooms.map { candidate in
             JSONValue.record([
                 ("room", .string(rooms[candidate.room].name)), ("probability", .rounded(candidate.probability, 4)),
@@ -155,7 +155,7 @@ public struct LocatedInstant: Sendable {
         ]
     }
 
-    private func placed(on map: SignalMap) -> [(String, JSONValue)] {
+    private func placeMembers(on map: SignalMap) -> [(String, JSONValue)] {
         [
             ("floor", .text(answer.floor)),
             ("position", .optional(answer.position) { .point($0, 6) }),
@@ -181,21 +181,21 @@ public struct LocatedInstant: Sendable {
         ])
     }
 
-    /// The scores by the place's name. If several places have the same name, their floor or a number is added in
-    /// parentheses to all names but the first.
+    /// The score of each place, by the place's name. If several places have the same name, the floor or a number is
+    /// added in parentheses to all of these names but the first.
     private func scores(on map: SignalMap) -> JSONValue {
-        var taken: Set<String> = []
+        var usedNames: Set<String> = []
         return .record(
-            map.places.enumerated().map { number, place in
-                let score = answer.scores.indices.contains(number) ? answer.scores[number] : nil
+            map.places.enumerated().map { index, place in
+                let score = answer.scores.indices.contains(index) ? answer.scores[index] : nil
                 var name = place.name
-                if taken.contains(name), let floor = place.floor { name = "\(name) (\(floor))" }
+                if usedNames.contains(name), let floor = place.floor { name = "\(name) (\(floor))" }
                 var count = 2
-                while taken.contains(name) {
+                while usedNames.contains(name) {
                     name = "\(place.name) (\(count))"
                     count += 1
                 }
-                taken.insert(name)
+                usedNames.insert(name)
                 return (name, MapText.score(score))
             })
     }

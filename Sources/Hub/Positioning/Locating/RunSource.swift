@@ -27,8 +27,8 @@ extension RunConsumer {
     public func listen(on adapter: String) {}
 }
 
-/// A file with runs or packets: btsnoop, pcap, pcapng, the output of `pharos scan --json`, JSON Lines as in surveys,
-/// with or without stays, or a table.
+/// A file with runs or packets: a capture (btsnoop, pcap or pcapng), the output of `pharos scan --json`, a table, or
+/// JSON Lines as in surveys, with or without stays.
 ///
 /// Lines are passed on as they arrive, so another program may still be writing the file.
 public struct RunFile {

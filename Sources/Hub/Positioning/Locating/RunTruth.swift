@@ -22,7 +22,7 @@ public struct RunTruth: Sendable {
     }
 
     /// The positions of each session in the order of time. A position without a time is for the whole session.
-    private var marks: [String?: [(time: Double?, spot: Spot)]] = [:]
+    private var spots: [String?: [(time: Double?, spot: Spot)]] = [:]
 
     /// Reads a table.
     ///
@@ -31,8 +31,8 @@ public struct RunTruth: Sendable {
         let octets = try MapFile.contents(path, limit: 1 << 28)
         let name = path == "-" ? "standard input" : path
         if let problem = WrongFile.refusal(octets, name, wanted: .truth) { throw problem }
-        let (found, problems) = CSVTable.open(octets, file: name)
-        guard let table = found, !problems.contains(where: \.isError) else {
+        let (openedTable, problems) = CSVTable.open(octets, file: name)
+        guard let table = openedTable, !problems.contains(where: \.isError) else {
             throw .service(.refused(.malformed, SurveyFiles.sentences(problems.map { $0.inFile(name) })))
         }
         let columns = TableColumns(table)
@@ -49,25 +49,25 @@ public struct RunTruth: Sendable {
                 let spot = Spot(
                     position: FloorPosition(x: x, y: y), floor: columns.text("floor", row),
                     place: columns.text("place", row))
-                marks[columns.text("session", row), default: []].append((try columns.time(row), spot))
+                spots[columns.text("session", row), default: []].append((try columns.time(row), spot))
             } catch {
                 throw .refused(.malformed, "\(error.inFile(name))")
             }
         }
-        for session in marks.keys { marks[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
+        for session in spots.keys { spots[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
     }
 
     /// The position at a time in seconds since the start of the run, interpolated between two rows. `nil` if the time
     /// is more than half a second before the first row or after the last row.
     public func spot(session: String?, seconds: Double) -> Spot? {
-        guard let marks = marks[session] ?? marks[nil], let first = marks.first, let last = marks.last else {
+        guard let spots = spots[session] ?? spots[nil], let first = spots.first, let last = spots.last else {
             return nil
         }
         guard let start = first.time, let end = last.time else { return first.spot }
         guard seconds > start else { return start - seconds <= 0.5 ? first.spot : nil }
         guard seconds < end else { return seconds - end <= 0.5 ? last.spot : nil }
-        let next = marks.firstIndex { ($0.time ?? 0) >= seconds } ?? marks.count - 1
-        let (from, to) = (marks[next - 1], marks[next])
+        let next = spots.firstIndex { ($0.time ?? 0) >= seconds } ?? spots.count - 1
+        let (from, to) = (spots[next - 1], spots[next])
         guard let before = from.time, let after = to.time, after > before else { return to.spot }
         let share = (seconds - before) / (after - before)
         if share >= 1 { return to.spot }

@@ -46,8 +46,8 @@ public struct CellScratch: Sendable {
         marks[state >> 6] |= 1 << UInt64(state & 63)
     }
 
-    /// Marks a state. Returns true if it was unmarked before.
-    fileprivate mutating func mark(_ state: Int32) -> Bool {
+    /// Marks a state. Returns true if the state was not marked before.
+    fileprivate mutating func markIfNew(_ state: Int32) -> Bool {
         let (word, bit) = (Int(state) >> 6, UInt64(1) << UInt64(state & 63))
         defer { marks[word] |= bit }
         return marks[word] & bit == 0
@@ -62,9 +62,9 @@ public struct CellScratch: Sendable {
 /// each plane.
 extension CellFilter {
     /// After a step, only states with a weight above this value are kept.
-    private static let least = 1e-12
+    private static let leastWeight = 1e-12
     /// A plane with a smaller probability is dropped.
-    private static let leastPlane = 1e-9
+    private static let leastPlaneProbability = 1e-9
     /// The largest number of states that the filter keeps.
     static let limit = 4096
     /// The difference from the largest log-likelihood within which candidates are searched first.
@@ -90,7 +90,7 @@ extension CellFilter {
                 bits &= bits - 1
                 let weight = scratch.sums[state]
                 scratch.sums[state] = 0
-                guard weight > Self.least else {
+                guard weight > Self.leastWeight else {
                     uniformProbabilities[state / cellCount] += weight
                     continue
                 }
@@ -107,50 +107,50 @@ extension CellFilter {
     public mutating func update(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
         guard cellCount > 0 else { return }
         scratch.prepare(planes * cellCount)
-        var found = Found(least: log(evidence.tolerance / 10 / Double(planes * cellCount)))
+        var weighted = WeightedStates(least: log(evidence.tolerance / 10 / Double(planes * cellCount)))
         let means = uniformProbabilities.indices.compactMap { evidence.mean(plane: $0) }
         if means.count == uniformProbabilities.count {
-            found.add(states, &evidence) { log(weights[$0]) }
-            let rest = uniformProbabilities.indices.map { uniformProbabilities[$0] * means[$0] }
-            let outside = rest.reduce(0, +)
-            if outside <= evidence.tolerance * (exp(found.logSum) + outside), found.logSum > -.infinity {
-                keep(found, rest: rest, tolerance: evidence.tolerance)
+            weighted.add(states, &evidence) { log(weights[$0]) }
+            let evenWeights = uniformProbabilities.indices.map { uniformProbabilities[$0] * means[$0] }
+            let evenSum = evenWeights.reduce(0, +)
+            if evenSum <= evidence.tolerance * (exp(weighted.logSum) + evenSum), weighted.logSum > -.infinity {
+                keep(weighted, evenWeights: evenWeights, tolerance: evidence.tolerance)
                 return
             }
-            found = Found(least: found.least)
+            weighted = WeightedStates(least: weighted.least)
         }
-        let even = uniformProbabilities.map { log($0 / Double(cellCount)) }
-        for state in states { _ = scratch.mark(state) }
-        found.add(states, &evidence) { index in
+        let logEvenProbabilities = uniformProbabilities.map { log($0 / Double(cellCount)) }
+        for state in states { _ = scratch.markIfNew(state) }
+        weighted.add(states, &evidence) { index in
             let plane = Int(states[index]) / cellCount
             return log(weights[index] + uniformProbabilities[plane] / Double(cellCount))
         }
-        var looked = states
+        var markedStates = states
         var reach = Self.firstReach
         while true {
             var isDone = true
             for plane in uniformProbabilities.indices where uniformProbabilities[plane] > 0 {
                 // Cells below this limit are negligible, even if all cells of the plane reach it.
                 let needed =
-                    found.logSum + log(evidence.tolerance / Double(uniformProbabilities.count))
+                    weighted.logSum + log(evidence.tolerance / Double(uniformProbabilities.count))
                     - log(uniformProbabilities[plane])
                 let limit = max(needed, evidence.most - reach)
                 if needed < limit { isDone = false }
                 guard limit <= evidence.most else { continue }
-                let new = evidence.candidates(plane: plane, from: limit).filter { scratch.mark($0) }
-                looked += new
-                found.add(new, &evidence) { _ in even[plane] }
+                let newStates = evidence.candidates(plane: plane, from: limit).filter { scratch.markIfNew($0) }
+                markedStates += newStates
+                weighted.add(newStates, &evidence) { _ in logEvenProbabilities[plane] }
             }
             if isDone || evidence.most - reach <= evidence.least { break }
             reach *= 2
         }
-        scratch.unmark(looked)
-        guard found.logSum > -.infinity else { return }
-        keep(found, rest: uniformProbabilities.map { _ in 0 }, tolerance: evidence.tolerance)
+        scratch.unmark(markedStates)
+        guard weighted.logSum > -.infinity else { return }
+        keep(weighted, evenWeights: uniformProbabilities.map { _ in 0 }, tolerance: evidence.tolerance)
     }
 
     /// Some states, and the logarithms of their weights after the evidence.
-    private struct Found {
+    private struct WeightedStates {
         var states: [Int32] = []
         var logs: [Double] = []
         private var best = -Double.infinity
@@ -164,18 +164,19 @@ extension CellFilter {
         var logSum: Double { scaled > 0 ? best + log(scaled) : -.infinity }
 
         /// - Parameters:
-        ///   - new: The states to add, in ascending order.
+        ///   - newStates: The states to add, in ascending order.
         ///   - prior: The logarithm of the previous weight of the state at an index.
-        mutating func add(_ new: [Int32], _ evidence: inout some CellEvidence, prior: (Int) -> Double) {
-            guard !new.isEmpty else { return }
-            let bounds = evidence.bounds(of: new)
-            let priors = new.indices.map(prior)
-            guard let top = new.indices.max(by: { priors[$0] + bounds[$0] < priors[$1] + bounds[$1] }) else { return }
-            var first = [bounds[top]]
-            evidence.refine(&first, of: [new[top]])
-            let limit = max(logSum, priors[top] + first[0]) + least
-            let kept = new.indices.filter { priors[$0] + bounds[$0] >= limit }
-            let keptStates = kept.map { new[$0] }
+        mutating func add(_ newStates: [Int32], _ evidence: inout some CellEvidence, prior: (Int) -> Double) {
+            guard !newStates.isEmpty else { return }
+            let bounds = evidence.bounds(of: newStates)
+            let priors = newStates.indices.map(prior)
+            let top = newStates.indices.max { priors[$0] + bounds[$0] < priors[$1] + bounds[$1] }
+            guard let top else { return }
+            var topLikelihood = [bounds[top]]
+            evidence.refine(&topLikelihood, of: [newStates[top]])
+            let limit = max(logSum, priors[top] + topLikelihood[0]) + least
+            let kept = newStates.indices.filter { priors[$0] + bounds[$0] >= limit }
+            let keptStates = kept.map { newStates[$0] }
             var values = kept.map { bounds[$0] }
             evidence.refine(&values, of: keptStates)
             for (index, state) in keptStates.enumerated() {
@@ -194,54 +195,55 @@ extension CellFilter {
 
     /// Keeps the states with the largest weights.
     ///
-    /// - Parameter rest: For each plane, the weight that is spread evenly, on the same scale as the weights in `found`.
-    private mutating func keep(_ found: Found, rest: [Double], tolerance: Double) {
-        let top = found.logSum
-        let rest = rest.map { $0 > 0 ? exp(log($0) - top) : 0 }
-        let whole = 1 + rest.reduce(0, +)
-        uniformProbabilities = rest.map { $0 / whole }
+    /// - Parameter evenWeights: For each plane, the weight that is spread evenly, on the same scale as the weights in
+    ///   `weighted`.
+    private mutating func keep(_ weighted: WeightedStates, evenWeights: [Double], tolerance: Double) {
+        let logSum = weighted.logSum
+        let evenWeights = evenWeights.map { $0 > 0 ? exp(log($0) - logSum) : 0 }
+        let totalWeight = 1 + evenWeights.reduce(0, +)
+        uniformProbabilities = evenWeights.map { $0 / totalWeight }
         var totals = uniformProbabilities
         var shares: [Double] = []
-        shares.reserveCapacity(found.states.count)
+        shares.reserveCapacity(weighted.states.count)
         // The sum of the weights in each bin, by plane, then by bin. Each bin covers a factor of √e, from the whole
         // weight downwards.
         var bins = [Double](repeating: 0, count: totals.count * Self.bins)
         var counts = [Int](repeating: 0, count: bins.count)
-        for (index, state) in found.states.enumerated() {
-            let share = exp(found.logs[index] - top) / whole
+        for (index, state) in weighted.states.enumerated() {
+            let share = exp(weighted.logs[index] - logSum) / totalWeight
             let plane = Int(state) / cellCount
             shares.append(share)
             totals[plane] += share
-            let bin = plane * Self.bins + Self.bin(found.logs[index] - top)
+            let bin = plane * Self.bins + Self.bin(weighted.logs[index] - logSum)
             bins[bin] += share
             counts[bin] += 1
         }
-        let room = Self.limit / totals.count
+        let statesPerPlane = Self.limit / totals.count
         let cuts = totals.indices.map { plane in
             var (cut, dropped) = (Self.bins, 0.0)
-            var left = counts[plane * Self.bins..<(plane + 1) * Self.bins].reduce(0, +)
+            var keptCount = counts[plane * Self.bins..<(plane + 1) * Self.bins].reduce(0, +)
             while cut > 1 {
                 let bin = plane * Self.bins + cut - 1
-                guard left > room || dropped + bins[bin] <= tolerance * totals[plane] else { break }
+                guard keptCount > statesPerPlane || dropped + bins[bin] <= tolerance * totals[plane] else { break }
                 dropped += bins[bin]
-                left -= counts[bin]
+                keptCount -= counts[bin]
                 cut -= 1
             }
             return cut
         }
         states.removeAll(keepingCapacity: true)
         weights.removeAll(keepingCapacity: true)
-        for (index, state) in found.states.enumerated() {
+        for (index, state) in weighted.states.enumerated() {
             let plane = Int(state) / cellCount
-            guard totals[plane] >= Self.leastPlane else { continue }
-            guard Self.bin(found.logs[index] - top) < cuts[plane] else {
+            guard totals[plane] >= Self.leastPlaneProbability else { continue }
+            guard Self.bin(weighted.logs[index] - logSum) < cuts[plane] else {
                 uniformProbabilities[plane] += shares[index]
                 continue
             }
             states.append(state)
             weights.append(shares[index])
         }
-        for plane in uniformProbabilities.indices where totals[plane] < Self.leastPlane {
+        for plane in uniformProbabilities.indices where totals[plane] < Self.leastPlaneProbability {
             uniformProbabilities[plane] = 0
         }
     }

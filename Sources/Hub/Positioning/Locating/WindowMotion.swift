@@ -52,11 +52,11 @@ struct WindowMotion: Sendable {
     /// - Parameters:
     ///   - sums: The sums, by the cell in which the receiver is now.
     ///   - logLikelihoods: The log-likelihoods of the second, by the cell in which the receiver was.
-    ///   - movement: The number of the movement, from 1. (Movement 0 is standing.)
-    ///   - age: The age of the second: the number of seconds that have passed since.
+    ///   - movement: The index of the movement, from 1. (Movement 0 is standing.)
+    ///   - age: The number of seconds that have passed since that second.
     func add(_ logLikelihoods: ArraySlice<Double>, to sums: inout [Double], movement: Int, age: Int) {
-        let known = sources[movement - 1]
-        let source = known[min(max(0, age), known.count - 1)]
+        let sourcesByAge = sources[movement - 1]
+        let source = sourcesByAge[min(max(0, age), sourcesByAge.count - 1)]
         // Uses pointers, because this loop takes most of the time of locating.
         unsafe logLikelihoods.withUnsafeBufferPointer { values in
             unsafe source.withUnsafeBufferPointer { source in
@@ -73,7 +73,7 @@ struct WindowMotion: Sendable {
 
 /// The log-likelihoods of a window of seconds, assuming a receiver offset and a movement.
 struct WindowHypothesis: Sendable {
-    /// The number of the receiver offset.
+    /// The index of the receiver offset.
     let offset: Int
     /// The logarithm of the prior probability of the movement.
     let logPrior: Double
@@ -87,7 +87,7 @@ struct CellWindow: Sendable {
     /// The movements of the receiver; `nil` if it is assumed to stand.
     private let motion: WindowMotion?
     /// The number of receiver offsets.
-    private let offsets: Int
+    private let offsetCount: Int
     /// The number of seconds that are located together.
     private let length: Int
     /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
@@ -100,7 +100,7 @@ struct CellWindow: Sendable {
     init(_ cells: [Cell], motion: WindowMotion? = nil, offsets: Int, length: Int) {
         self.cells = cells
         self.motion = motion
-        self.offsets = offsets
+        offsetCount = offsets
         self.length = length
     }
 
@@ -116,13 +116,13 @@ struct CellWindow: Sendable {
         return oldest
     }
 
-    /// The log-likelihoods of a receiver that stands, by offset: the sum over the seconds divided by the root of their
-    /// number, because readings one second apart are not independent.
+    /// The log-likelihoods of a receiver that stands, by offset: the sum over the seconds, divided by the square root
+    /// of the number of seconds, because readings one second apart are not independent.
     var standing: [WindowHypothesis] {
-        var sum = [Double](repeating: 0, count: cells.count * offsets)
+        var sum = [Double](repeating: 0, count: cells.count * offsetCount)
         for second in seconds { for index in sum.indices { sum[index] += second.logLikelihoods[index] } }
         let prior = motion?.logPriors[0] ?? 0
-        return (0..<offsets).map { offset in
+        return (0..<offsetCount).map { offset in
             WindowHypothesis(
                 offset: offset, logPrior: prior,
                 logLikelihoods: sum[offset * cells.count..<(offset + 1) * cells.count].map { $0 * scale })
@@ -142,7 +142,7 @@ struct CellWindow: Sendable {
         let weights = standing.map { ($0.logLikelihoods.max() ?? 0) / temperature + priors[$0.offset] }
         let least = (weights.max() ?? 0) - Self.negligible
         var result = standing
-        for offset in 0..<offsets where weights[offset] >= least {
+        for offset in 0..<offsetCount where weights[offset] >= least {
             for movement in 1..<motion.logPriors.count {
                 var sums = [Double](repeating: 0, count: cells.count)
                 for second in seconds {

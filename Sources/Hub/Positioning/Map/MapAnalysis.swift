@@ -43,7 +43,7 @@ public struct MapAnalysis: Sendable {
     /// computation.
     private static let work = 20_000_000.0
 
-    private let table: EmissionTable
+    private let table: ReceptionTable
     /// The cell of each place; `nil` for places without a position.
     private let cellOfPlace: [Int?]
 

@@ -96,7 +96,7 @@ public struct PlaceOverlap: Sendable {
     }
 
     private func probability(_ found: PlaceStatistics?, _ seconds: Double) -> Double {
-        let range = EmissionTable.probabilityRange
+        let range = ReceptionTable.probabilityRange
         return min(max(Double(found?.seconds ?? 0) / seconds, range.lowerBound), range.upperBound)
     }
 

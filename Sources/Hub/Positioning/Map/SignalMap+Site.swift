@@ -51,7 +51,7 @@ extension SignalMap {
 /// The field of a site file: the planner's mean level at each cell, and its uncertainty.
 struct PlannedField {
     let grid: CellGrid
-    private(set) var table: EmissionTable
+    private(set) var table: ReceptionTable
 
     /// The probability of reception in a second, far below and far above the receiver's sensitivity. A second without a
     /// packet is weak evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
@@ -80,8 +80,8 @@ struct PlannedField {
         grid = covered.cells.isEmpty ? CellGrid([area], step: gridMetres, limit: limit) : covered
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing
-        let variance = shadowing * shadowing + LevelSpread.expected + LevelSpread.unknown
-        table = EmissionTable(cells: grid.cells.count, beacons: site.beacons.count)
+        let variance = shadowing * shadowing + LevelSpread.defaultVariance + LevelSpread.unseenVariance
+        table = ReceptionTable(cells: grid.cells.count, beacons: site.beacons.count)
         for (cell, place) in grid.cells.enumerated() {
             for beacon in site.beacons.indices {
                 let level = model.link(beacon, at: place.position).power

@@ -3,11 +3,12 @@ public import Sightings
 
 /// The name of one beacon in surveys and maps.
 ///
-/// A key is either an identity, written as everywhere else in Pharos (`ibeacon:UUID-MAJOR-MINOR`,
-/// `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE`, `address:AA:BB:CC:DD:EE:FF`; `/` instead of `-` is also read) or
-/// the name that a fleet gives the beacon, which does not change when the hardware is replaced. If several devices with
-/// public or static random addresses send one identity at once, the key is the identity followed by the address of the
-/// device: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
+/// A key is an identity, or the name that a fleet gives the beacon. An identity is written as everywhere else in
+/// Pharos: `ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE` or `address:AA:BB:CC:DD:EE:FF`;
+/// it may contain `/` instead of `-`. A name does not change when the hardware is replaced.
+///
+/// If several devices with public or static random addresses send one identity at once, the key is the identity
+/// followed by the address of the device: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
     /// The text of the key in files.
     public let text: String
@@ -40,7 +41,8 @@ public struct BeaconKey: Hashable, Sendable {
         self.text = identity.description + (address.map { "@\($0)" } ?? "")
     }
 
-    /// The identity of a key that ends with an address. `nil` for all other keys.
+    /// The identity that several devices send, if the key ends with the address of one of them. `nil` for all other
+    /// keys.
     public var identityOfSeveral: BeaconKey? {
         guard let at = text.lastIndex(of: "@"), BeaconIdentity.kinds.contains(where: { text.hasPrefix($0 + ":") }),
             DeviceAddress(text[text.index(after: at)...]) != nil

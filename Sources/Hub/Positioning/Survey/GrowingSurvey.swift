@@ -26,7 +26,7 @@ public final class GrowingSurvey {
         }
         name = path
         reader = SurveyReader(file: path)
-        var last = UInt8(ascii: "\n")
+        var lastOctet = UInt8(ascii: "\n")
         do throws(SystemError) {
             try Files.refuseForeign(path)
         } catch {
@@ -42,14 +42,14 @@ public final class GrowingSurvey {
                     "\(path): this is not a survey in JSON Lines; `pharos map import` converts a table")
             }
             while !octets.isEmpty {
-                last = octets[octets.count - 1]
+                lastOctet = octets[octets.count - 1]
                 reader.take(octets)
                 octets = try pieces.next()
             }
-            var whole = reader
-            whole.finish()
-            let isSurvey = !(whole.survey.stays.isEmpty && whole.survey.recordings.isEmpty)
-            if !isSurvey, last != UInt8(ascii: "\n") || !whole.problems.isEmpty {
+            var completeReader = reader
+            completeReader.finish()
+            let isSurvey = !(completeReader.survey.stays.isEmpty && completeReader.survey.recordings.isEmpty)
+            if !isSurvey, lastOctet != UInt8(ascii: "\n") || !completeReader.problems.isEmpty {
                 throw .refused(.malformed, "\(path): this is not a survey: name another file")
             }
         }
@@ -58,8 +58,8 @@ public final class GrowingSurvey {
         } catch {
             throw MapFile.unwritable(path, error)
         }
-        // An incomplete last line is kept. The reader recognises it as cut off by the header that follows it.
-        if last != UInt8(ascii: "\n") { append("\n") }
+        // An incomplete last line is kept. The reader recognises that the line was cut off, because a header follows.
+        if lastOctet != UInt8(ascii: "\n") { append("\n") }
     }
 
     /// The content of the file.

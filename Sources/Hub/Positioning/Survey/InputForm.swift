@@ -4,7 +4,7 @@ internal import Listener
 
 /// The kind of an input, by its first bytes.
 enum InputForm: Hashable, Sendable {
-    /// btsnoop, pcap or pcapng.
+    /// A capture of packets: btsnoop, pcap or pcapng.
     case recording
     /// One JSON object per line.
     case lines
@@ -13,17 +13,17 @@ enum InputForm: Hashable, Sendable {
     /// Anything else.
     case table
 
-    private static let marks: [[UInt8]] = [
+    private static let captureMarks: [[UInt8]] = [
         Array("btsnoop\0".utf8), [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0xC3, 0xD4], [0x4D, 0x3C, 0xB2, 0xA1],
         [0xA1, 0xB2, 0x3C, 0x4D], [0x0A, 0x0D, 0x0D, 0x0A],
     ]
 
     init(_ octets: [UInt8]) {
-        if Self.marks.contains(where: { octets.starts(with: $0) }) {
+        if Self.captureMarks.contains(where: { octets.starts(with: $0) }) {
             self = .recording
         } else {
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let text = octets.starts(with: mark) ? octets.dropFirst(mark.count) : octets[...]
+            let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+            let text = octets.starts(with: byteOrderMark) ? octets.dropFirst(byteOrderMark.count) : octets[...]
             let first = text.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
             guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
                 self = .table
@@ -36,6 +36,7 @@ enum InputForm: Hashable, Sendable {
 
 /// Recognises the kind of a JSON file by its first line.
 enum SurveyLine {
+    /// The first line without blanks, or its first 4096 bytes if it is longer.
     private static func start(_ octets: [UInt8]) -> [UInt8] {
         octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
     }
@@ -45,7 +46,7 @@ enum SurveyLine {
     }
 
     /// Returns true if the bytes are a line of a survey.
-    static func isFirst(_ octets: [UInt8]) -> Bool {
+    static func isSurvey(_ octets: [UInt8]) -> Bool {
         begins(start(octets), ["survey", "stay", "t", "end", "drop", "move"])
     }
 
@@ -59,7 +60,7 @@ enum SurveyLine {
     /// kind, such as a map, on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
-        guard !isFirst(octets), !isScan(octets) else { return false }
+        guard !isSurvey(octets), !isScan(octets) else { return false }
         if text == Array("{".utf8) || begins(text, ["version", "$schema"]) { return true }
         let line = Array(octets.prefix { $0 != UInt8(ascii: "\n") })
         let isOpen = [UInt8(ascii: ","), UInt8(ascii: "{"), UInt8(ascii: "[")].contains { text.last == $0 }
@@ -84,6 +85,8 @@ enum WrongFile {
     /// The largest object that is examined, in bytes.
     private static let limit = 1 << 26
 
+    /// Returns the error for a file of the wrong kind. `nil` if the file may be of the right kind.
+    ///
     /// - Parameter start: The bytes that were read from `pieces`. The rest is read only if the file is one object.
     static func refusal(
         _ pieces: InputPieces, _ start: [UInt8], wanted: Wanted
@@ -101,8 +104,8 @@ enum WrongFile {
     /// Returns the error for a file of the wrong kind. `nil` if the file may be of the right kind.
     static func refusal(_ octets: [UInt8], _ name: String, wanted: Wanted) -> ListenerServiceError? {
         let path = name == "standard input" ? "-" : name
-        func error(_ found: String, _ hint: String) -> ListenerServiceError {
-            .refused(.malformed, "\(name): this is \(found), not \(wanted.rawValue): \(hint)")
+        func error(_ actual: String, _ hint: String) -> ListenerServiceError {
+            .refused(.malformed, "\(name): this is \(actual), not \(wanted.rawValue): \(hint)")
         }
         let recording = "`pharos map record SURVEY.jsonl --from \(path)` makes a survey from it"
         switch InputForm(octets) {
@@ -112,7 +115,7 @@ enum WrongFile {
             if SurveyLine.isScan(octets) {
                 return wanted == .run ? nil : error("what `pharos scan --json` prints", recording)
             }
-            guard wanted != .run, wanted != .survey, SurveyLine.isFirst(octets) else { return nil }
+            guard wanted != .run, wanted != .survey, SurveyLine.isSurvey(octets) else { return nil }
             return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map from it")
         // The readers of sites and fleets recognise each other's files.
         case .object where wanted == .site || wanted == .positions: return nil
@@ -122,15 +125,15 @@ enum WrongFile {
                 return .refused(
                     .malformed,
                     "\(name): this is one JSON object and no \(wanted == .run ? "run" : "survey"), "
-                        + "which has one per line")
+                        + "which has one object per line")
             }
             switch (kind, wanted) {
             case (.signalMap, .map): return nil
             case (.site, .map):
                 return error(kind.name, "`pharos map fit --from-site \(path) --output MAP.json` makes a map from it")
             case (.signalMap, .survey):
-                return error(kind.name, "`pharos map show` and `pharos map evaluate MAP --test SURVEY` take it")
-            default: return error(kind.name, "`\(kind.command)` takes it")
+                return error(kind.name, "`pharos map show` and `pharos map evaluate MAP --test SURVEY` read it")
+            default: return error(kind.name, "`\(kind.command)` reads it")
             }
         }
     }

@@ -10,7 +10,7 @@ public struct Place: Hashable, Sendable {
     public var floor: String?
     /// The number of vectors recorded at the place, one per second.
     public var seconds = 0
-    /// The headings of the place's stays in degrees, ascending, each once.
+    /// The headings of the place's stays in degrees, ascending, without repetitions.
     public var headings: [Double] = []
 }
 
@@ -19,24 +19,24 @@ extension Array where Element == Place {
     ///
     /// - Parameter isOnFloor: Returns true for the floors to search.
     func nearest(to position: FloorPosition, on isOnFloor: (String?) -> Bool) -> Int? {
-        var best: (distance: Double, place: Int)?
+        var nearest: (distance: Double, index: Int)?
         for (index, place) in enumerated() where isOnFloor(place.floor) {
             guard let distance = place.position?.distance(to: position) else { continue }
-            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
+            if nearest.map({ distance < $0.distance }) ?? true { nearest = (distance, index) }
         }
-        return best?.place
+        return nearest?.index
     }
 }
 
 /// The places of a survey, in the order in which they first appear.
 struct SurveyPlaces: Sendable {
     private(set) var places: [Place] = []
-    /// The place of each stay. `nil` for cancelled stays and for stays without name and position.
+    /// The index of each stay's place in ``places``. `nil` for cancelled stays and for stays without name and position.
     private(set) var placeOfStay: [Int?]
     /// Warnings about stays, one sentence each.
     private(set) var notices: [String] = []
 
-    /// The largest distance in metres between positions of one place with the same name.
+    /// Stays with the same place name are at one place if their positions are at most this far apart, in metres.
     static let tolerance = 0.5
 
     init(_ survey: Survey) {
@@ -56,33 +56,33 @@ struct SurveyPlaces: Sendable {
         }
     }
 
-    /// The numbers of the places by their name and floor. Places without a name are listed by their position and floor.
-    private var byName: [Place: [Int]] = [:]
+    /// The indices of the places, by name and floor. The key of a place without a name is its position and floor.
+    private var indicesByKey: [Place: [Int]] = [:]
 
     private mutating func place(named name: String, of stay: Survey.Stay) -> Int {
         let key = Place(name: name, position: nil, floor: stay.floor)
-        let others = byName[key, default: []]
-        if let known = others.first(where: { Self.isSame(places[$0].position, stay.position) }) {
+        let candidates = indicesByKey[key, default: []]
+        if let known = candidates.first(where: { Self.isSame(places[$0].position, stay.position) }) {
             if places[known].position == nil { places[known].position = stay.position }
             return known
         }
-        let unique = others.isEmpty ? name : "\(name) (\(others.count + 1))"
-        if !others.isEmpty {
+        let unique = candidates.isEmpty ? name : "\(name) (\(candidates.count + 1))"
+        if !candidates.isEmpty {
             notices.append(
-                "stay \(stay.number): the place \(name) has another position than before, so it is a place of its own, "
-                    + unique)
+                "stay \(stay.number): the place \(name) has another position than before; "
+                    + "the stay belongs to a new place, \(unique)")
         }
         return add(Place(name: unique, position: stay.position, floor: stay.floor), key)
     }
 
     private mutating func place(at position: FloorPosition?, of stay: Survey.Stay) -> Int {
         let place = Place(name: Self.name(of: position), position: position, floor: stay.floor)
-        return byName[place]?.first ?? add(place, place)
+        return indicesByKey[place]?.first ?? add(place, place)
     }
 
     private mutating func add(_ place: Place, _ key: Place) -> Int {
         places.append(place)
-        byName[key, default: []].append(places.count - 1)
+        indicesByKey[key, default: []].append(places.count - 1)
         return places.count - 1
     }
 

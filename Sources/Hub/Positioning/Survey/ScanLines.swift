@@ -74,12 +74,12 @@ struct ScanLines {
         if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is not a report of `pharos scan --json`", true) }
     }
 
-    /// The time of a report. The time since boot is used if the report has it, because it never jumps.
+    /// The time of a report. If the report has the time since boot, that time is used, because it never jumps.
     private mutating func time(_ root: JSONNode) -> Int64? {
-        let wall = root["at"]?.string.flatMap(SurveyTime.seconds).map { Int64(($0 * 1_000_000).rounded()) }
-        guard let boot = root["bootNs"]?.integer else { return wall }
-        let difference = self.difference ?? wall.map { $0 - Int64(boot / 1000) } ?? 0
+        let wallTime = root["at"]?.string.flatMap(SurveyTime.seconds).map { Int64(($0 * 1_000_000).rounded()) }
+        guard let bootNs = root["bootNs"]?.integer else { return wallTime }
+        let difference = self.difference ?? wallTime.map { $0 - Int64(bootNs / 1000) } ?? 0
         self.difference = difference
-        return Int64(boot / 1000) + difference
+        return Int64(bootNs / 1000) + difference
     }
 }

@@ -51,7 +51,7 @@ public final class SecondGatherer: SightingConsumer {
     private var wasDeaf = false
     private var isDeaf = false
 
-    /// A beacon in the table: a known beacon by its number, or an unknown one by its identity.
+    /// A beacon in the table: a known beacon by the index of its track, or an unknown beacon by its identity.
     private enum TrackedBeacon: Hashable {
         case known(Int)
         case unknown(BeaconIdentity)
@@ -69,16 +69,16 @@ public final class SecondGatherer: SightingConsumer {
     /// Beacons whose identity several devices send at once.
     private var sharedBeacons: Set<TrackedBeacon> = []
     /// Identities that are known from the start to be sent by several devices.
-    private let sharedBefore: Set<BeaconKey>
+    private let knownSharedIdentities: Set<BeaconKey>
     /// The number of packets so far.
-    private var packets = 0
+    private var packetCount = 0
     private let acceptsZeroLevel: Bool
 
     /// The number of seconds after which an address that is no longer received is ignored.
-    private static let memory = 60
+    private static let addressLifetime = 60
     /// The largest number of stored addresses of one beacon.
     private static let addressLimit = 32
-    /// If addresses of this number of beacons are stored, all of them are discarded.
+    /// If addresses of this many beacons are stored, all stored addresses are discarded.
     private static let beaconLimit = 20_000
     /// The longest silence in a recording, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
@@ -97,7 +97,7 @@ public final class SecondGatherer: SightingConsumer {
     ) {
         table = known.table(
             clock, strangers: isOnlyKnown ? .counted : .kept(SightingTable.defaultStrangers))
-        sharedBefore = shared
+        knownSharedIdentities = shared
         self.acceptsZeroLevel = acceptsZeroLevel
     }
 
@@ -130,11 +130,11 @@ public final class SecondGatherer: SightingConsumer {
     /// - Parameter name: The name that the source of the sightings gives the beacon.
     func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
         begin(at: sighting.instant)
-        guard let place = table.receive(sighting, octets, range), !sighting.isScanResponse else { return }
-        let unknown = table.tracks[place].identity.map(TrackedBeacon.unknown)
-        guard let beacon = place < table.knownCount ? .known(place) : unknown else { return }
+        guard let track = table.receive(sighting, octets, range), !sighting.isScanResponse else { return }
+        let unknown = table.tracks[track].identity.map(TrackedBeacon.unknown)
+        guard let beacon = track < table.knownCount ? .known(track) : unknown else { return }
         if let name, let key = BeaconKey(name) { names[beacon] = key }
-        let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
+        let address = sighting.sender.flatMap { Self.isPermanent($0) ? $0.address : nil }
         if let address, !sharedBeacons.contains(beacon) { detectSharing(beacon, address) }
         guard let rssi = sighting.rssi,
             let level = ReceivedLevel.level(Double(rssi), acceptsZeroLevel: acceptsZeroLevel)
@@ -168,21 +168,22 @@ public final class SecondGatherer: SightingConsumer {
 
     // MARK: Identities of several devices
 
-    private static func lasts(_ sender: Sender) -> Bool {
+    /// Returns true if the address of a sender is public or static random.
+    private static func isPermanent(_ sender: Sender) -> Bool {
         !sender.isRandom || sender.address.randomKind == .staticDevice
     }
 
     /// Detects that several devices send one identity: one address is received, then another, then the first again.
     private func detectSharing(_ beacon: TrackedBeacon, _ address: DeviceAddress) {
         guard let identity = identity(of: beacon) else { return }
-        packets += 1
-        var known = addresses[beacon, default: [:]]
-        let last = known[address]
-        if last == nil, known.count >= Self.addressLimit { known = [:] }
-        known[address] = (packets, second)
-        addresses[beacon] = known
-        guard let last, second - last.second <= Self.memory,
-            known.contains(where: { $0.key != address && $0.value.packet > last.packet })
+        packetCount += 1
+        var lastPackets = addresses[beacon, default: [:]]
+        let last = lastPackets[address]
+        if last == nil, lastPackets.count >= Self.addressLimit { lastPackets = [:] }
+        lastPackets[address] = (packetCount, second)
+        addresses[beacon] = lastPackets
+        guard let last, second - last.second <= Self.addressLifetime,
+            lastPackets.contains(where: { $0.key != address && $0.value.packet > last.packet })
         else { return }
         sharedBeacons.insert(beacon)
         addresses[beacon] = nil
@@ -191,7 +192,7 @@ public final class SecondGatherer: SightingConsumer {
 
     private func identity(of beacon: TrackedBeacon) -> BeaconIdentity? {
         switch beacon {
-        case .known(let place): table.tracks[place].known?.identity
+        case .known(let track): table.tracks[track].known?.identity
         case .unknown(let identity): identity
         }
     }
@@ -200,9 +201,9 @@ public final class SecondGatherer: SightingConsumer {
 
     /// The beacons of this second, sorted by key.
     private func beacons() -> [HeardBeacon] {
-        let found = order.flatMap { beacons($0, heard[$0] ?? [:]) }.filter { !$0.keys.isEmpty }
+        let received = order.flatMap { beacons($0, heard[$0] ?? [:]) }.filter { !$0.keys.isEmpty }
         var result: [HeardBeacon] = []
-        for beacon in found.sorted(by: { $0.keys[0] < $1.keys[0] }) {
+        for beacon in received.sorted(by: { $0.keys[0] < $1.keys[0] }) {
             // A beacon with a name may send several frames with different identities. They are merged into one beacon.
             if let last = result.last, let name = beacon.name, last.name == name, !beacon.isShared, !last.isShared {
                 result[result.count - 1].levels += beacon.levels
@@ -222,8 +223,8 @@ public final class SecondGatherer: SightingConsumer {
             case .some(let identity): BeaconKey(identity)
             }
         var name = names[beacon]
-        if case .known(let place) = beacon { name = table.tracks[place].known.flatMap { BeaconKey($0.name) } }
-        let isShared = sharedBeacons.contains(beacon) || identity.map { sharedBefore.contains($0) } ?? false
+        if case .known(let track) = beacon { name = table.tracks[track].known.flatMap { BeaconKey($0.name) } }
+        let isShared = sharedBeacons.contains(beacon) || identity.map { knownSharedIdentities.contains($0) } ?? false
         let sorted = byAddress.sorted { $0.key?.description ?? "" < $1.key?.description ?? "" }
         guard isShared || sorted.count == 1 else {
             return [
@@ -233,10 +234,11 @@ public final class SecondGatherer: SightingConsumer {
             ]
         }
         return sorted.map { address, levels in
-            var whole: BeaconKey?
-            if identity != nil, let sender, let address { whole = BeaconKey(sender, from: address) }
+            var identityAtAddress: BeaconKey?
+            if identity != nil, let sender, let address { identityAtAddress = BeaconKey(sender, from: address) }
             return HeardBeacon(
-                name: name, identity: identity, identityAtAddress: whole, isShared: isShared, levels: levels)
+                name: name, identity: identity, identityAtAddress: identityAtAddress, isShared: isShared,
+                levels: levels)
         }
     }
 }

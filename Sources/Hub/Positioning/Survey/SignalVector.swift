@@ -41,14 +41,15 @@ public struct SignalVector: Hashable, Sendable {
         self.readings = readings
     }
 
-    /// A copy with other beacon numbers.
+    /// A copy whose readings have the beacon numbers of another survey or map.
     ///
-    /// - Parameter numbers: The new number of each beacon, or `nil` to leave the beacon out.
+    /// - Parameter numbers: The new number of each beacon, in the order of the old numbers; `nil` to leave the beacon
+    ///   out.
     func renumbered(_ numbers: [Int?]) -> SignalVector {
-        let kept = readings.compactMap { reading in
+        let newReadings = readings.compactMap { reading in
             numbers[reading.beacon].map { Reading(beacon: $0, level: reading.level) }
         }
-        return SignalVector(seconds: seconds, sorted: kept.sorted { $0.beacon < $1.beacon })
+        return SignalVector(seconds: seconds, sorted: newReadings.sorted { $0.beacon < $1.beacon })
     }
 }
 

@@ -32,6 +32,7 @@ public struct SimulatedSite: Sendable {
         var due: [Double]
         var now = 0.0
 
+        /// A random number, about normally distributed with mean 0 and standard deviation 1.
         mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + random.nextUnit() } }
     }
 
@@ -53,8 +54,8 @@ public struct SimulatedSite: Sendable {
     /// A simulation of a site.
     ///
     /// - Parameters:
-    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name. Beacons
-    ///     without a key are left out.
+    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key; if the name
+    ///     cannot be a key, the beacon is left out.
     ///   - floor: The floor's name. `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
@@ -67,14 +68,16 @@ public struct SimulatedSite: Sendable {
         self.keys = site.beacons.map { keys[$0.name] ?? BeaconKey($0.name) }
         model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         var random = SplitMix64(seed: seed)
-        func share() -> Double { random.nextUnit() }
+        func nextUnit() -> Double { random.nextUnit() }
         shadows = site.beacons.map { _ in
             (0..<Self.wavesOfABeacon).map { _ in
                 let length =
-                    Self.wavelengths.lowerBound + share() * (Self.wavelengths.upperBound - Self.wavelengths.lowerBound)
-                let (turn, number) = (2 * Double.pi * share(), 2 * Double.pi / length)
+                    Self.wavelengths.lowerBound
+                    + nextUnit() * (Self.wavelengths.upperBound - Self.wavelengths.lowerBound)
+                let (direction, waveNumber) = (2 * Double.pi * nextUnit(), 2 * Double.pi / length)
                 return Wave(
-                    east: number * cos(turn), north: number * cos(turn - .pi / 2), phase: 2 * Double.pi * share())
+                    east: waveNumber * cos(direction), north: waveNumber * cos(direction - .pi / 2),
+                    phase: 2 * Double.pi * nextUnit())
             }
         }
     }
@@ -95,7 +98,7 @@ public struct SimulatedSite: Sendable {
     /// The packets of the next second, by beacon.
     private func second(_ receiver: inout Receiver, at position: FloorPosition) -> [(beacon: Int, levels: [Double])] {
         let end = receiver.now + 1
-        var found: [(beacon: Int, levels: [Double])] = []
+        var packets: [(beacon: Int, levels: [Double])] = []
         for beacon in site.beacons.indices {
             let mean = model.link(beacon, at: position).power + shadow(beacon, at: position)
             var levels: [Double] = []
@@ -106,10 +109,10 @@ public struct SimulatedSite: Sendable {
                 let isLost = receiver.random.nextUnit() < Self.loss
                 if !isLost, level >= site.radio.sensitivity, level < 0 { levels.append(level) }
             }
-            if !levels.isEmpty, keys[beacon] != nil { found.append((beacon, levels)) }
+            if !levels.isEmpty, keys[beacon] != nil { packets.append((beacon, levels)) }
         }
         receiver.now = end
-        return found
+        return packets
     }
 
     private func numbers(in survey: inout Survey) -> [Int?] {
@@ -208,17 +211,16 @@ public struct SimulatedSite: Sendable {
 }
 
 extension [FloorPosition] {
-    /// The position after some metres along the path that has these corners. Beyond the end of the path, the last
-    /// corner.
+    /// The position after some metres along the path that has these corners. The last corner if the path is shorter.
     package func position(after metres: Double) -> FloorPosition {
-        var left = metres
+        var remaining = metres
         for (from, to) in zip(self, dropFirst()) {
             let length = from.distance(to: to)
-            if left < length {
-                let share = left / length
+            if remaining < length {
+                let share = remaining / length
                 return FloorPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
             }
-            left -= length
+            remaining -= length
         }
         return self[count - 1]
     }

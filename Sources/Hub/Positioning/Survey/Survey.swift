@@ -78,7 +78,7 @@ public struct Survey: Sendable {
     private var vectors: [SignalVector] = []
     /// The levels of the packets in dBm, by vector, then by reading.
     private var packets: [[[Double]]] = []
-    private var numbers: [BeaconKey: Int] = [:]
+    private var numberOfKey: [BeaconKey: Int] = [:]
 
     /// The largest number of beacons. Further beacons are left out.
     public static let beaconLimit = 20_000
@@ -93,7 +93,7 @@ public struct Survey: Sendable {
     /// The number of vectors of the stays that are not cancelled.
     public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isCancelled ? 0 : $1.vectors.count) } }
 
-    /// What was received in one second: the vector with an index in 0..<``vectorCount``. Traps outside this range.
+    /// The vector with an index in 0..<``vectorCount``: what was received in one second. Traps outside this range.
     public func vector(_ index: Int) -> SignalVector { vectors[index] }
 
     /// The levels of the packets of each reading of a vector, in dBm, in the order of the readings. Traps outside
@@ -106,20 +106,20 @@ public struct Survey: Sendable {
     /// The number of a beacon, which is added to the survey if it is new. `nil` if the survey already has
     /// ``beaconLimit`` beacons.
     public mutating func number(of key: BeaconKey) -> Int? {
-        if let number = numbers[key] { return number }
+        if let number = numberOfKey[key] { return number }
         guard beacons.count < Self.beaconLimit else { return nil }
-        numbers[key] = beacons.count
+        numberOfKey[key] = beacons.count
         beacons.append(key)
         return beacons.count - 1
     }
 
     /// The number of a beacon, or `nil` if the survey does not have it.
-    public func existingNumber(of key: BeaconKey) -> Int? { numbers[key] }
+    public func existingNumber(of key: BeaconKey) -> Int? { numberOfKey[key] }
 
     /// Identities that several devices send at once and that are distinguished by address. A reading under the identity
     /// alone cannot be assigned to a device, so it is ignored.
     public var sharedIdentities: Set<BeaconKey> {
-        Set(beacons.compactMap(\.identityOfSeveral).filter { numbers[$0] != nil })
+        Set(beacons.compactMap(\.identityOfSeveral).filter { numberOfKey[$0] != nil })
     }
 
     // MARK: Recording
@@ -141,13 +141,13 @@ public struct Survey: Sendable {
     }
 
     /// Appends the packets of one second to the last stay, sorted by beacon number. Does nothing if there is no stay.
-    mutating func append(seconds: Double, _ found: [BeaconPackets]) {
+    mutating func append(seconds: Double, _ beaconPackets: [BeaconPackets]) {
         guard !stays.isEmpty else { return }
-        let readings = found.map { beacon, levels in
+        let readings = beaconPackets.map { beacon, levels in
             SignalVector.Reading(beacon: beacon, level: levels.reduce(0, +) / Double(levels.count))
         }
         vectors.append(SignalVector(seconds: seconds, sorted: readings))
-        packets.append(found.map(\.levels))
+        packets.append(beaconPackets.map(\.levels))
         stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<vectors.count
     }
 
@@ -155,33 +155,33 @@ public struct Survey: Sendable {
     /// its stays do not change.
     public mutating func append(_ other: Survey) {
         let numbers = other.beacons.map { number(of: $0) }
-        let first = recordings.count
+        let earlierRecordings = recordings.count
         recordings += other.recordings
         for stay in other.stays {
             begin(stay)
-            stays[stays.count - 1].recording = stay.recording.map { $0 + first }
+            stays[stays.count - 1].recording = stay.recording.map { $0 + earlierRecordings }
             stays[stays.count - 1].isCancelled = stay.isCancelled
             for index in stay.vectors {
                 let vector = other.vector(index)
-                let found = zip(vector.readings, other.packets(index)).compactMap { reading, levels in
+                let beaconPackets = zip(vector.readings, other.packets(index)).compactMap { reading, levels in
                     numbers[reading.beacon].map { (beacon: $0, levels: levels) }
                 }
-                append(seconds: vector.seconds, found.sorted { $0.beacon < $1.beacon })
+                append(seconds: vector.seconds, beaconPackets.sorted { $0.beacon < $1.beacon })
             }
         }
     }
 
     // MARK: Changing
 
-    /// Cancels a stay. Returns `false` if there is no stay with this number.
+    /// Cancels a stay. Returns `false` if the survey has no stay with this number.
     public mutating func cancel(stay number: Int) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
         stays[index].isCancelled = true
         return true
     }
 
-    /// Replaces the place, the position and the floor of a stay; those that are `nil` in `spot` do not change. Returns
-    /// `false` if there is no stay with this number.
+    /// Replaces the place, the position and the floor of a stay with those of `spot`. A value that is `nil` in `spot`
+    /// does not change. Returns `false` if the survey has no stay with this number.
     public mutating func move(stay number: Int, to spot: SurveySpot) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
         if let position = spot.position { stays[index].position = position }
@@ -198,7 +198,8 @@ public struct Survey: Sendable {
         return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
     }
 
-    /// A copy that cancels all stays for which `isIncluded` returns false. The indices of vectors do not change.
+    /// A copy in which the stays are cancelled for which `isIncluded` returns false. The indices of vectors do not
+    /// change.
     public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
         var copy = self
         for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isCancelled = true }
@@ -213,15 +214,15 @@ public struct Survey: Sendable {
     }
 
     /// A copy without the vectors with these indices. A stay is divided where vectors are left out.
-    func without(vectors left: Set<Int>) -> Survey {
-        guard !left.isEmpty else { return self }
+    func without(vectors omitted: Set<Int>) -> Survey {
+        guard !omitted.isEmpty else { return self }
         var copy = self
         copy.stays = []
         for stay in stays {
             var kept = stay
             kept.vectors = stay.vectors.lowerBound..<stay.vectors.lowerBound
             for vector in stay.vectors {
-                if left.contains(vector) {
+                if omitted.contains(vector) {
                     if !kept.vectors.isEmpty { copy.stays.append(kept) }
                     kept.vectors = vector + 1..<vector + 1
                 } else {

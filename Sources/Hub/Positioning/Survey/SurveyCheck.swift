@@ -15,30 +15,30 @@ public struct SurveyCheck: Sendable {
         public var count = 1
     }
 
-    /// The errors, then the warnings, kind by kind. Of each kind, the 20 worst problems are listed, the worst first,
-    /// and then the number of the others.
+    /// The errors, then the warnings, kind by kind. Of each kind, the 20 worst problems are listed, the worst first.
+    /// One more finding has the number of the other problems of the kind.
     public private(set) var findings: [Finding] = []
 
     /// A stay with fewer seconds is an error.
     public static let fewestSeconds = 5
     /// A stay with fewer seconds gets a warning.
     static let fewSeconds = 10
-    /// A visit was probably recorded elsewhere if its levels differ from those of the other visits to its place by at
-    /// least this, in dB.
+    /// A visit, that is all stays at one place in one session, was probably recorded elsewhere if its levels differ
+    /// from those of the other visits to its place by at least this, in dB.
     static let misplacedVisitDifference = 5.0
     /// A stay was probably recorded elsewhere if its levels differ from those of the other stays at its place by at
     /// least this, in dB. The limit is larger than for visits, because levels differ more between headings than between
     /// days.
     static let misplacedStayDifference = 8.0
     /// A beacon was probably moved if its levels change between two sessions by more than this, in dB, and by more than
-    /// ``unusual`` times the median change of all beacons.
-    static let movedLevels = 5.0
+    /// ``unusualFactor`` times the median change of all beacons.
+    static let movedBeaconDifference = 5.0
     /// A difference is unusual if it is larger than the median difference by this factor.
-    static let unusual = 2.5
+    static let unusualFactor = 2.5
     /// Places are compared with each other only if there are at most this many.
-    static let comparedPlaces = 400
+    static let comparedPlaceLimit = 400
     /// The largest number of problems of one kind that are listed, the worst first.
-    static let listed = 20
+    static let listedProblems = 20
 
     /// Checks a survey.
     public init(_ survey: Survey) {
@@ -90,43 +90,44 @@ public struct SurveyCheck: Sendable {
     /// Compares each stay with the other stays of all places, and then each visit with the other visits. The second
     /// step is needed because the stays of a visit under a wrong place name agree with each other.
     private mutating func checkMisplacedStays(_ table: StayLevels) {
-        guard table.placeCount <= Self.comparedPlaces else { return }
+        guard table.placeCount <= Self.comparedPlaceLimit else { return }
         let misplaced = addMisplaced(table.stays, among: table.stays, table, limit: Self.misplacedStayDifference) { _ in
             "its levels differ"
         }
         let visits = table.visits.filter { misplaced.isDisjoint(with: $0.stays) }
         let counts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
-        let several = visits.filter { counts[$0.place, default: 0] > 1 }
-        let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(
-            at: 50)
-        let limit = max(Self.misplacedVisitDifference, Self.unusual * (usual ?? 0))
-        addMisplaced(several, among: visits, table, limit: limit) {
+        let repeatedVisits = visits.filter { counts[$0.place, default: 0] > 1 }
+        let differences = repeatedVisits.compactMap { table.difference($0, from: $0.place, among: visits) }
+        let medianDifference = Percentiles(differences).value(at: 50)
+        let limit = max(Self.misplacedVisitDifference, Self.unusualFactor * (medianDifference ?? 0))
+        addMisplaced(repeatedVisits, among: visits, table, limit: limit) {
             $0.stays.count == 1
                 ? "its levels differ" : "the levels of this and \($0.stays.count - 1) more stays of the visit differ"
         }
     }
 
-    /// Returns the stays that were probably recorded elsewhere.
+    /// Adds a problem for each stay or visit that was probably recorded elsewhere. Returns the indices of their stays.
     @discardableResult
     private mutating func addMisplaced(
         _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
         _ subject: (StayLevels.Entry) -> String
     ) -> Set<Int> {
-        var found: [(entry: StayLevels.Entry, own: Double, best: (place: Int, difference: Double))] = []
+        var candidates: [(entry: StayLevels.Entry, difference: Double, best: (place: Int, difference: Double))] = []
         for entry in entries {
-            guard let own = table.difference(entry, from: entry.place, among: others), own >= limit else { continue }
+            guard let ownDifference = table.difference(entry, from: entry.place, among: others), ownDifference >= limit
+            else { continue }
             var best: (place: Int, difference: Double)?
             for place in 0..<table.placeCount where place != entry.place {
                 guard let difference = table.difference(entry, from: place, among: others) else { continue }
                 if best.map({ difference < $0.difference }) ?? true { best = (place, difference) }
             }
-            if let best, best.difference <= own / 2 { found.append((entry, own, best)) }
+            if let best, best.difference <= ownDifference / 2 { candidates.append((entry, ownDifference, best)) }
         }
         var misplaced: Set<Int> = []
-        var messages: [(own: Double, stay: Int, message: String)] = []
-        for (entry, own, best) in found {
+        var messages: [(difference: Double, stay: Int, message: String)] = []
+        for (entry, ownDifference, best) in candidates {
             // If all stays at a place differ from each other, only the stay that fits another place best is reported.
-            let rivals = found.filter { $0.entry.place == entry.place }
+            let rivals = candidates.filter { $0.entry.place == entry.place }
             if rivals.count == others.count(where: { $0.place == entry.place }),
                 rivals.contains(where: { $0.best.difference < best.difference })
             {
@@ -134,12 +135,14 @@ public struct SurveyCheck: Sendable {
             }
             misplaced.formUnion(entry.stays)
             let message =
-                "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
-                + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it recorded there?"
-            messages.append((own, entry.stays[0], message))
+                "\(subject(entry)) by \(Self.db(ownDifference)) from the others at \(table.placeNames[entry.place]), "
+                + "and by \(Self.db(best.difference)) from those at \(table.placeNames[best.place]): "
+                + "was it recorded there?"
+            messages.append((ownDifference, entry.stays[0], message))
         }
         addWorst(
-            messages.sorted { ($0.own, $1.stay) > ($1.own, $0.stay) }.map { (stay: $0.stay, message: $0.message) },
+            messages.sorted { ($0.difference, $1.stay) > ($1.difference, $0.stay) }
+                .map { (stay: $0.stay, message: $0.message) },
             isError: true, rest: "more stays or visits were probably recorded elsewhere")
         return misplaced
     }
@@ -154,11 +157,12 @@ public struct SurveyCheck: Sendable {
                 "\(Self.list(oneHeading.map(\.name))): one heading only, so your body was always on the same side; "
                     + "`--turn` records four headings")
         }
-        let nowhere = map.places.filter { $0.position == nil }
-        if !nowhere.isEmpty {
+        let withoutPosition = map.places.filter { $0.position == nil }
+        if !withoutPosition.isEmpty {
             add(
                 false, nil,
-                "\(Self.list(nowhere.map(\.name))): no position, so errors cannot be measured and field leaves them out"
+                "\(Self.list(withoutPosition.map(\.name))): no position, so errors cannot be measured and "
+                    + "the algorithm field leaves them out"
             )
         }
         let counts = map.places.indices.map { (place: $0, count: map.beaconsHeard(at: $0)) }
@@ -168,7 +172,7 @@ public struct SurveyCheck: Sendable {
                     "\(map.places[place].name): only \(count) beacon\(count == 1 ? " is" : "s are") received in half of "
                         + "its seconds; at least four are needed, ten are good"
                 }, rest: "more places receive fewer than four beacons in half of their seconds")
-        guard map.places.count <= Self.comparedPlaces else { return }
+        guard map.places.count <= Self.comparedPlaceLimit else { return }
         let overlap = PlaceOverlap(map)
         var pairs: [(share: Double, left: Int, right: Int)] = []
         for left in map.places.indices {
@@ -188,8 +192,8 @@ public struct SurveyCheck: Sendable {
     ///
     /// - Parameter problems: The problems, the worst first, each with the index of its stay if it is about one stay.
     private mutating func addWorst(_ problems: [(stay: Int?, message: String)], isError: Bool, rest: String) {
-        for problem in problems.prefix(Self.listed) { add(isError, problem.stay, problem.message) }
-        let others = problems.count - Self.listed
+        for problem in problems.prefix(Self.listedProblems) { add(isError, problem.stay, problem.message) }
+        let others = problems.count - Self.listedProblems
         guard others > 0 else { return }
         findings.append(Finding(isError: isError, stay: nil, message: "\(others) \(rest)", count: others))
     }
@@ -225,19 +229,17 @@ public struct SurveyCheck: Sendable {
     private mutating func compare(_ survey: Survey, _ table: StayLevels, _ before: String, _ after: String) {
         let (old, new) = (table.byBeacon(in: before), table.byBeacon(in: after))
         func name(_ session: String) -> String { session.isEmpty ? "a session without a name" : session }
-        var moved: [(beacon: Int, difference: Double)] = []
-        var all: [Double] = []
+        var differences: [(beacon: Int, difference: Double)] = []
         for (beacon, levels) in old.sorted(by: { $0.key < $1.key }) {
-            guard let others = new[beacon], let difference = Self.difference(levels, others) else { continue }
-            all.append(difference)
-            moved.append((beacon, difference))
+            guard let newLevels = new[beacon], let difference = Self.difference(levels, newLevels) else { continue }
+            differences.append((beacon, difference))
         }
-        if let usual = Percentiles(all).value(at: 50) {
-            let limit = max(Self.movedLevels, Self.unusual * usual)
-            let worst = moved.filter { $0.difference > limit }.sorted {
+        if let medianDifference = Percentiles(differences.map(\.difference)).value(at: 50) {
+            let limit = max(Self.movedBeaconDifference, Self.unusualFactor * medianDifference)
+            let moved = differences.filter { $0.difference > limit }.sorted {
                 ($0.difference, $1.beacon) > ($1.difference, $0.beacon)
             }
-            let messages = worst.map { beacon, difference in
+            let messages = moved.map { beacon, difference in
                 "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
                     + "\(name(before)) and \(name(after)): it was moved, or its power was changed"
             }
@@ -246,12 +248,13 @@ public struct SurveyCheck: Sendable {
                 rest: "more beacons differ between the sessions \(name(before)) and \(name(after))")
         }
         var renamed: [(difference: Double, message: String)] = []
-        for (gone, levels) in old.sorted(by: { $0.key < $1.key }) where new[gone] == nil && levels.count >= 2 {
-            for (come, others) in new.sorted(by: { $0.key < $1.key }) where old[come] == nil {
-                guard let difference = Self.difference(levels, others), difference < 6 else { continue }
+        for (oldBeacon, oldLevels) in old.sorted(by: { $0.key < $1.key })
+        where new[oldBeacon] == nil && oldLevels.count >= 2 {
+            for (newBeacon, newLevels) in new.sorted(by: { $0.key < $1.key }) where old[newBeacon] == nil {
+                guard let difference = Self.difference(oldLevels, newLevels), difference < 6 else { continue }
                 let message =
-                    "\(survey.beacons[come]) in the session \(name(after)) is received where \(survey.beacons[gone]) was in "
-                    + "\(name(before)): it was renamed or replaced"
+                    "\(survey.beacons[newBeacon]) in the session \(name(after)) is received where "
+                    + "\(survey.beacons[oldBeacon]) was in \(name(before)): it was renamed or replaced"
                 renamed.append((difference, message))
             }
         }
@@ -272,34 +275,34 @@ public struct SurveyCheck: Sendable {
     // MARK: Beacons
 
     private mutating func beacons(_ map: SignalMap) {
-        let several = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
-        let shared = several.map { identity in
+        let identities = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
+        let sharedIdentities = identities.map { identity in
             (identity: identity, count: map.beacons.count { $0.key.identityOfSeveral == identity })
         }
         addWorst(
-            shared.sorted { ($0.count, $1.identity) > ($1.count, $0.identity) }.map { identity, count in
+            sharedIdentities.sorted { ($0.count, $1.identity) > ($1.count, $0.identity) }.map { identity, count in
                 "\(identity) is shared by several devices: \(count) are distinguished by address"
             }, rest: "more identities are shared by several devices")
-        var rare: [String] = []
-        var level: [String] = []
+        var rareBeacons: [String] = []
+        var constantBeacons: [String] = []
         for (number, beacon) in map.beacons.enumerated() {
-            let found = map.statistics.indices.compactMap { place in
+            let statistics = map.statistics.indices.compactMap { place in
                 map.statistics[place].first { $0.beacon == number }.map { (place: place, statistics: $0) }
             }
-            let isRare = found.allSatisfy {
+            let isRare = statistics.allSatisfy {
                 Double($0.statistics.seconds) < 0.1 * Double(map.places[$0.place].seconds)
             }
-            let levels = found.map(\.statistics.mean)
+            let levels = statistics.map(\.statistics.mean)
             let span = (levels.max() ?? 0) - (levels.min() ?? 0)
             if isRare {
-                rare.append(
+                rareBeacons.append(
                     "\(beacon.key) is useless: at every place it is received in less than a tenth of the seconds")
-            } else if found.count == map.places.count, map.places.count > 2, span < 3 {
-                level.append("\(beacon.key) is useless: its level is the same at every place")
+            } else if statistics.count == map.places.count, map.places.count > 2, span < 3 {
+                constantBeacons.append("\(beacon.key) is useless: its level is the same at every place")
             }
         }
-        addWorst(level, rest: "more beacons have the same level at every place")
-        addWorst(rare, rest: "more beacons are received in less than a tenth of the seconds at every place")
+        addWorst(constantBeacons, rest: "more beacons have the same level at every place")
+        addWorst(rareBeacons, rest: "more beacons are received in less than a tenth of the seconds at every place")
     }
 }
 
@@ -316,21 +319,21 @@ private struct StayLevels {
     }
 
     private(set) var stays: [Entry] = []
-    let names: [String]
-    var placeCount: Int { names.count }
+    let placeNames: [String]
+    var placeCount: Int { placeNames.count }
     /// The sessions in the order of the survey.
     private(set) var sessions: [String] = []
 
     init(_ survey: Survey) {
-        let found = SurveyPlaces(survey)
-        names = found.places.map(\.name)
+        let places = SurveyPlaces(survey)
+        placeNames = places.places.map(\.name)
         for (index, stay) in survey.stays.enumerated() {
-            guard let place = found.placeOfStay[index], !stay.vectors.isEmpty else { continue }
+            guard let place = places.placeOfStay[index], !stay.vectors.isEmpty else { continue }
             var sums: [Int: (sum: Double, count: Double)] = [:]
             for vector in stay.vectors {
                 for reading in survey.vector(vector).readings {
-                    let known = sums[reading.beacon] ?? (0, 0)
-                    sums[reading.beacon] = (known.sum + reading.level, known.count + 1)
+                    let earlier = sums[reading.beacon] ?? (0, 0)
+                    sums[reading.beacon] = (earlier.sum + reading.level, earlier.count + 1)
                 }
             }
             let seconds = Double(stay.vectors.count)
@@ -355,9 +358,9 @@ private struct StayLevels {
         return order.compactMap { groups[$0] }.map { group in
             var levels: [Int: (mean: Double, share: Double)] = [:]
             for beacon in Set(group.flatMap { $0.levels.keys }) {
-                let found = group.compactMap { $0.levels[beacon] }
-                let mean = Percentiles(found.map(\.mean)).mean ?? ReceivedLevel.notReceived
-                levels[beacon] = (mean, found.reduce(0) { $0 + $1.share } / Double(group.count))
+                let stayLevels = group.compactMap { $0.levels[beacon] }
+                let mean = Percentiles(stayLevels.map(\.mean)).mean ?? ReceivedLevel.notReceived
+                levels[beacon] = (mean, stayLevels.reduce(0) { $0 + $1.share } / Double(group.count))
             }
             return Entry(
                 stays: group.flatMap(\.stays), place: group[0].place, session: group[0].session, levels: levels)
@@ -365,16 +368,16 @@ private struct StayLevels {
     }
 
     /// The mean difference of the levels of a stay or visit from those of the other stays or visits at a place, in dB.
-    /// `nil` if there are no others, or if fewer than two beacons can be compared. From six beacons on, the beacon that
-    /// differs most is left out, because it may have been moved.
+    /// `nil` if the place has no other stays or visits, or if fewer than two beacons can be compared. From six beacons
+    /// on, the beacon that differs most is left out, because it may have been moved.
     func difference(_ entry: Entry, from place: Int, among entries: [Entry]) -> Double? {
         let others = entries.filter { $0.place == place && $0.stays != entry.stays }
         guard !others.isEmpty else { return nil }
         var differences: [Double] = []
         for (beacon, level) in entry.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
-            let known = others.compactMap { $0.levels[beacon] }
+            let otherLevels = others.compactMap { $0.levels[beacon] }
             // A beacon that is never received at the place counts with the level ``ReceivedLevel/notReceived``.
-            let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.notReceived
+            let mean = Percentiles(otherLevels.map(\.mean)).mean ?? ReceivedLevel.notReceived
             differences.append(abs(level.mean - mean))
         }
         guard differences.count >= 2 else { return nil }

@@ -53,7 +53,7 @@ public struct SurveyFiles: Sendable {
         var digest = IncrementalDigest()
         var octets = try pieces.next()
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
-        let found: (survey: Survey, problems: [FileProblem])
+        let content: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
             var reader = SurveyReader(file: pieces.name, acceptsZeroLevel: rules.acceptsZeroLevel)
             while !octets.isEmpty {
@@ -62,7 +62,7 @@ public struct SurveyFiles: Sendable {
                 octets = try pieces.next()
             }
             reader.finish()
-            found = (reader.survey, reader.problems)
+            content = (reader.survey, reader.problems)
         } else {
             var whole: [UInt8] = []
             while !octets.isEmpty {
@@ -76,15 +76,15 @@ public struct SurveyFiles: Sendable {
             let (table, faults) = SurveyTableReader.read(
                 whole, file: pieces.name, notReceivedLevel: rules.notReceivedLevel,
                 acceptsZeroLevel: rules.acceptsZeroLevel)
-            let named = faults.map { $0.inFile(pieces.name) }
+            let faultsInFile = faults.map { $0.inFile(pieces.name) }
             if table == nil {
                 hasRefusedTable = true
                 if !whole.isEmpty { hasFaultyRows = true }
             }
-            found = (table ?? Survey(), named)
+            content = (table ?? Survey(), faultsInFile)
         }
         let source = SignalMap.Source(name: pieces.name, sha256: digest.text)
-        problems += found.problems
+        problems += content.problems
         if let same = sources.first(where: { $0.sha256 == source.sha256 }) {
             problems.append(
                 FileProblem(
@@ -93,11 +93,11 @@ public struct SurveyFiles: Sendable {
             return
         }
         sources.append(source)
-        fileOfStay += found.survey.stays.map { _ in pieces.name }
+        fileOfStay += content.survey.stays.map { _ in pieces.name }
         if survey.stays.isEmpty, survey.recordings.isEmpty {
-            survey = found.survey
+            survey = content.survey
         } else {
-            survey.append(found.survey)
+            survey.append(content.survey)
         }
     }
 

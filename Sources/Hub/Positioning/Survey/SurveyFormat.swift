@@ -52,7 +52,7 @@ enum StayKeys {
     static let floor = Key("floor", .text, "Name of the floor, on sites with several floors.")
     static let heading = Key("heading", .heading, "Direction of the receiver in degrees clockwise from north.")
     static let session = Key(
-        "session", .text, "Name of the session: everything that was recorded together, such as on one day.")
+        "session", .text, "Name of the session: the stays that were recorded together, for example on one day.")
     static let section = Section(
         "A stay at one place with one heading begins.", [number, place, position, floor, heading, session])
 }
@@ -60,7 +60,7 @@ enum StayKeys {
 /// The keys of one second of a stay.
 enum SecondKeys {
     static let time = Key(
-        "t", ValueType<Double>.real(-1e12...1e12, unit: "s"), "Time since the start.", isRequired: true)
+        "t", ValueType<Double>.real(-1e12...1e12, unit: "s"), "Time since the start of the stay.", isRequired: true)
     static let levels = Key(
         "rssi", .levels, "The level of every packet in dBm, by beacon. Empty if nothing was received.", isRequired: true
     )
@@ -95,7 +95,7 @@ enum MoveKeys {
 }
 
 extension ValueType<Int> {
-    /// The number of a stay or of seconds.
+    /// Any integer: the number of a stay, or a number of seconds.
     fileprivate static var number: ValueType {
         let anyInteger: JSONValue = ["type": "integer"]
         return ValueType(schema: anyInteger) { $0.integer($1, in: Int.min...Int.max) }

@@ -32,11 +32,12 @@ public struct SurveyReader: Sendable {
     /// The number of each beacon in the survey, by its key as written in the file.
     private var numbers: [String: Int] = [:]
     /// The index in ``problems`` of the problem with the previous line, if that line was not a JSON object.
-    private var brokenLine: Int?
+    private var brokenLineProblem: Int?
 
     /// The longest line, in bytes.
     public static let longestLine = 8_000_000
-    private static let cut = "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
+    private static let cutOff =
+        "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
 
     /// A reader of one survey.
     ///
@@ -54,7 +55,7 @@ public struct SurveyReader: Sendable {
     public mutating func take(_ octets: some Sequence<UInt8>) {
         for octet in octets {
             if octet == UInt8(ascii: "\n") {
-                end(isWhole: true)
+                endLine(isWhole: true)
             } else if pending.count < Self.longestLine {
                 pending.append(octet)
             } else {
@@ -65,7 +66,7 @@ public struct SurveyReader: Sendable {
 
     /// Reads the last line if it has no line end, and adds the warnings about the whole file.
     public mutating func finish() {
-        if !pending.isEmpty { end(isWhole: false) }
+        if !pending.isEmpty { endLine(isWhole: false) }
         for (level, count) in refusedLevels.sorted(by: { $0.key < $1.key }) {
             warn(ReceivedLevel.leftOut(count, of: level, advice: nil), at: nil)
         }
@@ -79,7 +80,7 @@ public struct SurveyReader: Sendable {
 
     // MARK: Lines
 
-    private mutating func end(isWhole: Bool) {
+    private mutating func endLine(isWhole: Bool) {
         line += 1
         defer {
             pending.removeAll(keepingCapacity: true)
@@ -94,19 +95,19 @@ public struct SurveyReader: Sendable {
         let (root, faults) = JSONDocument.parse(pending)
         guard faults.isEmpty, let root, case .object = root.value else {
             if isWhole {
-                brokenLine = problems.count
+                brokenLineProblem = problems.count
                 report(faults.first.map { $0.message } ?? "a line of a survey is an object", at: faults.first?.column)
             } else {
-                warn(Self.cut, at: nil)
+                warn(Self.cutOff, at: nil)
             }
             return
         }
         // A header directly after a broken line starts a new recording: the earlier recording was cut off.
-        if root["survey"] != nil, let brokenLine, brokenLine < problems.count {
-            problems[brokenLine] = FileProblem(
-                Self.cut, at: problems[brokenLine].position, severity: .warning, in: file)
+        if root["survey"] != nil, let brokenLineProblem, brokenLineProblem < problems.count {
+            problems[brokenLineProblem] = FileProblem(
+                Self.cutOff, at: problems[brokenLineProblem].position, severity: .warning, in: file)
         }
-        brokenLine = nil
+        brokenLineProblem = nil
         object(root)
     }
 
@@ -201,20 +202,20 @@ public struct SurveyReader: Sendable {
             report("move needs a position, such as \"position\":[4,6], or a place", at: nil)
             return
         }
-        let found = read(root) { decoder, root -> (stay: Int, spot: SurveySpot)? in
+        let change = read(root) { decoder, root -> (stay: Int, spot: SurveySpot)? in
             let spot = SurveySpot(
                 place: decoder.read(MoveKeys.place, in: root), position: decoder.read(MoveKeys.position, in: root),
                 floor: decoder.read(MoveKeys.floor, in: root))
             return decoder.read(MoveKeys.number, in: root).map { ($0, spot) }
         }
-        guard let found, !survey.move(stay: found.stay, to: found.spot) else { return }
+        guard let change, !survey.move(stay: change.stay, to: change.spot) else { return }
         report("move: there is no stay with this number", at: root["move"]?.position.column)
     }
 
     // MARK: Vectors
 
     /// Returns true if a vector may have this time. Otherwise reports the problem.
-    private mutating func begins(_ seconds: Double) -> Bool {
+    private mutating func acceptsTime(_ seconds: Double) -> Bool {
         if !isInStay, acceptsRowsWithoutPlace {
             var run = Survey.Stay(number: survey.stays.count + 1)
             run.line = line
@@ -244,8 +245,8 @@ public struct SurveyReader: Sendable {
             report("a second is {\"t\":SECONDS,\"rssi\":{BEACON:[DBM,…],…}}", at: root.position.column)
             return
         }
-        guard begins(seconds) else { return }
-        var found: [Int: [Double]] = [:]
+        guard acceptsTime(seconds) else { return }
+        var levelsByBeacon: [Int: [Double]] = [:]
         for member in readings {
             let values = member.value.elements ?? [member.value]
             let levels = values.compactMap(\.real)
@@ -255,9 +256,11 @@ public struct SurveyReader: Sendable {
             }
             let received = levels.compactMap { level($0) }
             // Readings of one beacon under two spellings are merged.
-            if let beacon = beacon(member.key), !received.isEmpty { found[beacon, default: []] += received }
+            if let beacon = beacon(member.key), !received.isEmpty { levelsByBeacon[beacon, default: []] += received }
         }
-        survey.append(seconds: seconds, found.sorted { $0.key < $1.key }.map { (beacon: $0.key, levels: $0.value) })
+        survey.append(
+            seconds: seconds,
+            levelsByBeacon.sorted { $0.key < $1.key }.map { (beacon: $0.key, levels: $0.value) })
     }
 
     private mutating func beacon(_ text: String) -> Int? {

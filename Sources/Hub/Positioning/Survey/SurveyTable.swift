@@ -79,12 +79,12 @@ public enum SurveyTable {
     /// Returns the statistics of a map: one row per place and beacon.
     public static func statistics(_ map: SignalMap) -> String {
         var text = "place,x,y,floor,seconds,beacon,heard,mean,median,min,max,sd\n"
-        for (place, found) in zip(map.places, map.statistics) {
+        for (place, statistics) in zip(map.places, map.statistics) {
             let start = [
                 cell(place.name), place.position.map { number($0.x) } ?? "", place.position.map { number($0.y) } ?? "",
                 cell(place.floor ?? ""), "\(place.seconds)",
             ]
-            for entry in found {
+            for entry in statistics {
                 let levels: [Double?] = [
                     entry.mean, entry.median, entry.minimum, entry.maximum, entry.standardDeviation,
                 ]
@@ -100,9 +100,9 @@ public enum SurveyTable {
     /// by tabs.
     public static func nodeMedians(_ map: SignalMap) -> String {
         var text = (["measurement"] + map.beacons.map { tabCell($0.key.text) }).joined(separator: "\t") + "\n"
-        for (place, found) in zip(map.places, map.statistics) {
+        for (place, statistics) in zip(map.places, map.statistics) {
             var cells = [String](repeating: "", count: map.beacons.count)
-            for entry in found { cells[entry.beacon] = number(entry.median) }
+            for entry in statistics { cells[entry.beacon] = number(entry.median) }
             text += ([tabCell(place.name)] + cells).joined(separator: "\t") + "\n"
         }
         return text

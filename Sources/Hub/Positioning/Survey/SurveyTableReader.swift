@@ -17,7 +17,7 @@ public struct SurveyTableReader {
     private let acceptsRowsWithoutPlace: Bool
     private var problems: [FileProblem]
     /// The number of readings with a value that is not a level, by the value in whole dBm.
-    private var refused: [Int: Int] = [:]
+    private var refusedLevels: [Int: Int] = [:]
     /// The faults in rows, by the start of their message, which is the same in many rows.
     private var rowFaults: [String: RowFault] = [:]
     private var rowCount = 0
@@ -25,11 +25,11 @@ public struct SurveyTableReader {
     private var faultyRows: Set<Int> = []
     private var stays: [TableStay] = []
     /// The index of each stay in `stays`.
-    private var byKey: [StayKey: Int] = [:]
+    private var indexOfStay: [StayKey: Int] = [:]
     /// The number of each beacon in the survey, by its key as written in the table.
     private var numberOfName: [String: Int] = [:]
     /// The columns of beacons in the wide form, with the beacons' numbers.
-    private var wide: [(offset: Int, beacon: Int)] = []
+    private var wideColumns: [(offset: Int, beacon: Int)] = []
 
     /// Reads a table.
     ///
@@ -73,8 +73,8 @@ public struct SurveyTableReader {
     /// A measurement becomes a place whose name is the measurement's number. `map record --move` can move it to its
     /// position later.
     private static func translated(_ octets: [UInt8]) -> [UInt8]? {
-        let first = octets.prefix { $0 != UInt8(ascii: "\n") }.filter { $0 != UInt8(ascii: "\r") }
-        let cells = first.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+        let firstLine = octets.prefix { $0 != UInt8(ascii: "\n") }.filter { $0 != UInt8(ascii: "\r") }
+        let cells = firstLine.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard cells.count > 1 else { return nil }
         if cells[0] == "measurement" { return Array("place".utf8) + octets.dropFirst("measurement".utf8.count) }
@@ -100,12 +100,15 @@ public struct SurveyTableReader {
         var heading: Double?
     }
 
+    /// A stay as far as its rows have been read.
     private struct TableStay {
         var key: StayKey
         var line: Int
         /// The time of each vector, in the order of the table.
         var times: [Double] = []
-        var byTime: [Double: Int] = [:]
+        /// The index of each vector, by its time.
+        var indexOfTime: [Double: Int] = [:]
+        /// The levels of each vector in dBm, by beacon.
         var vectors: [[Int: [Double]]] = []
 
         /// A copy with the vectors in the order of time.
@@ -136,7 +139,9 @@ public struct SurveyTableReader {
         var survey = Survey()
         survey.begin(Survey.Recording())
         for (offset, name) in isLong ? [] : beaconColumns {
-            if let beacon = columns.key(name).flatMap({ survey.number(of: $0) }) { wide.append((offset, beacon)) }
+            if let beacon = columns.key(name).flatMap({ survey.number(of: $0) }) {
+                wideColumns.append((offset, beacon))
+            }
         }
         var rows = table.rows
         var row = CSVRow()
@@ -159,7 +164,7 @@ public struct SurveyTableReader {
             }
             let days = Int(min((last - first) / 86_400, 1e15))
             report(
-                "the times span \(days) days, and the longest span is \(Int(SurveyTime.longest / 86_400))",
+                "the times span \(days) days, but at most \(Int(SurveyTime.longest / 86_400)) are allowed",
                 in: stay.line)
         }
         guard rowFaults.isEmpty else {
@@ -167,7 +172,7 @@ public struct SurveyTableReader {
             return nil
         }
         for (index, stay) in stays.enumerated() { add(stay, number: index + 1, to: &survey) }
-        for (value, count) in refused.sorted(by: { $0.key < $1.key }) {
+        for (value, count) in refusedLevels.sorted(by: { $0.key < $1.key }) {
             warn(ReceivedLevel.leftOut(count, of: value, advice: "--absent \(value) if it means \"not received\""))
         }
         return survey
@@ -177,20 +182,20 @@ public struct SurveyTableReader {
     private mutating func read(_ row: CSVRow, isLong: Bool, into survey: inout Survey) throws(FileProblem) {
         let key = try stayKey(row)
         let time = try columns.time(row)
-        let stay = byKey[key] ?? stays.count
+        let stay = indexOfStay[key] ?? stays.count
         if stay == stays.count {
-            byKey[key] = stay
+            indexOfStay[key] = stay
             stays.append(TableStay(key: key, line: row.line))
         }
         let seconds = time ?? Double(stays[stay].times.count)
-        let vector = stays[stay].byTime[seconds] ?? stays[stay].vectors.count
+        let vector = stays[stay].indexOfTime[seconds] ?? stays[stay].vectors.count
         if vector == stays[stay].vectors.count {
-            stays[stay].byTime[seconds] = vector
+            stays[stay].indexOfTime[seconds] = vector
             stays[stay].times.append(seconds)
             stays[stay].vectors.append([:])
         }
         guard isLong else {
-            for (offset, beacon) in wide where offset < row.cells.count {
+            for (offset, beacon) in wideColumns where offset < row.cells.count {
                 do throws(FileProblem) {
                     let text = row.cells[offset].string(in: table.octets)
                     guard let level = try level(text, of: table.header[offset]) else { continue }
@@ -213,15 +218,15 @@ public struct SurveyTableReader {
 
     /// Joins the stays of one session into one run, unless two of their vectors have the same time.
     private static func runs(_ stays: [TableStay]) -> [TableStay] {
-        var bySession: [String?: Int] = [:]
+        var indexOfSession: [String?: Int] = [:]
         var sessions: [[TableStay]] = []
         for stay in stays {
-            let number = bySession[stay.key.session] ?? sessions.count
-            if number == sessions.count {
-                bySession[stay.key.session] = number
+            let index = indexOfSession[stay.key.session] ?? sessions.count
+            if index == sessions.count {
+                indexOfSession[stay.key.session] = index
                 sessions.append([])
             }
-            sessions[number].append(stay)
+            sessions[index].append(stay)
         }
         return sessions.flatMap { stays in
             let times = stays.flatMap(\.times)
@@ -233,13 +238,13 @@ public struct SurveyTableReader {
         }
     }
 
-    private func add(_ found: TableStay, number: Int, to survey: inout Survey) {
+    private func add(_ tableStay: TableStay, number: Int, to survey: inout Survey) {
         var stay = Survey.Stay(
-            number: number, place: found.key.place, position: found.key.position, floor: found.key.floor,
-            heading: found.key.heading, session: found.key.session)
-        stay.line = found.line
+            number: number, place: tableStay.key.place, position: tableStay.key.position,
+            floor: tableStay.key.floor, heading: tableStay.key.heading, session: tableStay.key.session)
+        stay.line = tableStay.line
         survey.begin(stay)
-        for (seconds, levels) in zip(found.times, found.vectors) {
+        for (seconds, levels) in zip(tableStay.times, tableStay.vectors) {
             survey.append(
                 seconds: seconds, levels.sorted { $0.key < $1.key }.map { (beacon: $0.key, levels: $0.value) })
         }
@@ -260,15 +265,15 @@ public struct SurveyTableReader {
         return key
     }
 
-    /// Returns the level in a cell, in dBm. `nil` for "not received", and for a number that is not a level. The latter
-    /// are counted for a warning.
+    /// Returns the level in a cell, in dBm. `nil` for "not received", and for a number that is not a level. Numbers
+    /// that are not levels are counted for a warning.
     private mutating func level(_ text: String, of column: String) throws(FileProblem) -> Double? {
         guard !text.isEmpty else { return nil }
         guard let value = columns.number(text) else { throw notALevel(text, column) }
         if let notReceivedLevel, value == notReceivedLevel || value.isNaN && notReceivedLevel.isNaN { return nil }
         if let level = ReceivedLevel.level(value, acceptsZeroLevel: acceptsZeroLevel) { return level }
         guard value.isFinite, abs(value) < 1e6 else { throw notALevel(text, column) }
-        refused[Int(value.rounded()), default: 0] += 1
+        refusedLevels[Int(value.rounded()), default: 0] += 1
         return nil
     }
 
@@ -285,8 +290,11 @@ public struct SurveyTableReader {
     private struct RowFault {
         /// The message about the first row with the fault.
         let message: String
-        let first: Int
-        var last: Int
+        /// The line of the first row with the fault.
+        let firstLine: Int
+        /// The line of the last row with the fault so far.
+        var lastLine: Int
+        /// The number of rows with the fault.
         var rows = 1
     }
 
@@ -304,22 +312,23 @@ public struct SurveyTableReader {
         faultyRows.insert(line)
         let messageStart = message.firstRange(of: ": \"").map { String(message[..<$0.lowerBound]) } ?? message
         guard var fault = rowFaults[messageStart] else {
-            rowFaults[messageStart] = RowFault(message: message, first: line, last: line)
+            rowFaults[messageStart] = RowFault(message: message, firstLine: line, lastLine: line)
             return
         }
         // Several cells of one row may have the fault.
-        if fault.last != line { fault.rows += 1 }
-        fault.last = line
+        if fault.lastLine != line { fault.rows += 1 }
+        fault.lastLine = line
         rowFaults[messageStart] = fault
     }
 
-    /// Adds the faults in rows to the problems, and the sentence that refuses the table.
+    /// Adds the faults in rows to the problems, and the message that the table was not read.
     private mutating func refuse() {
-        for fault in rowFaults.values.sorted(by: { ($0.first, $0.message) < ($1.first, $1.message) }) {
+        for fault in rowFaults.values.sorted(by: { ($0.firstLine, $0.message) < ($1.firstLine, $1.message) }) {
             let more = fault.rows - 1
-            let rest =
-                more == 0 ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this, to row \(fault.last)"
-            report(fault.message + rest, at: JSONPosition(line: fault.first, column: 1))
+            let otherRows =
+                more == 0
+                ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this, to row \(fault.lastLine)"
+            report(fault.message + otherRows, at: JSONPosition(line: fault.firstLine, column: 1))
         }
         let count = faultyRows.count
         report(
@@ -346,8 +355,8 @@ enum SurveyTime {
         }
     }
 
-    /// Returns the time of a date, in seconds since 1970: RFC 3339, also with a blank instead of the T, and without a
-    /// zone, which is then UTC.
+    /// Returns the time of a date as in RFC 3339, in seconds since 1970. A blank may replace the T. A date without a
+    /// time zone is in UTC.
     static func seconds(_ text: String) -> Double? {
         var octets = Array(text.utf8)
         guard octets.count >= 19 else { return nil }

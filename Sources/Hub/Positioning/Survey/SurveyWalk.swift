@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// Records a walk from place to place. Each second becomes a stay at the position at its middle, on the straight line
-/// between two places.
+/// Records a walk from place to place. Each second becomes a stay at the position of the receiver in the middle of the
+/// second, on the straight line between two places.
 public final class SurveyWalk: RunConsumer {
     private var recorded: RecordedStays
     private let spots: [SurveySpot]
@@ -10,9 +10,9 @@ public final class SurveyWalk: RunConsumer {
     /// The seconds that are not written yet, because the time at which the next place is passed is unknown.
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
     /// The index in ``spots`` of the place to which the receiver is walking.
-    private var segment = 1
+    private var destination = 1
     /// The time since the start of the walk, in seconds.
-    private var latest = 0.0
+    private var elapsed = 0.0
     /// The time in seconds between the start of the walk and the start of the first second. It is not 0, because
     /// opening an adapter takes time. `nil` before the end of the first second.
     private var delay: Double?
@@ -50,16 +50,16 @@ public final class SurveyWalk: RunConsumer {
     public var left: Int { spots.count - marks.count }
 
     public var isSatisfied: Bool {
-        if recorded.file.isBroken || segment >= spots.count { return true }
+        if recorded.file.isBroken || destination >= spots.count { return true }
         if marks.count < spots.count, isPassing() {
-            marks.append(max(latest, marks[marks.count - 1] + 0.001))
+            marks.append(max(elapsed, marks[marks.count - 1] + 0.001))
             if left > 0 { onNext(spots[marks.count]) }
         }
         return false
     }
 
     /// Updates the time since the start of the walk.
-    public func pass(seconds: Double) { latest = seconds }
+    public func pass(seconds: Double) { elapsed = seconds }
 
     public func begin(session: String?) {}
     public func date(_ unixMicroseconds: Int64?) { recorded.date(unixMicroseconds) }
@@ -67,10 +67,10 @@ public final class SurveyWalk: RunConsumer {
     public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
 
     public func take(seconds: Double, _ heard: [HeardBeacon]) {
-        let delay = delay ?? max(0, latest - (seconds + 1))
+        let delay = delay ?? max(0, elapsed - (seconds + 1))
         self.delay = delay
         let seconds = seconds + delay
-        latest = max(latest, seconds + 1)
+        elapsed = max(elapsed, seconds + 1)
         pending.append((seconds, heard))
         onSecond(heard)
         flush()
@@ -78,26 +78,26 @@ public final class SurveyWalk: RunConsumer {
 
     /// Writes the seconds between two known marks.
     private func flush() {
-        while segment < spots.count, segment < marks.count {
-            let (from, to) = (marks[segment - 1], marks[segment])
+        while destination < spots.count, destination < marks.count {
+            let (from, to) = (marks[destination - 1], marks[destination])
             let count = pending.prefix { $0.seconds + 0.5 < to }.count
             for (seconds, heard) in pending.prefix(count) where seconds + 0.5 >= from {
                 write(heard, share: (seconds + 0.5 - from) / (to - from))
             }
             pending.removeFirst(count)
             guard !pending.isEmpty else { return }
-            segment += 1
+            destination += 1
         }
     }
 
     private func write(_ heard: [HeardBeacon], share: Double) {
-        guard let from = spots[segment - 1].position, let to = spots[segment].position else { return }
+        guard let from = spots[destination - 1].position, let to = spots[destination].position else { return }
         func between(_ start: Double, _ end: Double) -> Double {
             ((start + share * (end - start)) * 100).rounded() / 100
         }
         let spot = SurveySpot(
             position: FloorPosition(x: between(from.x, to.x), y: between(from.y, to.y)),
-            floor: share < 0.5 ? spots[segment - 1].floor : spots[segment].floor)
+            floor: share < 0.5 ? spots[destination - 1].floor : spots[destination].floor)
         recorded.begin(at: spot, heading: nil)
         recorded.append(seconds: 0, heard)
         recorded.end(seconds: 1)

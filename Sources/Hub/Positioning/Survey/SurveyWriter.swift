@@ -37,8 +37,8 @@ public enum SurveyWriter {
     /// A line that drops a stay.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
-    /// A line that replaces the place, the position and the floor of a stay; those that are `nil` in `spot` do not
-    /// change.
+    /// A line that replaces the place, the position and the floor of a stay with those of `spot`. A value that is `nil`
+    /// in `spot` does not change.
     public static func move(stay: Int, to spot: SurveySpot) -> String {
         var members: [(String, JSONValue)] = [("move", .integer(stay))]
         if let position = spot.position { members.append(("position", .position(position))) }
@@ -49,7 +49,8 @@ public enum SurveyWriter {
 
     /// A whole survey. Dropped stays are left out, and moved stays are at their new position.
     ///
-    /// - Parameter first: The number of the first stay; the others count up from it. `nil` keeps the numbers.
+    /// - Parameter first: The number of the first stay; each following stay has the next number. `nil` keeps the
+    ///   numbers.
     public static func text(_ survey: Survey, numberingFrom first: Int? = nil) -> String {
         var text = ""
         var recording: Int? = -1

@@ -6,7 +6,7 @@ internal import Airtime
 /// distribution with five degrees of freedom around a mean. With z the difference of the level from the mean in units
 /// of σ, and without constants, the logarithm of the likelihood is
 /// ln L = Σ over received beacons (ln p - ln σ - 3·ln(1 + z²/5)) + Σ over the other beacons ln(1 - p).
-public struct EmissionTable: Sendable {
+public struct ReceptionTable: Sendable {
     /// The number of cells.
     public let cellCount: Int
     /// The number of beacons.
@@ -104,8 +104,8 @@ public struct EmissionTable: Sendable {
         }
     }
 
-    /// The expected log-likelihood of each cell for a receiver that is at the cell `truth`, each with the receiver
-    /// offset that fits it best.
+    /// The expected log-likelihood of each cell for a receiver that is at the cell `truth`. For each cell, the receiver
+    /// offset is assumed that fits the cell best.
     ///
     /// - Parameter offsetVariance: The variance of receiver offsets in dB². 0 if the receiver is the surveyor's.
     func expectedLogLikelihoods(at truth: Int, offsetVariance: Double) -> [Double] {
@@ -128,10 +128,10 @@ public struct EmissionTable: Sendable {
         }
         for beacon in received {
             let start = beacon * cellCount
-            let spread = 1 / (Self.degreesOfFreedom * scales[start + truth])
+            let variance = 1 / (Self.degreesOfFreedom * scales[start + truth])
             for cell in 0..<cellCount {
                 let difference = means[start + truth] - means[start + cell] - offsets[cell]
-                let misfit = log1p((difference * difference + spread) * scales[start + cell])
+                let misfit = log1p((difference * difference + variance) * scales[start + cell])
                 result[cell] +=
                     probabilities[beacon]
                     * (logReceptionRatios[start + cell] - (Self.degreesOfFreedom + 1) / 2 * misfit)
