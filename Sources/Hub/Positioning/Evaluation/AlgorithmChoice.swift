@@ -1,8 +1,8 @@
 public import Airtime
 internal import Sites
 
-/// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature.
-/// They are compared at parts of the survey that were left out of the map.
+/// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature. The algorithms are
+/// compared at parts of the survey that were left out of the map.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
@@ -75,11 +75,12 @@ public struct AlgorithmChoice: Sendable {
             evaluator.groupsParts = true
             base.gridMetres = base.gridMetres ?? map.cellSide(for: Self.coarseCells)
         }
-        let fitted = candidates.count(where: \.isProbabilistic)
-        let countsNeighbors = candidates.contains(.wknn) && neighbors == nil
+        let probabilisticCount = candidates.count(where: \.isProbabilistic)
+        let fitsNeighbors = candidates.contains(.wknn) && neighbors == nil
         let progress = FitProgress(
-            total: evaluator.mapCount(leaving) * candidates.count + evaluator.temperatureMapCount(leaving) * fitted
-                + (countsNeighbors ? evaluator.mapCount(.place) * Self.neighborCounts.count : 0))
+            total: evaluator.mapCount(leaving) * candidates.count + evaluator.temperatureMapCount(leaving)
+                * probabilisticCount
+                + (fitsNeighbors ? evaluator.mapCount(.place) * Self.neighborCounts.count : 0))
         evaluator.progress = progress
         defer { progress.finish() }
         var variants = candidates.map { algorithm in
@@ -94,13 +95,13 @@ public struct AlgorithmChoice: Sendable {
         let results = (try? evaluator.results(variants, leaving: leaving)) ?? []
         var instants: [[EvaluatedInstant]] = []
         for (settings, result) in zip(variants, results) {
-            guard case .success(let found) = result else { continue }
+            guard case .success(let evaluated) = result else { continue }
             trials.append(
                 Trial(
                     settings: settings,
                     evaluation: Evaluation(
-                        algorithm: settings.algorithm, leaving: leaving, places: map.places, found)))
-            instants.append(found)
+                        algorithm: settings.algorithm, leaving: leaving, places: map.places, evaluated)))
+            instants.append(evaluated)
         }
         guard !trials.isEmpty else {
             map.settings = base
@@ -137,7 +138,7 @@ public struct AlgorithmChoice: Sendable {
         }
         let results = (try? evaluator.results(variants, leaving: .place)) ?? []
         for (variant, result) in zip(variants, results) {
-            guard case .success(let found) = result, let mean = Percentiles(found.compactMap(\.error)).mean,
+            guard case .success(let evaluated) = result, let mean = Percentiles(evaluated.compactMap(\.error)).mean,
                 mean < best.error
             else { continue }
             best = (mean, variant.neighbors)
@@ -148,10 +149,10 @@ public struct AlgorithmChoice: Sendable {
     /// The error of `left` minus the error of `right` at the same instants. `nil` if the two lists have fewer than two
     /// stays in common.
     public static func difference(_ left: [EvaluatedInstant], _ right: [EvaluatedInstant]) -> Difference? {
-        let known = Dictionary(right.map { ($0.vector, $0) }) { first, _ in first }
+        let rightInstants = Dictionary(right.map { ($0.vector, $0) }) { first, _ in first }
         let pairs = left.compactMap { instant -> (stay: Int, value: Double)? in
-            guard let error = instant.error, let other = known[instant.vector]?.error else { return nil }
-            return (instant.stay, error - other)
+            guard let error = instant.error, let rightError = rightInstants[instant.vector]?.error else { return nil }
+            return (instant.stay, error - rightError)
         }
         guard let mean = Percentiles(pairs.map(\.value)).mean, let interval = StayBootstrap(pairs) else { return nil }
         return Difference(mean: mean, low: interval.low, high: interval.high)
@@ -164,7 +165,7 @@ enum Tempering {
     /// The temperatures that are tried.
     static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
-    static let aim = 0.95
+    static let targetCoverage = 0.95
     /// The share of the time in which the receiver is assumed to be between places. Left-out places stand for this
     /// time.
     static let betweenShare = 0.5
@@ -185,24 +186,26 @@ enum Tempering {
         guard let atPlaces = coverages(atPlaces) else { return nil }
         let coverages =
             coverages(between).map { zip(atPlaces, $0).map { $0 + betweenShare * ($1 - $0) } } ?? atPlaces
-        guard let reached = coverages.firstIndex(where: { $0 >= aim }) else { return steps[steps.count - 1] }
-        guard reached > 0 else { return steps[0] }
-        let (below, above) = (coverages[reached - 1], coverages[reached])
-        let share = above > below ? (aim - below) / (above - below) : 1
-        return exp(log(steps[reached - 1]) + share * (log(steps[reached]) - log(steps[reached - 1])))
+        guard let sufficient = coverages.firstIndex(where: { $0 >= targetCoverage }) else {
+            return steps[steps.count - 1]
+        }
+        guard sufficient > 0 else { return steps[0] }
+        let (below, above) = (coverages[sufficient - 1], coverages[sufficient])
+        let share = above > below ? (targetCoverage - below) / (above - below) : 1
+        return exp(log(steps[sufficient - 1]) + share * (log(steps[sufficient]) - log(steps[sufficient - 1])))
     }
 
     /// For each temperature in ``steps``, the share of the true positions that the region contains. `nil` without
     /// instants.
-    private static func coverages(_ least: [Int]) -> [Double]? {
-        guard !least.isEmpty else { return nil }
-        return steps.indices.map { step in Double(least.count { $0 <= step }) / Double(least.count) }
+    private static func coverages(_ smallestSteps: [Int]) -> [Double]? {
+        guard !smallestSteps.isEmpty else { return nil }
+        return steps.indices.map { step in Double(smallestSteps.count { $0 <= step }) / Double(smallestSteps.count) }
     }
 }
 
 extension Array where Element == Double {
-    /// The index of the first element for which `holds` returns true; `count` if there is none. The function must also
-    /// return true for all elements after it.
+    /// The index of the first element for which `holds` returns true; `count` if there is none. `holds` must also
+    /// return true for all elements after the first such element.
     func least(_ holds: (Double) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

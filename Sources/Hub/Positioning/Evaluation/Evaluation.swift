@@ -32,7 +32,8 @@ public struct Evaluation: Hashable, Sendable {
         }
 
         /// The part to leave out so that most places remain on the map: a visit if at least half of the places were
-        /// visited several times, or else a stay if at least half of them have several stays, or else half of a stay.
+        /// visited several times, or else a stay if at least half of the places have several stays, or else half of a
+        /// stay.
         public static func suited(to survey: Survey) -> LeftOut {
             var visits: [Int: Set<String>] = [:]
             var stays: [Int: Int] = [:]
@@ -43,8 +44,8 @@ public struct Evaluation: Hashable, Sendable {
                 stays[place, default: 0] += 1
             }
             // With fewer than two places, there is nothing to distinguish, so the choice does not matter.
-            let several = visits.values.count { $0.count > 1 }
-            if visits.count < 2 || 2 * several >= visits.count { return .visit }
+            let visitedAgain = visits.values.count { $0.count > 1 }
+            if visits.count < 2 || 2 * visitedAgain >= visits.count { return .visit }
             return 2 * stays.values.count(where: { $0 > 1 }) >= stays.count ? .stay : .half
         }
     }
@@ -143,18 +144,20 @@ public struct Evaluation: Hashable, Sendable {
 
     private mutating func countByPlace(_ places: [Place], _ instants: [EvaluatedInstant]) {
         let byTruth = Dictionary(grouping: instants.filter { $0.truth != nil }) { $0.truth ?? 0 }
-        var taken: [(share: Double, truth: Int, place: Int)] = []
-        for (truth, found) in byTruth.sorted(by: { $0.key < $1.key }) {
+        var mistakes: [(share: Double, truth: Int, place: Int)] = []
+        for (truth, instants) in byTruth.sorted(by: { $0.key < $1.key }) {
             byPlace.append(
                 PlaceResult(
-                    place: places[truth].name, instants: found.count,
-                    meanError: Percentiles(found.compactMap(\.error)).mean,
-                    exact: Double(found.count { $0.isExact }) / Double(found.count)))
+                    place: places[truth].name, instants: instants.count,
+                    meanError: Percentiles(instants.compactMap(\.error)).mean,
+                    exact: Double(instants.count { $0.isExact }) / Double(instants.count)))
             var others: [Int: Int] = [:]
-            for place in found.compactMap(\.place) where place != truth { others[place, default: 0] += 1 }
-            for (place, count) in others { taken.append((Double(count) / Double(found.count), truth, place)) }
+            for place in instants.compactMap(\.place) where place != truth { others[place, default: 0] += 1 }
+            for (place, count) in others {
+                mistakes.append((Double(count) / Double(instants.count), truth, place))
+            }
         }
-        confusion = taken.sorted { ($0.share, $1.truth, $1.place) > ($1.share, $0.truth, $0.place) }.prefix(20).map {
+        confusion = mistakes.sorted { ($0.share, $1.truth, $1.place) > ($1.share, $0.truth, $0.place) }.prefix(20).map {
             Confusion(place: places[$0.truth].name, mistakenFor: places[$0.place].name, share: $0.share)
         }
     }
@@ -169,9 +172,10 @@ public struct EvaluatedInstant: Hashable, Sendable {
     public internal(set) var isAnswered = false
     /// The error in metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
     public internal(set) var error: Double?
-    /// The number of the true place in the map: the nearest place, or else the place with the stay's name.
+    /// The index in the map of the true place: the place nearest to the true position, or else the place with the
+    /// stay's name.
     public internal(set) var truth: Int?
-    /// The number in the map of the place in the answer.
+    /// The index in the map of the place in the answer.
     public internal(set) var place: Int?
     public internal(set) var isExact = false
     public internal(set) var isNear = false

@@ -13,8 +13,8 @@ public struct EvaluationRun {
         public var algorithms: [PositioningAlgorithm] { [.nn, .nnMean, .nnMedian, .bhattacharyya] }
     }
 
-    /// The algorithms to evaluate. If empty, the map's algorithm is evaluated, or without a map the algorithm that
-    /// ``MapFitting`` chooses.
+    /// The algorithms to evaluate. If empty, the map's algorithm is evaluated. If there is no map either, the algorithm
+    /// that ``MapFitting`` chooses is evaluated.
     public var algorithms: [PositioningAlgorithm] = []
     /// The number k of nearest vectors that `wknn` uses; `nil` to fit it as ``MapFitting`` does.
     public var neighbors: Int?
@@ -39,7 +39,7 @@ public struct EvaluationRun {
     }
 
     /// The algorithms to evaluate; empty for the default.
-    private var wanted: [PositioningAlgorithm] { preset?.algorithms ?? algorithms }
+    private var requestedAlgorithms: [PositioningAlgorithm] { preset?.algorithms ?? algorithms }
 
     /// Evaluates a map with a survey.
     ///
@@ -53,15 +53,15 @@ public struct EvaluationRun {
         where !floors.contains(floor) {
             notices.append("\(name): the map has no floor \(MapText.line(floor))")
         }
-        let wanted = wanted.isEmpty ? [map.settings.algorithm] : wanted
+        let algorithms = requestedAlgorithms.isEmpty ? [map.settings.algorithm] : requestedAlgorithms
         var results: [Evaluation] = []
-        for algorithm in wanted {
+        for algorithm in algorithms {
             do throws(PositioningError) {
                 results.append(
                     try Evaluator.evaluate(
                         map, test: test, settings: settings(algorithm, map.settings), floorPenalty: floorPenalty))
             } catch {
-                guard wanted.count > 1 else { throw MapFitting.refusal(error) }
+                guard algorithms.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")
             }
         }
@@ -88,10 +88,10 @@ public struct EvaluationRun {
         var evaluator = Evaluator(survey)
         evaluator.floorPenalty = floorPenalty
         let trials = preset == nil ? trials(survey, leaving) : []
-        if wanted.isEmpty, let best = trials.first { return [best] }
-        let wanted = wanted.isEmpty ? [.field] : wanted
+        if requestedAlgorithms.isEmpty, let best = trials.first { return [best] }
+        let algorithms = requestedAlgorithms.isEmpty ? [.field] : requestedAlgorithms
         var results: [Evaluation] = []
-        for algorithm in wanted {
+        for algorithm in algorithms {
             if let trial = trials.first(where: { $0.algorithm == algorithm }) {
                 results.append(trial)
                 continue
@@ -109,7 +109,7 @@ public struct EvaluationRun {
                     "--leave \(leaving.rawValue): without this part, the survey has nothing to make a map from: record more "
                         + "than one \(leaving.rawValue), or leave out another part")
             } catch {
-                guard wanted.count > 1 else { throw MapFitting.refusal(error) }
+                guard algorithms.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")
             }
         }
@@ -120,7 +120,7 @@ public struct EvaluationRun {
     /// The evaluations by which `map fit` chooses an algorithm, best first, so that both commands report the same
     /// errors. Empty if no algorithm can be evaluated.
     private func trials(_ survey: Survey, _ leaving: Evaluation.LeftOut) -> [Evaluation] {
-        let candidates = wanted.isEmpty ? AlgorithmChoice.candidates : wanted
+        let candidates = requestedAlgorithms.isEmpty ? AlgorithmChoice.candidates : requestedAlgorithms
         let choice = try? AlgorithmChoice(
             survey, candidates: candidates, base: settings(.field, LocatorSettings(.field)), neighbors: neighbors,
             leaving: leaving, floorPenalty: floorPenalty)

@@ -88,9 +88,9 @@ public struct Evaluator: Sendable {
         }
         evaluator.partLimit = min(partLimit, Tempering.placeParts)
         let between = leaving == .place ? nil : try? evaluator.leastSteps(fitted, leaving: .place)
-        for (number, index) in indices.enumerated() {
-            guard case .success(let steps) = atPlaces[number] else { continue }
-            temperatures[index] = Tempering.fit(steps, between: (try? between?[number].get()) ?? [])
+        for (fittedIndex, index) in indices.enumerated() {
+            guard case .success(let steps) = atPlaces[fittedIndex] else { continue }
+            temperatures[index] = Tempering.fit(steps, between: (try? between?[fittedIndex].get()) ?? [])
         }
         return temperatures
     }
@@ -100,16 +100,16 @@ public struct Evaluator: Sendable {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
-    /// Locates the instants of the left-out parts with each of several settings. The place numbers of the instants are
-    /// those of the map of the whole survey.
+    /// Locates the instants of the left-out parts with each of several settings. The place indices in the instants
+    /// refer to the map of the whole survey.
     func results(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
-        let whole = try SignalMap(survey, positions: positions, keepsVectors: false)
-        let spacing = whole.spacing
+        let wholeMap = try SignalMap(survey, positions: positions, keepsVectors: false)
+        let spacing = wholeMap.spacing
         return try leavingOut(leaving, settings) { locator, stays, isWanted in
             Self.evaluated(stays, of: survey, with: &locator, floorPenalty, isWanted).map {
-                renumbered($0, from: locator.map, to: whole, spacing)
+                renumbered($0, from: locator.map, to: wholeMap, spacing)
             }
         }
     }
@@ -143,7 +143,7 @@ public struct Evaluator: Sendable {
         let parts = parts(leaving)
         guard parts.count > 1 else { throw .nothingLeft }
         let total = parts.reduce(0) { $0 + $1.vectors }
-        let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
+        let step = max(1, (total + instantLimit - 1) / max(1, instantLimit))
         var results = settings.map { _ in Result<[Value], PositioningError>.success([]) }
         let keepsVectors = settings.contains { $0.algorithm.needsFingerprints }
         for fold in folds(parts) {
@@ -155,13 +155,13 @@ public struct Evaluator: Sendable {
             let tested = stays.union(fold.flatMap(\.stays)).sorted()
             for (index, settings) in settings.enumerated() {
                 progress?.step()
-                results[index] = results[index].flatMap { known in
+                results[index] = results[index].flatMap { earlierValues in
                     do throws(PositioningError) {
                         var locator = try Locator(map, settings: settings)
                         return .success(
-                            known
+                            earlierValues
                                 + measure(&locator, tested) {
-                                    (vectors.isEmpty || vectors.contains($0)) && $0 % every == 0
+                                    (vectors.isEmpty || vectors.contains($0)) && $0 % step == 0
                                 })
                     } catch {
                         return .failure(error)
@@ -170,22 +170,22 @@ public struct Evaluator: Sendable {
             }
         }
         return results.map { result in
-            if case .success(let found) = result, found.isEmpty { .failure(.nothingLeft) } else { result }
+            if case .success(let values) = result, values.isEmpty { .failure(.nothingLeft) } else { result }
         }
     }
 
-    /// Converts the place numbers of an instant from a map without the left-out parts to the map of the whole survey.
+    /// Converts the place indices of an instant from a map without the left-out parts to the map of the whole survey.
     private func renumbered(
-        _ instant: EvaluatedInstant, from map: SignalMap, to whole: SignalMap, _ spacing: Double?
+        _ instant: EvaluatedInstant, from map: SignalMap, to wholeMap: SignalMap, _ spacing: Double?
     ) -> EvaluatedInstant {
         var instant = instant
-        instant.truth = Self.truth(survey.stays[instant.stay], whole.places)
+        instant.truth = Self.truth(survey.stays[instant.stay], wholeMap.places)
         instant.place = instant.place.flatMap { place in
-            let taken = map.places[place]
-            return whole.places.firstIndex { $0.name == taken.name && $0.floor == taken.floor }
+            let answered = map.places[place]
+            return wholeMap.places.firstIndex { $0.name == answered.name && $0.floor == answered.floor }
         }
         instant.isExact = instant.place != nil && instant.place == instant.truth
-        instant.isNear = Self.isNear(instant.place, instant.truth, whole.places, spacing)
+        instant.isNear = Self.isNear(instant.place, instant.truth, wholeMap.places, spacing)
         return instant
     }
 
@@ -204,22 +204,23 @@ public struct Evaluator: Sendable {
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
     /// Groups of parts that are left out at the same time. Normally each part is a group. If there are more than
-    /// ``partLimit`` parts, there are ``partLimit`` groups: with ``groupsParts``, each has parts from all over the
-    /// survey; otherwise each is one of some evenly spaced parts.
+    /// ``partLimit`` parts, there are ``partLimit`` groups. With ``groupsParts``, each group has parts from all over
+    /// the survey; otherwise each group is one of some evenly spaced parts.
     private func folds(_ parts: [Part]) -> [[Part]] {
         guard parts.count > partLimit else { return parts.map { [$0] } }
         guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }
         var folds = [[Part]](repeating: [], count: partLimit)
-        for (number, part) in parts.enumerated() { folds[(number + number / partLimit) % partLimit].append(part) }
+        for (index, part) in parts.enumerated() { folds[(index + index / partLimit) % partLimit].append(part) }
         return folds
     }
 
+    /// All parts of the survey that can be left out.
     func parts(_ leaving: Evaluation.LeftOut) -> [Part] {
-        let found = SurveyPlaces(survey)
+        let surveyPlaces = SurveyPlaces(survey)
         var parts: [Part] = []
-        var numbers: [String: Int] = [:]
+        var indexOfKey: [String: Int] = [:]
         for (index, stay) in survey.stays.enumerated() {
-            guard let place = found.placeOfStay[index], !stay.vectors.isEmpty else { continue }
+            guard let place = surveyPlaces.placeOfStay[index], !stay.vectors.isEmpty else { continue }
             if leaving == .fingerprint {
                 parts += stay.vectors.map { Part(stays: [index], range: $0..<$0 + 1, vectors: 1) }
                 continue
@@ -239,11 +240,11 @@ public struct Evaluator: Sendable {
                 case .session: session
                 case .heading: stay.heading.map { "\($0)" } ?? ""
                 }
-            if let number = numbers[key] {
-                parts[number].stays.append(index)
-                parts[number].vectors += stay.vectors.count
+            if let part = indexOfKey[key] {
+                parts[part].stays.append(index)
+                parts[part].vectors += stay.vectors.count
             } else {
-                numbers[key] = parts.count
+                indexOfKey[key] = parts.count
                 parts.append(Part(stays: [index], range: nil, vectors: stay.vectors.count))
             }
         }
@@ -271,12 +272,12 @@ public struct Evaluator: Sendable {
             locator.begin()
             let place = shift == nil ? nil : truth(stay, locator.map.places)
             for vector in stay.vectors.lowerBound...last {
-                var known = locator.map.vector(vector, of: test, numbers: numbers)
-                if let place, let shift { known = shift.shifted(known, place) }
-                locator.add(known)
+                var onMap = locator.map.vector(vector, of: test, numbers: numbers)
+                if let place, let shift { onMap = shift.shifted(onMap, place) }
+                locator.add(onMap)
                 let received = test.vector(vector).readings.count
                 guard isWanted(vector), received > 0 else { continue }
-                if let value = measure(locator, (index, vector, received - known.readings.count)) {
+                if let value = measure(locator, (index, vector, received - onMap.readings.count)) {
                     values.append(value)
                 }
             }
@@ -290,11 +291,11 @@ public struct Evaluator: Sendable {
         locator.wantsRegion50 = true
         let places = locator.map.places
         let spacing = locator.map.spacing
-        return pass(stays, of: test, to: &locator, shift: nil, isWanted: isWanted) { locator, found in
-            let stay = test.stays[found.stay]
+        return pass(stays, of: test, to: &locator, shift: nil, isWanted: isWanted) { locator, located in
+            let stay = test.stays[located.stay]
             let truth = truth(stay, places)
-            let answer = locator.answer(unknownBeacons: found.unknownBeacons)
-            var instant = EvaluatedInstant(stay: found.stay, vector: found.vector)
+            let answer = locator.answer(unknownBeacons: located.unknownBeacons)
+            var instant = EvaluatedInstant(stay: located.stay, vector: located.vector)
             instant.truth = truth
             guard answer.state != .none else { return instant }
             instant.isAnswered = true
@@ -314,8 +315,8 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// The number of a stay's true place: the place nearest to its position on its floor, or else the place with its
-    /// name.
+    /// The index in the map of a stay's true place: the place nearest to the stay's position on its floor, or else the
+    /// place with the stay's place name.
     private static func truth(_ stay: Survey.Stay, _ places: [Place]) -> Int? {
         let nearest = stay.position.flatMap { position in
             places.nearest(to: position) { stay.floor == nil || $0 == stay.floor }

@@ -13,10 +13,10 @@ public struct Percentiles: Sendable {
     /// `nil` without numbers.
     public func value(at percent: Double) -> Double? {
         guard !sorted.isEmpty else { return nil }
-        let place = min(max(percent / 100, 0), 1) * Double(sorted.count - 1)
-        let low = Int(place.rounded(.down))
+        let position = min(max(percent / 100, 0), 1) * Double(sorted.count - 1)
+        let low = Int(position.rounded(.down))
         let high = min(low + 1, sorted.count - 1)
-        return sorted[low] + (sorted[high] - sorted[low]) * (place - Double(low))
+        return sorted[low] + (sorted[high] - sorted[low]) * (position - Double(low))
     }
 
     /// The arithmetic mean. `nil` without numbers.
@@ -28,16 +28,16 @@ public struct Percentiles: Sendable {
     }
 }
 
-/// The 95 % confidence interval of a mean, computed by drawing stays at random with replacement (a bootstrap). Instants
-/// of one stay are nearly identical, so drawing instants would give an interval that is too narrow.
+/// The 95 % confidence interval of a mean, computed from random samples of the stays with replacement (a bootstrap).
+/// Instants of one stay are nearly identical, so samples of instants would give an interval that is too narrow.
 public struct StayBootstrap: Sendable {
     /// The lower end of the 95 % interval.
     public let low: Double
     /// The upper end of the 95 % interval.
     public let high: Double
 
-    /// The number of draws.
-    private static let rounds = 1000
+    /// The number of samples.
+    private static let samples = 1000
 
     /// The interval of some values, each with its stay. `nil` with fewer than two stays.
     public init?(_ values: [(stay: Int, value: Double)]) {
@@ -47,7 +47,7 @@ public struct StayBootstrap: Sendable {
         }
         guard stays.count > 1 else { return nil }
         var random = SplitMix64(seed: 1)
-        let means = (0..<Self.rounds).map { _ in
+        let means = (0..<Self.samples).map { _ in
             var (sum, count) = (0.0, 0.0)
             for _ in stays {
                 let stay = stays[random.next(upTo: UInt32(stays.count - 1))]

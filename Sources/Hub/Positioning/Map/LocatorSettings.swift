@@ -44,7 +44,8 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     var needsFingerprints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
-/// The unit of the levels that `relative` compares. The article of 2016 does not specify it.
+/// The unit of the levels that `relative` compares. The article of 2016 that describes the algorithm does not specify
+/// the unit.
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// The level as a share of the range from -100 dBm to the strongest level, 0...1.
     case db
@@ -74,8 +75,8 @@ public struct LocatorSettings: Hashable, Sendable {
 
     /// The difference of the receiver's levels from those of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
-        /// Unknown: the algorithm sums over offsets of -12...12 dB. Offsets other than 0 count only if the run supports
-        /// them.
+        /// Unknown: the algorithm sums over offsets of -12...12 dB. Offsets other than 0 count only if the
+        /// levels of the run support them.
         case unknown
         /// Known, in dB.
         case known(Double)
@@ -147,10 +148,10 @@ public struct LocatorSettings: Hashable, Sendable {
     func offsets(on map: SignalMap) -> (decibels: [Double], priors: [Double]) {
         if case .known(let offset) = receiverOffset { return ([offset], [0]) }
         let isPlanned = map.modelSite != nil
-        let tried = isPlanned ? Self.plannedOffsets : Self.offsets
+        let offsets = isPlanned ? Self.plannedOffsets : Self.offsets
         let deviation = isPlanned ? Self.plannedDeviation : Self.offsetDeviation
-        let logs = tried.map { -($0 / deviation) * ($0 / deviation) / 2 }
-        let total = log(logs.reduce(0) { $0 + exp($1) })
-        return (tried, logs.map { $0 - total })
+        let logWeights = offsets.map { -($0 / deviation) * ($0 / deviation) / 2 }
+        let total = log(logWeights.reduce(0) { $0 + exp($1) })
+        return (offsets, logWeights.map { $0 - total })
     }
 }

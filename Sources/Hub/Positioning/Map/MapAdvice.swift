@@ -11,13 +11,13 @@ public struct MapAdvice: Hashable, Sendable {
         }
 
         public let kind: Kind
-        /// The place's number in the map.
+        /// The place's index in the map.
         public let place: Int
         /// The reason, as a part of a sentence.
         public let reason: String
     }
 
-    /// The places, most helpful first, beacons before stays.
+    /// The improvements: first the beacons, then the stays, the most helpful of each kind first.
     public let improvements: [Improvement]
 
     /// The smallest number of beacons for a reliable place.
@@ -37,13 +37,13 @@ public struct MapAdvice: Hashable, Sendable {
     public init(_ map: SignalMap) {
         let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
         var improvements: [Improvement] = []
-        let poor = counts.indices.filter { counts[$0] < Self.fewestBeacons }.sorted {
+        let poorPlaces = counts.indices.filter { counts[$0] < Self.fewestBeacons }.sorted {
             (counts[$0], $0) < (counts[$1], $1)
         }
-        for place in poor.prefix(Self.limit) {
-            let received = counts[place] == 1 ? "only 1 beacon is" : "only \(counts[place]) beacons are"
+        for place in poorPlaces.prefix(Self.limit) {
+            let receivedText = counts[place] == 1 ? "only 1 beacon is" : "only \(counts[place]) beacons are"
             improvements.append(
-                Improvement(kind: .beacon, place: place, reason: "\(received) received in half of the seconds"))
+                Improvement(kind: .beacon, place: place, reason: "\(receivedText) received in half of the seconds"))
         }
         var errors: [String: Evaluation.PlaceResult] = [:]
         for result in map.evaluation?.byPlace ?? [] { errors[result.place] = result }
@@ -51,8 +51,8 @@ public struct MapAdvice: Hashable, Sendable {
             let result = errors[map.places[place].name]
             return result?.meanError ?? result.map { 1 - $0.exact } ?? 0
         }
-        let order = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
-        for place in order.prefix(Self.limit) where weight(place) >= Self.leastError {
+        let byError = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
+        for place in byError.prefix(Self.limit) where weight(place) >= Self.leastError {
             improvements.append(
                 Improvement(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
         }

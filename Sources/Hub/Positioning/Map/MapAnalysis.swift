@@ -10,7 +10,7 @@ internal import Sites
 public struct MapAnalysis: Sendable {
     /// The map.
     public let map: SignalMap
-    /// The cells of all floors, or the places in their order if none has a position.
+    /// The cells of all floors, or the places in their order if no place has a position.
     public let cells: [Cell]
     /// The side of a cell, in metres. `nil` if the cells are the places.
     public let step: Double?
@@ -37,14 +37,16 @@ public struct MapAnalysis: Sendable {
         public let fewestBeacons: Int
     }
 
+    /// The largest number of places in an element of ``confusion``.
     private static let confusionLimit = 5
-    private static let leastShare = 0.005
+    /// Places with a smaller probability are left out of ``confusion``.
+    private static let leastProbability = 0.005
     /// The largest product of the squared number of cells and the number of beacons. It limits the time of the
     /// computation.
-    private static let work = 20_000_000.0
+    private static let workLimit = 20_000_000.0
 
     private let table: ReceptionTable
-    /// The cell of each place; `nil` for places without a position.
+    /// The index of each place's cell; `nil` for places without a position.
     private let cellOfPlace: [Int?]
 
     /// The analysis of a map.
@@ -53,10 +55,10 @@ public struct MapAnalysis: Sendable {
     /// - Throws: If the field cannot be computed.
     public init(_ map: SignalMap, cellLimit: Int = 900) throws(PositioningError) {
         self.map = map
-        let isPlaced = map.modelSite != nil || map.places.contains { $0.position != nil }
+        let hasPositions = map.modelSite != nil || map.places.contains { $0.position != nil }
         var spots: [CellGrid.Spot] = []
-        if isPlaced {
-            let limit = min(Double(cellLimit), (Self.work / Double(max(1, map.beacons.count))).squareRoot())
+        if hasPositions {
+            let limit = min(Double(cellLimit), (Self.workLimit / Double(max(1, map.beacons.count))).squareRoot())
             let model = try FieldModel(map, gridMetres: 0.5, cellLimit: Int(limit))
             cells = model.grid.cells
             spots = model.grid.spots
@@ -71,13 +73,13 @@ public struct MapAnalysis: Sendable {
         // In a field that the planner computed, a beacon whose level equals the receiver's sensitivity is received with
         // the probability in the middle of the range.
         let range = PlannedField.probabilityRange
-        let least = map.modelSite == nil ? 0.5 : (range.lowerBound + range.upperBound) / 2
+        let leastProbability = map.modelSite == nil ? 0.5 : (range.lowerBound + range.upperBound) / 2
         let (table, count) = (table, cells.count)
         receivedBeacons = (0..<count).map { cell in
-            map.beacons.indices.count { table.receptionProbability(beacon: $0, cell: cell) >= least }
+            map.beacons.indices.count { table.receptionProbability(beacon: $0, cell: cell) >= leastProbability }
         }
-        expect(isPlaced: isPlaced)
-        if isPlaced { gaps = Self.gaps(cells, spots, receivedBeacons) }
+        computeExpectedErrors(hasPositions: hasPositions)
+        if hasPositions { gaps = Self.gaps(cells, spots, receivedBeacons) }
     }
 
     /// The mean level of a beacon at a cell in the field, in dBm.
@@ -87,12 +89,12 @@ public struct MapAnalysis: Sendable {
     /// was not received at the place, or if the place has no position.
     public func residual(beacon: Int, place: Int) -> Double? {
         guard let cell = cellOfPlace[place],
-            let found = map.statistics[place].first(where: { $0.beacon == beacon })
+            let statistics = map.statistics[place].first(where: { $0.beacon == beacon })
         else { return nil }
-        return found.mean - table.mean(beacon: beacon, cell: cell)
+        return statistics.mean - table.mean(beacon: beacon, cell: cell)
     }
 
-    /// The floors of the cells, each once, in their order.
+    /// The floors of the cells in their order, without repetitions.
     var floors: [String?] {
         var floors: [String?] = []
         for cell in cells where !floors.contains(cell.floor) { floors.append(cell.floor) }
@@ -104,21 +106,22 @@ public struct MapAnalysis: Sendable {
 
     /// Computes the expected errors and the places that are mistaken for each other, from the probability of each cell
     /// for a receiver at another cell.
-    private mutating func expect(isPlaced: Bool) {
-        let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
+    private mutating func computeExpectedErrors(hasPositions: Bool) {
+        let isOffsetKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =
-            isKnown ? 0 : map.modelSite == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
+            isOffsetKnown
+            ? 0 : map.modelSite == nil ? LocatorSettings.offsetDeviation : LocatorSettings.plannedDeviation
         let scale = Double(map.settings.effectiveWindow ?? 1).squareRoot() / LocatorSettings.pointTemperature
-        let placeOfCell = isPlaced ? map.places.placeOfEach(of: cells) : Array(cells.indices)
+        let placeOfCell = hasPositions ? map.places.placeOfEach(of: cells) : Array(cells.indices)
         var cellIsPlace = [Bool](repeating: false, count: cells.count)
         for cell in cellOfPlace.compactMap({ $0 }) { cellIsPlace[cell] = true }
-        var shares: [Int: [Double]] = [:]
-        for truth in cells.indices where isPlaced || cellIsPlace[truth] {
-            let found = table.expectedLogLikelihoods(at: truth, offsetVariance: deviation * deviation)
-            let best = found.max() ?? 0
-            let weights = found.map { exp(($0 - best) * scale) }
+        var probabilitiesOfCell: [Int: [Double]] = [:]
+        for truth in cells.indices where hasPositions || cellIsPlace[truth] {
+            let logLikelihoods = table.expectedLogLikelihoods(at: truth, offsetVariance: deviation * deviation)
+            let best = logLikelihoods.max() ?? 0
+            let weights = logLikelihoods.map { exp(($0 - best) * scale) }
             let sum = weights.reduce(0, +)
-            if isPlaced {
+            if hasPositions {
                 let position = cells[truth].position
                 var error = 0.0
                 for (cell, weight) in weights.enumerated() where weight > 1e-6 {
@@ -130,57 +133,61 @@ public struct MapAnalysis: Sendable {
             guard cellIsPlace[truth] else { continue }
             var byPlace = [Double](repeating: 0, count: map.places.count)
             for (cell, weight) in weights.enumerated() { byPlace[placeOfCell[cell]] += weight / sum }
-            shares[truth] = byPlace
+            probabilitiesOfCell[truth] = byPlace
         }
         confusion = map.places.indices.map { place in
-            guard let cell = cellOfPlace[place], let found = shares[cell] else { return [] }
-            let others = found.indices.filter { $0 != place && found[$0] >= Self.leastShare }
-            return others.sorted { (found[$0], $1) > (found[$1], $0) }.prefix(Self.confusionLimit)
-                .map { .init(place: $0, probability: found[$0]) }
+            guard let cell = cellOfPlace[place], let probabilities = probabilitiesOfCell[cell] else { return [] }
+            let others = probabilities.indices.filter { $0 != place && probabilities[$0] >= Self.leastProbability }
+            return others.sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }.prefix(Self.confusionLimit)
+                .map { .init(place: $0, probability: probabilities[$0]) }
         }
-        setPlaceErrors(isPlaced: isPlaced)
+        setPlaceErrors(hasPositions: hasPositions)
     }
 
     /// Sets the error of each place. Scales the expected errors so that their mean agrees with the mean of the errors
     /// measured by leaving parts of the survey out.
-    private mutating func setPlaceErrors(isPlaced: Bool) {
-        var known: [String: Double] = [:]
-        for result in map.evaluation?.byPlace ?? [] { if let error = result.meanError { known[result.place] = error } }
-        guard isPlaced else {
-            placeErrors = map.places.map { known[$0.name] }
+    private mutating func setPlaceErrors(hasPositions: Bool) {
+        var measuredErrors: [String: Double] = [:]
+        for result in map.evaluation?.byPlace ?? [] {
+            if let error = result.meanError { measuredErrors[result.place] = error }
+        }
+        guard hasPositions else {
+            placeErrors = map.places.map { measuredErrors[$0.name] }
             return
         }
-        let expected = cellOfPlace.map { $0.map { expectedErrors[$0] } }
-        var (sum, other) = (0.0, 0.0)
-        for (place, error) in zip(map.places, expected) {
-            guard let error, let honest = known[place.name] else { continue }
-            (sum, other) = (sum + honest, other + error)
+        let expectedOfPlace = cellOfPlace.map { $0.map { expectedErrors[$0] } }
+        var (measuredSum, expectedSum) = (0.0, 0.0)
+        for (place, expected) in zip(map.places, expectedOfPlace) {
+            guard let expected, let measured = measuredErrors[place.name] else { continue }
+            (measuredSum, expectedSum) = (measuredSum + measured, expectedSum + expected)
         }
-        if sum > 0, other > 0 {
-            let scale = sum / other
+        if measuredSum > 0, expectedSum > 0 {
+            let scale = measuredSum / expectedSum
             expectedErrors = expectedErrors.map { $0 * scale }
         }
         placeErrors = map.places.indices.map { place in
-            known[map.places[place].name] ?? cellOfPlace[place].map { expectedErrors[$0] }
+            measuredErrors[map.places[place].name] ?? cellOfPlace[place].map { expectedErrors[$0] }
         }
     }
 
     /// The gaps: connected cells with too few beacons.
     private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ receivedBeacons: [Int]) -> [Gap] {
-        var left: [CellGrid.Spot: Int] = [:]
-        for cell in cells.indices where receivedBeacons[cell] < MapAdvice.fewestBeacons { left[spots[cell]] = cell }
+        var remaining: [CellGrid.Spot: Int] = [:]
+        for cell in cells.indices where receivedBeacons[cell] < MapAdvice.fewestBeacons {
+            remaining[spots[cell]] = cell
+        }
         var gaps: [Gap] = []
-        for cell in cells.indices where left[spots[cell]] != nil {
-            left[spots[cell]] = nil
+        for cell in cells.indices where remaining[spots[cell]] != nil {
+            remaining[spots[cell]] = nil
             var members = [cell]
-            var next = 0
-            while next < members.count {
-                let spot = spots[members[next]]
-                next += 1
+            var index = 0
+            while index < members.count {
+                let spot = spots[members[index]]
+                index += 1
                 for (column, row) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
-                    let other = CellGrid.Spot(
+                    let neighbor = CellGrid.Spot(
                         floor: spot.floor, column: spot.column + column, row: spot.row + row)
-                    if let found = left.removeValue(forKey: other) { members.append(found) }
+                    if let neighborCell = remaining.removeValue(forKey: neighbor) { members.append(neighborCell) }
                 }
             }
             let x = members.reduce(0) { $0 + cells[$1].position.x } / Double(members.count)

@@ -16,9 +16,9 @@ extension SignalMap {
             if let map, decoder.decoder.problems.isEmpty { return (map, []) }
         }
         let (map, problems) = ConfigurationDecoder.decode(octets) { decoder, root -> SignalMap? in
-            var whole = MapDecoder(nil)
-            let map = whole.map(root)
-            decoder = whole.decoder
+            var treeDecoder = MapDecoder(nil)
+            let map = treeDecoder.map(root)
+            decoder = treeDecoder.decoder
             return map
         }
         return (map, problems)
@@ -51,7 +51,7 @@ private struct MapPieces {
 
     /// Parses the elements of a list, one after the other, as long as `take` returns `true` for them.
     ///
-    /// - Returns: `true` if all elements were valid and taken.
+    /// - Returns: `true` if all elements were valid, and `take` returned `true` for each of them.
     static func forEach(_ elements: [ArraySlice<UInt8>], _ take: (JSONNode) -> Bool) -> Bool {
         elements.allSatisfy { element in
             let (root, problems) = JSONDocument.parse(Array(element))
@@ -162,13 +162,13 @@ private struct MapDecoder {
             }
             return result
         }
-        let isWhole = MapPieces.forEach(lines) { node in
+        let isComplete = MapPieces.forEach(lines) { node in
             guard let place = StatisticsKeys.ofPlace.read(&decoder, node) else { return false }
-            let found = place.compactMap { statistics(of: $0, beacons: beacons) }
-            result.append(found.sorted { $0.beacon < $1.beacon })
-            return found.count == place.count
+            let ofPlace = place.compactMap { statistics(of: $0, beacons: beacons) }
+            result.append(ofPlace.sorted { $0.beacon < $1.beacon })
+            return ofPlace.count == place.count
         }
-        return isWhole ? result : nil
+        return isComplete ? result : nil
     }
 
     private mutating func statistics(of node: JSONNode, beacons: Int) -> PlaceStatistics? {
@@ -197,13 +197,13 @@ private struct MapDecoder {
             return true
         }
         var fingerprints: [SignalMap.Fingerprint] = []
-        let isWhole = MapPieces.forEach(lines) { node in
+        let isComplete = MapPieces.forEach(lines) { node in
             guard let fingerprint = fingerprint(node, map) else { return false }
             fingerprints.append(fingerprint)
             return true
         }
         map.fingerprints = fingerprints
-        return isWhole
+        return isComplete
     }
 
     private mutating func fingerprint(_ node: JSONNode, _ map: SignalMap) -> SignalMap.Fingerprint? {

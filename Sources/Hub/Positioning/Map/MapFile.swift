@@ -122,31 +122,32 @@ public enum MapFile {
         let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
         if let problem = WrongFile.refusal(octets, path, wanted: .positions) { throw problem }
         if isSite(octets) {
-            var found: [BeaconKey: FloorPosition] = [:]
+            var positions: [BeaconKey: FloorPosition] = [:]
             let site = try site(octets, path)
-            for beacon in site.beacons { if let key = BeaconKey(beacon.name) { found[key] = beacon.position } }
+            for beacon in site.beacons { if let key = BeaconKey(beacon.name) { positions[key] = beacon.position } }
             if let fleet = site.fleet {
-                let named = try positions(of: manifest(fleetPath(fleet.path, ofSite: path), isNamedInFile: true))
-                found.merge(named) { site, _ in site }
+                let fleetPositions = try self.positions(
+                    of: manifest(fleetPath(fleet.path, ofSite: path), isNamedInFile: true))
+                positions.merge(fleetPositions) { site, _ in site }
             }
-            return found
+            return positions
         }
         return try positions(of: manifest(path))
     }
 
     private static func positions(of manifest: FleetManifest) -> [BeaconKey: FloorPosition] {
-        var found: [BeaconKey: FloorPosition] = [:]
+        var positions: [BeaconKey: FloorPosition] = [:]
         for beacon in manifest.beacons {
             guard case .plan(let east, let north, _)? = beacon.position, let x = Double(east.text),
                 let y = Double(north.text)
             else { continue }
             let position = FloorPosition(x: x, y: y)
-            if let key = BeaconKey(beacon.name) { found[key] = position }
+            if let key = BeaconKey(beacon.name) { positions[key] = position }
             for advertisement in beacon.advertisements {
-                if let identity = BeaconIdentity(advertisement.identity) { found[BeaconKey(identity)] = position }
+                if let identity = BeaconIdentity(advertisement.identity) { positions[BeaconKey(identity)] = position }
             }
         }
-        return found
+        return positions
     }
 
     /// The path of a fleet that a site file names, which is relative to the site file.
@@ -155,6 +156,8 @@ public enum MapFile {
         return fleet.hasPrefix("/") ? fleet : directory + fleet
     }
 
+    /// The manifest of a fleet.
+    ///
     /// - Parameter isNamedInFile: `true` if a site file names the path.
     private static func manifest(
         _ path: String, isNamedInFile: Bool = false
@@ -191,7 +194,7 @@ public enum MapFile {
     ///
     /// - Throws: If the file is missing, not a site, or without beacons.
     public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
-        let (site, keys, octets) = try placed(path)
+        let (site, keys, octets) = try siteWithFleet(path)
         let name = path == "-" ? "standard input" : path
         return try MapFitting.refusing { () throws(PositioningError) -> SignalMap in
             var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
@@ -212,14 +215,14 @@ public enum MapFile {
     public static func simulatedSite(
         _ path: String, seed: UInt64
     ) throws(ListenerServiceError) -> (simulated: SimulatedSite, site: Site) {
-        let (site, keys, _) = try placed(path)
+        let (site, keys, _) = try siteWithFleet(path)
         return try MapFitting.refusing { () throws(PositioningError) -> (simulated: SimulatedSite, site: Site) in
             (try SimulatedSite(site, keys: keys, floor: site.fleet?.floor, seed: seed), site)
         }
     }
 
     /// A site with the beacons of its fleet, the keys of these beacons by name, and the file's bytes.
-    private static func placed(
+    private static func siteWithFleet(
         _ path: String
     ) throws(ListenerServiceError) -> (site: Site, keys: [String: BeaconKey], octets: [UInt8]) {
         let octets = try contents(path, limit: 1 << 25)
@@ -227,14 +230,14 @@ public enum MapFile {
         var keys: [String: BeaconKey] = [:]
         let name = path == "-" ? "standard input" : path
         if let reference = site.fleet {
-            var placed = SiteFleet(reference, of: site)
+            var fleet = SiteFleet(reference, of: site)
             for beacon in try manifest(fleetPath(reference.path, ofSite: path), isNamedInFile: true).beacons {
-                placed.add(beacon)
+                fleet.add(beacon)
                 let identity = beacon.advertisements.lazy.compactMap { BeaconIdentity($0.identity) }.first
                 if let identity { keys[beacon.name] = BeaconKey(identity) }
             }
             do throws(FileProblem) {
-                _ = try placed.fill(&site)
+                _ = try fleet.fill(&site)
             } catch {
                 throw .refused(.invalid, error.text(file: name))
             }

@@ -71,7 +71,7 @@ enum SettingKeys {
         "neighbors", .integer(1...100_000), "Number of nearest vectors that wknn uses.", default: 10)
     static let receiverOffset = Key(
         "receiverOffset", .receiverOffset,
-        "How much higher the levels of the receiver are than those of the surveyor's receiver, in dB, or auto.",
+        "Levels of the receiver minus levels of the surveyor's receiver, in dB; auto to estimate the difference.",
         default: .unknown)
     static let likelihoodTemperature = Key(
         "temper", ValueType<Double>.real(0.01...1000), "Divisor of the log-likelihoods.", default: 4)
@@ -105,12 +105,13 @@ enum MapBeaconKeys {
     static let position = Key(
         "position", ValueType<FloorPosition>.floorPosition.orNull,
         "Position of the beacon: [metres east, metres north]; null if unknown.")
-    static let seconds = Key("seconds", .seconds, "Number of seconds in which it was received.", isRequired: true)
+    static let seconds = Key(
+        "seconds", .seconds, "Number of seconds in which the beacon was received.", isRequired: true)
     static let trend = Key(
         "trend", ValueType<JSONNode>.section(TrendKeys.section).orNull,
         """
         Level of the beacon at the distance d: dbmAt1m - 10 * exponent * log10 d. Null if no place with a position \
-        received the beacon. Pharos does not use it, but computes it again.
+        received the beacon. Pharos does not read the trend, but computes it again.
         """)
     static let section = Section("A beacon.", [key, position, seconds, trend])
 }
@@ -194,9 +195,9 @@ extension ValueType<PositioningAlgorithm> {
         let all = PositioningAlgorithm.allCases + PositioningAlgorithm.baselines
         return ValueType(schema: ["enum": .array(all.map { .string($0.rawValue) })]) { decoder, node in
             guard let text = decoder.text(node) else { return nil }
-            let found = PositioningAlgorithm(rawValue: text)
-            if found == nil { decoder.notAWord(text, all.map(\.rawValue), at: node) }
-            return found
+            let algorithm = PositioningAlgorithm(rawValue: text)
+            if algorithm == nil { decoder.notAWord(text, all.map(\.rawValue), at: node) }
+            return algorithm
         }
     }
 }

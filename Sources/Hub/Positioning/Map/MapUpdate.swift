@@ -33,10 +33,10 @@ public struct MapUpdate: Sendable {
     public private(set) var survey = Survey()
 
     /// A beacon counts as moved if the mean difference of its levels is above this value, in dB, and also above
-    /// `unusual` times the median difference of all beacons.
+    /// ``unusualFactor`` times the median difference of all beacons.
     public static let movedBeacon = 5.0
     /// A difference is unusual if it is larger than the median difference by this factor.
-    static let unusual = 2.5
+    static let unusualFactor = 2.5
     /// The mean difference of a place's levels, in dB, above which the place is replaced.
     public static let changedPlace = 8.0
     /// A beacon counts at a place if it is received in at least this share of the seconds.
@@ -51,34 +51,37 @@ public struct MapUpdate: Sendable {
         else {
             throw .noVectors
         }
-        let other = try SignalMap(new, keepsVectors: false)
+        let newMap = try SignalMap(new, keepsVectors: false)
         guard !Set(map.beacons.map(\.key)).isDisjoint(with: new.beacons) else { throw .otherSite }
-        let pairs = other.places.indices.map { index in
-            map.places.firstIndex { Self.isSame($0, other.places[index]) }
+        let oldPlaces = newMap.places.indices.map { index in
+            map.places.firstIndex { Self.isSame($0, newMap.places[index]) }
         }
-        let (before, after) = (Self.levels(map), Self.levels(other))
-        let left = beacons(map, other, pairs, before, after)
-        let replaced = places(map, other, pairs, before, after, left)
-        var names: [Int: (place: String?, position: FloorPosition?)] = [:]
-        let found = SurveyPlaces(new)
-        for (stay, place) in zip(new.stays, found.placeOfStay) {
-            if let place, let old = pairs[place], names[old] == nil { names[old] = (stay.place, stay.position) }
+        let (oldLevels, newLevels) = (Self.levels(map), Self.levels(newMap))
+        let omittedBeacons = beacons(map, newMap, oldPlaces, oldLevels, newLevels)
+        let replacedPlaces = places(map, newMap, oldPlaces, oldLevels, newLevels, omittedBeacons)
+        var newNames: [Int: (place: String?, position: FloorPosition?)] = [:]
+        for (stay, place) in zip(new.stays, SurveyPlaces(new).placeOfStay) {
+            if let place, let old = oldPlaces[place], newNames[old] == nil {
+                newNames[old] = (stay.place, stay.position)
+            }
         }
-        rebuild(map, without: left, replaced, names)
+        rebuild(map, without: omittedBeacons, replacedPlaces, newNames)
         survey.append(new)
     }
 
     private static func isSame(_ left: Place, _ right: Place) -> Bool {
         guard left.floor == right.floor else { return false }
-        guard let here = left.position, let there = right.position else { return left.name == right.name }
-        return here.distance(to: there) <= SurveyPlaces.tolerance
+        guard let leftPosition = left.position, let rightPosition = right.position else {
+            return left.name == right.name
+        }
+        return leftPosition.distance(to: rightPosition) <= SurveyPlaces.tolerance
     }
 
     /// The mean level at each place of each beacon that is received there often enough.
     private static func levels(_ map: SignalMap) -> [[BeaconKey: Double]] {
-        map.statistics.enumerated().map { place, found in
+        map.statistics.enumerated().map { place, statistics in
             var levels: [BeaconKey: Double] = [:]
-            for entry in found where Double(entry.seconds) >= share * Double(map.places[place].seconds) {
+            for entry in statistics where Double(entry.seconds) >= share * Double(map.places[place].seconds) {
                 levels[map.beacons[entry.beacon].key] = entry.mean
             }
             return levels
@@ -86,57 +89,59 @@ public struct MapUpdate: Sendable {
     }
 
     /// The beacons whose old readings are left out.
+    ///
+    /// - Parameter oldPlaces: For each place of the new map, the index of the same place in the old map.
     private mutating func beacons(
-        _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
-        _ after: [[BeaconKey: Double]]
+        _ map: SignalMap, _ newMap: SignalMap, _ oldPlaces: [Int?], _ oldLevels: [[BeaconKey: Double]],
+        _ newLevels: [[BeaconKey: Double]]
     ) -> Set<BeaconKey> {
         var differences: [BeaconKey: [Double]] = [:]
-        var lost: [BeaconKey: Int] = [:]
-        for (new, old) in pairs.enumerated() {
+        var lostPlaces: [BeaconKey: Int] = [:]
+        for (new, old) in oldPlaces.enumerated() {
             guard let old else { continue }
-            for (key, level) in before[old] {
-                if let now = after[new][key] {
-                    differences[key, default: []].append(abs(now - level))
-                } else if !other.statistics[new].contains(where: { other.beacons[$0.beacon].key == key }) {
-                    lost[key, default: 0] += 1
+            for (key, oldLevel) in oldLevels[old] {
+                if let newLevel = newLevels[new][key] {
+                    differences[key, default: []].append(abs(newLevel - oldLevel))
+                } else if !newMap.statistics[new].contains(where: { newMap.beacons[$0.beacon].key == key }) {
+                    lostPlaces[key, default: 0] += 1
                 }
             }
         }
         let means = differences.compactMapValues { $0.count >= 2 ? Percentiles($0).mean : nil }
-        let usual = Percentiles(Array(means.values)).value(at: 50) ?? 0
-        var left: Set<BeaconKey> = []
+        let medianDifference = Percentiles(Array(means.values)).value(at: 50) ?? 0
+        var omittedBeacons: Set<BeaconKey> = []
         for key in map.beacons.map(\.key) {
-            if let mean = means[key], mean > max(Self.movedBeacon, Self.unusual * usual) {
-                left.insert(key)
+            if let mean = means[key], mean > max(Self.movedBeacon, Self.unusualFactor * medianDifference) {
+                omittedBeacons.insert(key)
                 changes.append(Change(kind: .beaconMoved, subject: key.text, difference: mean))
-            } else if lost[key, default: 0] >= 2, differences[key] == nil {
-                left.insert(key)
+            } else if lostPlaces[key, default: 0] >= 2, differences[key] == nil {
+                omittedBeacons.insert(key)
                 changes.append(Change(kind: .beaconGone, subject: key.text, difference: nil))
             }
         }
-        for beacon in other.beacons where map.number(of: beacon.key) == nil {
+        for beacon in newMap.beacons where map.number(of: beacon.key) == nil {
             changes.append(Change(kind: .beaconNew, subject: beacon.key.text, difference: nil))
         }
-        return left
+        return omittedBeacons
     }
 
     /// The places whose old stays are left out.
     private mutating func places(
-        _ map: SignalMap, _ other: SignalMap, _ pairs: [Int?], _ before: [[BeaconKey: Double]],
-        _ after: [[BeaconKey: Double]], _ left: Set<BeaconKey>
+        _ map: SignalMap, _ newMap: SignalMap, _ oldPlaces: [Int?], _ oldLevels: [[BeaconKey: Double]],
+        _ newLevels: [[BeaconKey: Double]], _ omittedBeacons: Set<BeaconKey>
     ) -> Set<Int> {
         var replaced: Set<Int> = []
-        for (new, old) in pairs.enumerated() {
-            let name = other.places[new].name
+        for (new, old) in oldPlaces.enumerated() {
+            let name = newMap.places[new].name
             guard let old else {
                 changes.append(Change(kind: .placeNew, subject: name, difference: nil))
                 continue
             }
-            let differences = before[old].filter { !left.contains($0.key) }.compactMap { key, level in
-                after[new][key].map { abs($0 - level) }
+            let differences = oldLevels[old].filter { !omittedBeacons.contains($0.key) }.compactMap { key, level in
+                newLevels[new][key].map { abs($0 - level) }
             }
             let mean = Percentiles(differences).mean
-            let isReplaced = mean.map { $0 > Self.changedPlace } ?? !before[old].isEmpty
+            let isReplaced = mean.map { $0 > Self.changedPlace } ?? !oldLevels[old].isEmpty
             if isReplaced { replaced.insert(old) }
             changes.append(
                 Change(kind: isReplaced ? .placeReplaced : .placeKept, subject: name, difference: mean))
@@ -146,26 +151,26 @@ public struct MapUpdate: Sendable {
 
     /// Adds the kept vectors of the map to the survey as stays, with the place names of the new survey.
     private mutating func rebuild(
-        _ map: SignalMap, without left: Set<BeaconKey>, _ replaced: Set<Int>,
-        _ names: [Int: (place: String?, position: FloorPosition?)]
+        _ map: SignalMap, without omittedBeacons: Set<BeaconKey>, _ replacedPlaces: Set<Int>,
+        _ newNames: [Int: (place: String?, position: FloorPosition?)]
     ) {
         survey.begin(Survey.Recording(site: map.site, started: map.created))
-        let numbers = map.beacons.map { left.contains($0.key) ? nil : survey.number(of: $0.key) }
+        let numbers = map.beacons.map { omittedBeacons.contains($0.key) ? nil : survey.number(of: $0.key) }
         var visits: [Int: [Int]] = [:]
-        var stays: [Int: Int] = [:]
-        var current: Int?
-        for fingerprint in map.fingerprints where !replaced.contains(fingerprint.place) {
-            if current != fingerprint.stay {
-                current = fingerprint.stay
+        var stayCounts: [Int: Int] = [:]
+        var currentStay: Int?
+        for fingerprint in map.fingerprints where !replacedPlaces.contains(fingerprint.place) {
+            if currentStay != fingerprint.stay {
+                currentStay = fingerprint.stay
                 let place = map.places[fingerprint.place]
                 let isUnnamed = place.position != nil && place.name == SurveyPlaces.name(of: place.position)
-                let name = names[fingerprint.place] ?? (isUnnamed ? nil : place.name, place.position)
+                let name = newNames[fingerprint.place] ?? (isUnnamed ? nil : place.name, place.position)
                 if !(visits[fingerprint.place, default: []].contains(fingerprint.visit)) {
                     visits[fingerprint.place, default: []].append(fingerprint.visit)
                 }
                 let visit = visits[fingerprint.place]?.firstIndex(of: fingerprint.visit) ?? 0
-                let count = stays[fingerprint.place, default: 0]
-                stays[fingerprint.place] = count + 1
+                let count = stayCounts[fingerprint.place, default: 0]
+                stayCounts[fingerprint.place] = count + 1
                 survey.begin(
                     Survey.Stay(
                         number: survey.stays.count + 1, place: name.place, position: name.position ?? place.position,

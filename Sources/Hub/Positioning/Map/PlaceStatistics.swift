@@ -82,29 +82,32 @@ public struct PlaceOverlap: Sendable {
     /// The overlap of two places, 0...1: the product over all beacons of the Bhattacharyya coefficients of their
     /// levels, which are assumed to be normally distributed, and of their probabilities of reception.
     public func share(_ left: Int, _ right: Int) -> Double {
-        let (first, second) = (byBeacon[left], byBeacon[right])
+        let (leftStatistics, rightStatistics) = (byBeacon[left], byBeacon[right])
         let seconds = [left, right].map { Double(max(1, map.places[$0].seconds)) }
         var logarithm = 0.0
-        for beacon in Set(first.keys).union(second.keys).sorted() {
-            let (one, other) = (first[beacon], second[beacon])
-            let probabilities = [probability(one, seconds[0]), probability(other, seconds[1])]
-            var common = ((1 - probabilities[0]) * (1 - probabilities[1])).squareRoot()
-            if let one, let other { common += (probabilities[0] * probabilities[1]).squareRoot() * levels(one, other) }
-            logarithm += log(max(common, 1e-12))
+        for beacon in Set(leftStatistics.keys).union(rightStatistics.keys).sorted() {
+            let (atLeft, atRight) = (leftStatistics[beacon], rightStatistics[beacon])
+            let probabilities = [probability(atLeft, seconds[0]), probability(atRight, seconds[1])]
+            var overlap = ((1 - probabilities[0]) * (1 - probabilities[1])).squareRoot()
+            if let atLeft, let atRight {
+                overlap += (probabilities[0] * probabilities[1]).squareRoot() * levelOverlap(atLeft, atRight)
+            }
+            logarithm += log(max(overlap, 1e-12))
         }
         return exp(logarithm)
     }
 
-    private func probability(_ found: PlaceStatistics?, _ seconds: Double) -> Double {
+    private func probability(_ statistics: PlaceStatistics?, _ seconds: Double) -> Double {
         let range = ReceptionTable.probabilityRange
-        return min(max(Double(found?.seconds ?? 0) / seconds, range.lowerBound), range.upperBound)
+        return min(max(Double(statistics?.seconds ?? 0) / seconds, range.lowerBound), range.upperBound)
     }
 
-    private func levels(_ one: PlaceStatistics, _ other: PlaceStatistics) -> Double {
-        let (first, second) = (spread.variance(one) + 1, spread.variance(other) + 1)
-        let difference = one.mean - other.mean
-        return (2 * (first * second).squareRoot() / (first + second)).squareRoot()
-            * exp(-difference * difference / (4 * (first + second)))
+    private func levelOverlap(_ left: PlaceStatistics, _ right: PlaceStatistics) -> Double {
+        let (leftVariance, rightVariance) = (spread.variance(left) + 1, spread.variance(right) + 1)
+        let sum = leftVariance + rightVariance
+        let difference = left.mean - right.mean
+        return (2 * (leftVariance * rightVariance).squareRoot() / sum).squareRoot()
+            * exp(-difference * difference / (4 * sum))
     }
 
     /// The place that is most similar to the given place on the same floor, and the overlap of the two places. `nil` if

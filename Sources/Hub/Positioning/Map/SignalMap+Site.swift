@@ -10,39 +10,39 @@ extension SignalMap {
     /// - Parameters:
     ///   - site: The site. Beacons without a key, and all but the first beacon with one key, are left out with a
     ///     warning.
-    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name.
+    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key.
     ///   - floor: The floor's name. `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
         site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil
     ) throws(PositioningError) {
-        var named: [BeaconKey: SiteBeacon] = [:]
+        var beaconOfKey: [BeaconKey: SiteBeacon] = [:]
         var notices: [String] = []
         for beacon in site.beacons.prefix(Survey.beaconLimit) {
             guard let key = keys[beacon.name] ?? BeaconKey(beacon.name) else {
                 notices.append("\(ProblemText.quoted(beacon.name)) is not the key of a beacon: it is left out")
                 continue
             }
-            guard named[key] == nil else {
+            guard beaconOfKey[key] == nil else {
                 notices.append("the site has two beacons with the key \(key): the second one is left out")
                 continue
             }
-            named[key] = beacon
+            beaconOfKey[key] = beacon
         }
         if site.beacons.count > Survey.beaconLimit {
             notices.append("the site has more than \(Survey.beaconLimit) beacons: the others are left out")
         }
-        let sorted = named.sorted { $0.key < $1.key }
+        let sorted = beaconOfKey.sorted { $0.key < $1.key }
         guard !sorted.isEmpty else { throw .noBeacons }
-        var model = site
-        model.fleet = nil
-        model.beacons = sorted.map(\.value)
+        var fieldSite = site
+        fieldSite.fleet = nil
+        fieldSite.beacons = sorted.map(\.value)
         self.init(
             places: sorted.map { Place(name: $0.value.name, position: $0.value.position, floor: floor) },
             beacons: sorted.map { .init(key: $0.key, position: $0.value.position, seconds: 0) },
             statistics: sorted.map { _ in [] })
         self.site = site.name
-        modelSite = model
+        modelSite = fieldSite
         self.notices = notices
         settings.likelihoodTemperature = PlannedField.likelihoodTemperature
     }
@@ -85,10 +85,11 @@ struct PlannedField {
         for (cell, place) in grid.cells.enumerated() {
             for beacon in site.beacons.indices {
                 let level = model.link(beacon, at: place.position).power
-                let margin = (level - site.radio.sensitivity) / Self.uncertainty
+                let standardScore = (level - site.radio.sensitivity) / Self.uncertainty
                 let range = Self.probabilityRange
                 let probability =
-                    range.lowerBound + (range.upperBound - range.lowerBound) * 0.5 * erfc(-margin / 2.0.squareRoot())
+                    range.lowerBound + (range.upperBound - range.lowerBound) * 0.5
+                    * erfc(-standardScore / 2.0.squareRoot())
                 table.set(
                     beacon: beacon, cell: cell, mean: max(level, ReceivedLevel.range.lowerBound), variance: variance,
                     probability: probability)

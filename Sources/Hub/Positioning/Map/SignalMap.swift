@@ -26,11 +26,11 @@ public struct SignalMap: Sendable {
     /// A vector of the survey, with its place, stay and visit.
     struct Fingerprint: Hashable, Sendable {
         let vector: SignalVector
-        /// The number in the map of the vector's place.
+        /// The index in the map of the vector's place.
         let place: Int
         /// The index in the survey of the vector's stay.
         let stay: Int
-        /// The number of the vector's visit. A visit consists of all stays at one place in one session.
+        /// The index of the vector's visit. A visit consists of all stays at one place in one session.
         let visit: Int
     }
 
@@ -56,7 +56,7 @@ public struct SignalMap: Sendable {
     public internal(set) var notices: [String] = []
     /// The survey's vectors, in the order of the survey. Empty if the map does not keep them.
     var fingerprints: [Fingerprint] = []
-    private let numbers: [BeaconKey: Int]
+    private let numberOfKey: [BeaconKey: Int]
 
     /// The map of a survey. Dropped stays and stays without a place or position are ignored.
     ///
@@ -67,10 +67,10 @@ public struct SignalMap: Sendable {
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:], keepsVectors: Bool = true
     ) throws(PositioningError) {
-        let found = SurveyPlaces(survey)
-        var notices = found.notices
+        let surveyPlaces = SurveyPlaces(survey)
+        var notices = surveyPlaces.notices
         var seconds = [Int](repeating: 0, count: survey.beacons.count)
-        for (stay, place) in zip(survey.stays, found.placeOfStay) where place != nil {
+        for (stay, place) in zip(survey.stays, surveyPlaces.placeOfStay) where place != nil {
             for vector in stay.vectors {
                 for reading in survey.vector(vector).readings { seconds[reading.beacon] += 1 }
             }
@@ -81,17 +81,19 @@ public struct SignalMap: Sendable {
                 "several devices send \(key): \(seconds[number]) seconds in which its address is unknown are left out")
             seconds[number] = 0
         }
-        let kept = seconds.indices.filter { seconds[$0] > 0 }.sorted { survey.beacons[$0] < survey.beacons[$1] }
-        guard !kept.isEmpty else { throw found.places.isEmpty ? .noPlaces : .nothingHeard }
+        let receivedBeacons = seconds.indices.filter { seconds[$0] > 0 }.sorted {
+            survey.beacons[$0] < survey.beacons[$1]
+        }
+        guard !receivedBeacons.isEmpty else { throw surveyPlaces.places.isEmpty ? .noPlaces : .nothingHeard }
         self.init(
-            places: found.places,
-            beacons: kept.map {
+            places: surveyPlaces.places,
+            beacons: receivedBeacons.map {
                 Beacon(key: survey.beacons[$0], position: positions[survey.beacons[$0]], seconds: seconds[$0])
             }, statistics: [])
         self.notices = notices
         site = survey.recordings.lazy.compactMap(\.site).first
         created = survey.recordings.lazy.compactMap(\.started).max()
-        statistics = statistics(survey, found)
+        statistics = statistics(survey, surveyPlaces)
         if keepsVectors { keepVectors(survey) }
     }
 
@@ -100,12 +102,12 @@ public struct SignalMap: Sendable {
         self.places = places
         self.beacons = beacons
         self.statistics = statistics
-        numbers = Dictionary(beacons.enumerated().map { ($0.element.key, $0.offset) }) { first, _ in first }
+        numberOfKey = Dictionary(beacons.enumerated().map { ($0.element.key, $0.offset) }) { first, _ in first }
     }
 
-    private func statistics(_ survey: Survey, _ found: SurveyPlaces) -> [[PlaceStatistics]] {
+    private func statistics(_ survey: Survey, _ surveyPlaces: SurveyPlaces) -> [[PlaceStatistics]] {
         let numbers = numbers(for: survey)
-        let staysOfPlace = Dictionary(grouping: survey.stays.indices) { found.placeOfStay[$0] }
+        let staysOfPlace = Dictionary(grouping: survey.stays.indices) { surveyPlaces.placeOfStay[$0] }
         return places.indices.map { place in
             var levels = [[Double]](repeating: [], count: beacons.count)
             for vector in staysOfPlace[place, default: []].lazy.flatMap({ survey.stays[$0].vectors }) {
@@ -149,10 +151,10 @@ public struct SignalMap: Sendable {
     }
 
     /// A beacon's number, or `nil` if the map does not have it.
-    public func number(of key: BeaconKey) -> Int? { numbers[key] }
+    public func number(of key: BeaconKey) -> Int? { numberOfKey[key] }
 
     /// The map's numbers of a survey's beacons. `nil` for beacons that the map does not have.
-    public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numbers[$0] } }
+    public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numberOfKey[$0] } }
 
     /// A vector of a survey with the map's beacon numbers. Beacons that the map does not have are left out.
     ///
@@ -172,9 +174,9 @@ public struct SignalMap: Sendable {
     /// The median distance from a place to the nearest other place on its floor, in metres. `nil` if no two places have
     /// positions.
     public var spacing: Double? {
-        let placed = places.filter { $0.position != nil }
-        let nearest = placed.compactMap { place in
-            placed.compactMap { other in
+        let withPosition = places.filter { $0.position != nil }
+        let nearest = withPosition.compactMap { place in
+            withPosition.compactMap { other in
                 guard other.floor == place.floor, let from = place.position, let to = other.position, from != to else {
                     return Double?.none
                 }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Redraws a map's page when a control changes. All data is in the page's block of JSON.
+// Redraws a map's page when a control changes. All data is in the page's JSON element.
 (() => {
   const byId = id => document.getElementById(id);
   const { firstLevel, digits, layers, floors, places } = JSON.parse(byId("data").textContent);
@@ -35,7 +35,8 @@
     }
   }
 
-  // The measured level of a beacon at a place, and its difference from the field. Undefined if it was not received.
+  // The measured level of a beacon at a place, and the difference of this level from the field. Undefined if the beacon
+  // was not received there.
   function measured({ levels }, beacon) {
     for (let i = 0; i < levels.length; i += 3) if (levels[i] === beacon) return { level: levels[i + 1], residual: levels[i + 2] };
     return undefined;
@@ -44,11 +45,11 @@
   function textOf(place, layer, beside) {
     if (beside === "name") return place.name;
     if (layer.beacon === undefined) return String((layer.unit === "m" ? place.error?.toFixed(1) : place.heard) ?? "");
-    const found = measured(place, layer.beacon);
-    if (!found) return "";
-    if (beside === "value") return found.level.toFixed(0);
-    if (found.residual === null) return "";
-    const decibels = Math.round(found.residual);
+    const reading = measured(place, layer.beacon);
+    if (!reading) return "";
+    if (beside === "value") return reading.level.toFixed(0);
+    if (reading.residual === null) return "";
+    const decibels = Math.round(reading.residual);
     return decibels > 0 ? `+${decibels}` : String(decibels + 0);
   }
 

@@ -66,7 +66,7 @@ public enum EvaluationText {
         }
         var places = Table(
             ["place", "seconds", "mean error m", "exact %"], alignment: [.left, .right, .right, .right])
-        let (worst, rest) = worst(result.byPlace)
+        let (worst, remaining) = worst(result.byPlace)
         for place in worst {
             places.add([
                 MapText.line(place.place), "\(place.instants)", MapText.metres(place.meanError),
@@ -74,13 +74,15 @@ public enum EvaluationText {
             ])
         }
         var text = lines.joined(separator: "\n") + "\n\n" + places.text
-        if rest > 0 { text += "\(MapText.count(rest, "more place")) \(rest == 1 ? "is" : "are") better than these\n" }
+        if remaining > 0 {
+            text += "\(MapText.count(remaining, "more place")) \(remaining == 1 ? "is" : "are") better than these\n"
+        }
         if !result.confusion.isEmpty {
-            var taken = Table(["place", "taken for", "%"], alignment: [.left, .left, .right])
+            var mistakes = Table(["place", "taken for", "%"], alignment: [.left, .left, .right])
             for entry in result.confusion.prefix(10) {
-                taken.add([MapText.line(entry.place), MapText.line(entry.mistakenFor), MapText.percent(entry.share)])
+                mistakes.add([MapText.line(entry.place), MapText.line(entry.mistakenFor), MapText.percent(entry.share)])
             }
-            text += "\n" + taken.text
+            text += "\n" + mistakes.text
         }
         return text
     }
@@ -88,7 +90,7 @@ public enum EvaluationText {
     /// The places with the largest errors, worst first, and the number of the other places.
     ///
     /// A place without any answer is the worst. Without positions, the order depends on the share of right answers.
-    private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], rest: Int) {
+    private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], remaining: Int) {
         func badness(_ place: Evaluation.PlaceResult) -> (error: Double, wrong: Double) {
             (place.meanError ?? (place.exact > 0 ? 0 : .infinity), -place.exact)
         }

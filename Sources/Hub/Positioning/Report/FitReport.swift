@@ -18,10 +18,10 @@ public struct FitReport: Sendable {
         map = choice.map
         trials = choice.trials
         self.output = output
-        let counted = survey.stays.filter { !$0.isCancelled && !$0.vectors.isEmpty }
-        stays = counted.count
-        vectors = counted.reduce(0) { $0 + $1.vectors.count }
-        sessions = Set(counted.map { survey.session(of: $0) ?? "" }).count
+        let usedStays = survey.stays.filter { !$0.isCancelled && !$0.vectors.isEmpty }
+        stays = usedStays.count
+        vectors = usedStays.reduce(0) { $0 + $1.vectors.count }
+        sessions = Set(usedStays.map { survey.session(of: $0) ?? "" }).count
     }
 
     /// The report of a map of a site file.
@@ -79,12 +79,13 @@ public struct FitReport: Sendable {
             return "\(start): no part of the survey can be left out, so the error is unknown; record more visits"
         }
         guard trials.count > 1 else { return "\(start), as requested" }
-        guard let next = trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
+        guard let second = trials.dropFirst().first(where: { $0.behind != nil }), let behind = second.behind else {
             let share = MapText.percent(best.evaluation.exact)
             return "\(start): it finds the right place in \(share) % of the seconds left out"
         }
         return "\(start): its mean error is \(MapText.metres(behind.mean)) m "
-            + "(\(MapText.interval([behind.low, behind.high]))) smaller than that of \(next.settings.algorithm.rawValue)"
+            + "(\(MapText.interval([behind.low, behind.high]))) smaller than that of "
+            + second.settings.algorithm.rawValue
             + (behind.isCertain && behind.mean > 0 ? "" : ", which may be chance")
     }
 
@@ -122,12 +123,12 @@ public struct FitReport: Sendable {
         guard let evaluation = map.evaluation else { return [] }
         let places = evaluation.byPlace.enumerated().filter { $0.element.meanError != nil }
             .sorted { ($0.element.meanError ?? 0, $1.offset) > ($1.element.meanError ?? 0, $0.offset) }.prefix(3)
-        let named = places.map { "\(MapText.line($0.element.place)) (\(MapText.metres($0.element.meanError)) m)" }
-        var sentences = named.isEmpty ? [] : ["worst places: " + named.joined(separator: ", ")]
-        let taken = evaluation.confusion.prefix(3).filter { $0.share >= 0.2 }.map {
+        let worstPlaces = places.map { "\(MapText.line($0.element.place)) (\(MapText.metres($0.element.meanError)) m)" }
+        var sentences = worstPlaces.isEmpty ? [] : ["worst places: " + worstPlaces.joined(separator: ", ")]
+        let mistakes = evaluation.confusion.prefix(3).filter { $0.share >= 0.2 }.map {
             "\(MapText.line($0.place)) for \(MapText.line($0.mistakenFor)) (\(MapText.percent($0.share)) %)"
         }
-        if !taken.isEmpty { sentences.append("mistaken for others: " + taken.joined(separator: ", ")) }
+        if !mistakes.isEmpty { sentences.append("mistaken for others: " + mistakes.joined(separator: ", ")) }
         return sentences
     }
 
@@ -189,17 +190,17 @@ public struct UpdateReport: Sendable {
             (.beaconGone, "no longer received; left out"), (.beaconNew, "new"),
         ]
         var text = ""
-        for (kind, what) in kinds {
-            let found = changes.filter { $0.kind == kind }
-            guard !found.isEmpty else { continue }
+        for (kind, effect) in kinds {
+            let ofKind = changes.filter { $0.kind == kind }
+            guard !ofKind.isEmpty else { continue }
             let word = kind.rawValue.prefix { $0 != " " }
-            let names = found.prefix(12).map { change in
+            let names = ofKind.prefix(12).map { change in
                 MapText.key(change.subject)
                     + (change.difference.map { " (\(Int($0.rounded())) dB)" } ?? "")
             }
-            let rest = found.count > names.count ? " and \(found.count - names.count) more" : ""
+            let omission = ofKind.count > names.count ? " and \(ofKind.count - names.count) more" : ""
             text +=
-                "\(MapText.count(found.count, String(word))) \(what): \(names.joined(separator: ", "))\(rest)\n"
+                "\(MapText.count(ofKind.count, String(word))) \(effect): \(names.joined(separator: ", "))\(omission)\n"
         }
         return text + "\n" + fit.text
     }

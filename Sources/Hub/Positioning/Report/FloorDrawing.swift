@@ -58,7 +58,7 @@ struct FloorDrawing {
 
     /// Draws the beacons whose positions are known.
     ///
-    /// - Parameter id: Returns the id of the circle of the beacon with a number.
+    /// - Parameter id: Returns the id of a beacon's circle, from the beacon's number in the map.
     func drawBeacons(in drawing: inout SVG, radius: Double, id: (Int) -> String = { _ in "" }) {
         for (number, beacon) in beacons.enumerated() {
             guard let position = beacon.position else { continue }

@@ -28,7 +28,7 @@ public struct LocatedTrack: Sendable {
         if points.count < Self.limit { points.append(point) } else { leftOut += 1 }
     }
 
-    /// The summary of the run, with its errors if true positions are known.
+    /// The summary of the run, with the errors if true positions are known.
     var answer: String {
         guard !points.isEmpty else { return "This run has no seconds." }
         let fixes = points.count { $0.answer.state == .fix }
@@ -46,24 +46,24 @@ public struct LocatedTrack: Sendable {
     /// The floors of the run in the order in which it reached them. For a run without positions, the floor of the map's
     /// first place.
     var floors: [String?] {
-        var found: [String?] = []
-        for point in points where point.answer.position != nil && !found.contains(point.answer.floor) {
-            found.append(point.answer.floor)
+        var floors: [String?] = []
+        for point in points where point.answer.position != nil && !floors.contains(point.answer.floor) {
+            floors.append(point.answer.floor)
         }
-        return found.isEmpty ? map.places.prefix(1).map(\.floor) : found
+        return floors.isEmpty ? map.places.prefix(1).map(\.floor) : floors
     }
 
     /// Draws a floor with the run on it.
     func drawing(_ floor: String?) -> SVG {
         let shown = points.filter { $0.answer.floor == floor && $0.answer.position != nil }
         let places = map.places.filter { $0.floor == floor }.compactMap(\.position)
-        let run = shown.flatMap { [$0.answer.position, $0.truth?.position].compactMap(\.self) }
-        let base = FloorDrawing(map, floor: floor, site: site, spots: places + run)
+        let runPositions = shown.flatMap { [$0.answer.position, $0.truth?.position].compactMap(\.self) }
+        let base = FloorDrawing(map, floor: floor, site: site, spots: places + runPositions)
         var drawing = base.empty
-        let number = floors.firstIndex(of: floor) ?? 0
+        let floorIndex = floors.firstIndex(of: floor) ?? 0
         base.drawPicture(in: &drawing)
         // All regions are in one group, so that overlapping regions are as translucent as a single region.
-        base.beginInside(&drawing, id: "track\(number)inside", class: "regions")
+        base.beginInside(&drawing, id: "track\(floorIndex)inside", class: "regions")
         for region in shown.suffix(Self.regionLimit).compactMap(\.answer.region95) {
             drawing.path(SVGPath(line: region.polygon.map(base.place), isClosed: true), class: "fill")
         }

@@ -8,16 +8,16 @@ struct MapFloor {
     let analysis: MapAnalysis
     /// The floor's name. `nil` on sites with one floor.
     let floor: String?
-    /// The number of the floor on the page, which is part of the ids of its elements.
+    /// The index of the floor on the page, which is part of the ids of the floor's elements.
     let number: Int
     let site: Site?
     private let base: FloorDrawing
-    /// The numbers of the floor's places in the map.
+    /// The indices of the floor's places in the map.
     let places: [Int]
-    /// The numbers of the floor's cells in the analysis.
+    /// The indices of the floor's cells in the analysis.
     let cells: [Int]
     /// The squares that are drawn: the cells, and squares on the rest of the floor up to its outline. Each square has
-    /// the colour of the nearest cell, whose number is `cell`.
+    /// the colour of the nearest cell, whose index is `cell`.
     let squares: [(cell: Int, position: FloorPosition)]
 
     /// If the floor has more squares than this, only the cells are drawn.
@@ -45,22 +45,24 @@ struct MapFloor {
     private static func squares(
         _ analysis: MapAnalysis, _ cells: [Int], in outline: FloorOutline?
     ) -> [(cell: Int, position: FloorPosition)] {
-        let known = cells.map { (cell: $0, position: analysis.cells[$0].position) }
-        guard let outline, let step = analysis.step, let origin = known.first?.position,
+        let cellSquares = cells.map { (cell: $0, position: analysis.cells[$0].position) }
+        guard let outline, let step = analysis.step, let origin = cellSquares.first?.position,
             let bounds = FloorBounds(outline.corners)
-        else { return known }
+        else { return cellSquares }
         func index(_ position: FloorPosition) -> [Int] {
             [Int(((position.x - origin.x) / step).rounded()), Int(((position.y - origin.y) / step).rounded())]
         }
         let low = index(bounds.low), high = index(bounds.high)
-        guard (high[0] - low[0] + 1) * (high[1] - low[1] + 1) <= squareLimit else { return known }
-        let covered = Set(known.map { index($0.position) })
-        var squares = known
+        guard (high[0] - low[0] + 1) * (high[1] - low[1] + 1) <= squareLimit else { return cellSquares }
+        let covered = Set(cellSquares.map { index($0.position) })
+        var squares = cellSquares
         for row in low[1]...high[1] {
             for column in low[0]...high[0] where !covered.contains([column, row]) {
                 let position = FloorPosition(
                     x: origin.x + Double(column) * step, y: origin.y + Double(row) * step)
-                let nearest = known.min { $0.position.distance(to: position) < $1.position.distance(to: position) }
+                let nearest = cellSquares.min {
+                    $0.position.distance(to: position) < $1.position.distance(to: position)
+                }
                 if let nearest, touches(position, step, outline) { squares.append((nearest.cell, position)) }
             }
         }

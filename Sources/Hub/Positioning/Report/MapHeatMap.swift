@@ -54,29 +54,30 @@ public struct MapHeatMap {
         guard let step = analysis.step, let west = xs.min(), let east = xs.max(), let south = ys.min(),
             let north = ys.max()
         else { return "" }
-        let (wide, high) = (east - west + step, north - south + step)
-        // A character covers at least the area of a cell.
-        let column = max(wide / Double(width), step / Self.aspect, high / Self.aspect / Double(Self.rowLimit))
-        let columns = max(1, Int((wide / column - 1e-9).rounded(.up)))
-        let rows = max(1, Int((high / column / Self.aspect - 1e-9).rounded(.up)))
+        let (floorWidth, floorHeight) = (east - west + step, north - south + step)
+        // The width of a character, in metres. A character covers at least the area of a cell.
+        let characterWidth = max(
+            floorWidth / Double(width), step / Self.aspect, floorHeight / Self.aspect / Double(Self.rowLimit))
+        let columns = max(1, Int((floorWidth / characterWidth - 1e-9).rounded(.up)))
+        let rows = max(1, Int((floorHeight / characterWidth / Self.aspect - 1e-9).rounded(.up)))
         func spot(_ position: FloorPosition) -> (column: Int, row: Int)? {
-            let x = Int(((position.x - west + step / 2) / column).rounded(.down))
-            let y = Int(((north - position.y + step / 2) / column / Self.aspect).rounded(.down))
+            let x = Int(((position.x - west + step / 2) / characterWidth).rounded(.down))
+            let y = Int(((north - position.y + step / 2) / characterWidth / Self.aspect).rounded(.down))
             return (0..<columns).contains(x) && (0..<rows).contains(y) ? (x, y) : nil
         }
         var lines = [[String]](repeating: [String](repeating: " ", count: columns), count: rows)
         for row in 0..<rows {
-            for place in 0..<columns {
+            for column in 0..<columns {
                 let middle = FloorPosition(
-                    x: west - step / 2 + (Double(place) + 0.5) * column,
-                    y: north + step / 2 - (Double(row) + 0.5) * column * Self.aspect)
-                var best: (distance: Double, cell: Int)?
+                    x: west - step / 2 + (Double(column) + 0.5) * characterWidth,
+                    y: north + step / 2 - (Double(row) + 0.5) * characterWidth * Self.aspect)
+                var nearest: (distance: Double, cell: Int)?
                 for cell in cells {
                     let distance = analysis.cells[cell].position.distance(to: middle)
-                    if best.map({ distance < $0.distance }) ?? true { best = (distance, cell) }
+                    if nearest.map({ distance < $0.distance }) ?? true { nearest = (distance, cell) }
                 }
-                guard let best, best.distance <= max(step, column * Self.aspect) * 0.8 else { continue }
-                lines[row][place] = shades[layer.shades.shade(layer.values[best.cell])]
+                guard let nearest, nearest.distance <= max(step, characterWidth * Self.aspect) * 0.8 else { continue }
+                lines[row][column] = shades[layer.shades.shade(layer.values[nearest.cell])]
             }
         }
         for beacon in analysis.map.beacons {

@@ -77,8 +77,8 @@ extension FloorShades {
     /// - Parameter target: A value that is good enough. Half of the shades are on each side of it. If `nil`, the shades
     ///   divide the range of the values evenly.
     init(of values: [Double], isHigherBetter: Bool, target: Double? = nil) {
-        let found = values.filter(\.isFinite)
-        let (low, high) = (found.min() ?? 0, max(found.max() ?? 1, (found.min() ?? 0) + 1e-6))
+        let finite = values.filter(\.isFinite)
+        let (low, high) = (finite.min() ?? 0, max(finite.max() ?? 1, (finite.min() ?? 0) + 1e-6))
         var (best, worst) = isHigherBetter ? (high, low) : (low, high)
         let middle = target ?? (best + worst) / 2
         if target != nil {

@@ -4,9 +4,9 @@ public import Sites
 /// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that
 /// are mistaken for each other, coverage gaps, and where another beacon or stay would help most.
 ///
-/// Without the pictures of floors, it is smaller than 500 KB. It needs no network. The page of a very large map has
-/// layers only for the beacons that are received most, and tables only of the first places. Notes on the page describe
-/// the omissions.
+/// Without the pictures of floors, the page is smaller than 500 KB. It needs no network. The page of a very large map
+/// has layers only for the beacons that are received most, and tables only of the first places. Notes on the page
+/// describe the omissions.
 public struct MapPage {
     private let analysis: MapAnalysis
     private let command: String
@@ -51,7 +51,7 @@ public struct MapPage {
     /// The drawings of the floors, with the controls.
     private func explorer(_ floors: [MapFloor], _ layer: MapLayer, _ data: MapPageData) -> String {
         let layers = data.layers.enumerated().map { index, layer in (value: "\(index)", name: layer.name) }
-        let places = data.placeNumbers.map { (value: "\($0)", name: analysis.map.places[$0].name) }
+        let places = data.placeIndices.map { (value: "\($0)", name: analysis.map.places[$0].name) }
         let hasWalls = floors.contains { !($0.site?.walls.isEmpty ?? true) }
         let legend = HTML.legend(
             layer.shades.names(unit: layer.unit).enumerated().map {
@@ -111,8 +111,8 @@ public struct MapPage {
 struct MapPageData {
     /// The layers that can be chosen, the expected error first.
     let layers: [MapLayer]
-    /// The numbers of the places that can be chosen.
-    let placeNumbers: [Int]
+    /// The indices in the map of the places that can be chosen.
+    let placeIndices: [Int]
     /// Sentences about omitted data.
     private(set) var notes: [String] = []
 
@@ -120,9 +120,9 @@ struct MapPageData {
     private let floors: [MapFloor]
 
     /// The largest number of cell values of all layers on a page.
-    private static let layerValues = 150_000
+    private static let layerValueLimit = 150_000
     /// The largest number of levels of all places on a page.
-    private static let placeValues = 30_000
+    private static let placeValueLimit = 30_000
     /// The characters that encode the levels of cells, one character per cell. Each stands for one level in whole dBm,
     /// ascending from ``firstLevel``.
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -134,24 +134,25 @@ struct MapPageData {
         self.analysis = analysis
         self.floors = floors
         let map = analysis.map
-        let room = max(1, Self.layerValues / divisor / max(1, analysis.cells.count))
+        let layerLimit = max(1, Self.layerValueLimit / divisor / max(1, analysis.cells.count))
         let mostReceived = map.beacons.indices.sorted {
             (map.beacons[$0].seconds, $1) > (map.beacons[$1].seconds, $0)
         }
-        let shown = mostReceived.prefix(room).sorted()
-        let subjects = [MapLayer.Subject.expectedError, .heard] + shown.map { .beacon($0) }
+        let beaconsWithLayer = mostReceived.prefix(layerLimit).sorted()
+        let subjects = [MapLayer.Subject.expectedError, .heard] + beaconsWithLayer.map { .beacon($0) }
         layers = subjects.compactMap { MapLayer($0, of: analysis) }
         let perPlace = max(1, map.statistics.reduce(0) { $0 + $1.count } / max(1, map.places.count))
-        placeNumbers = Array(floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValues / divisor / perPlace)))
+        placeIndices = Array(
+            floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValueLimit / divisor / perPlace)))
         if floors.contains(where: \.isExtended) {
             notes.append(
                 "Between the surveyed places and the outline, the colours are those of the nearest cell of the map. They are "
                     + "less certain there.")
         }
-        if shown.count < map.beacons.count, !layers.isEmpty {
+        if beaconsWithLayer.count < map.beacons.count, !layers.isEmpty {
             notes.append(
-                "The \(shown.count) of \(map.beacons.count) beacons that were received most have a layer. `pharos map show "
-                    + "--beacon KEY` shows any other beacon.")
+                "The \(beaconsWithLayer.count) of \(map.beacons.count) beacons that were received most have a layer. "
+                    + "`pharos map show --beacon KEY` shows any other beacon.")
         }
     }
 
@@ -160,7 +161,7 @@ struct MapPageData {
         PageData.object([
             ("firstLevel", .number(Double(Self.firstLevel))), ("digits", .text(String(Self.digits))),
             ("layers", .list(layers.map(layer))), ("floors", .list(floors.map(floor))),
-            ("places", .object(placeNumbers.map { ("\($0)", place($0)) })),
+            ("places", .object(placeIndices.map { ("\($0)", place($0)) })),
         ]).element(id: "data")
     }
 
@@ -193,21 +194,23 @@ struct MapPageData {
         ])
     }
 
-    /// The data of a place. `levels` has three values for each beacon: its number, the measured level and the residual.
-    private func place(_ number: Int) -> PageData {
-        let place = analysis.map.places[number]
-        let spot = floors.first { $0.floor == place.floor }?.spot(number)
-        let levels = analysis.map.statistics[number].flatMap { found -> [PageData] in
-            let residual = analysis.residual(beacon: found.beacon, place: number)
-            return [.number(Double(found.beacon)), Self.short(found.mean), Self.short(residual)]
+    /// The data of a place. The member `levels` has three values for each beacon: the beacon's number, the measured
+    /// level and the residual. The member `taken` has two values for each place that this place is mistaken for: the
+    /// place's index and the probability.
+    private func place(_ index: Int) -> PageData {
+        let place = analysis.map.places[index]
+        let spot = floors.first { $0.floor == place.floor }?.spot(index)
+        let levels = analysis.map.statistics[index].flatMap { entry -> [PageData] in
+            let residual = analysis.residual(beacon: entry.beacon, place: index)
+            return [.number(Double(entry.beacon)), Self.short(entry.mean), Self.short(residual)]
         }
-        let taken: [PageData] = analysis.confusion[number].flatMap {
+        let mistakes: [PageData] = analysis.confusion[index].flatMap {
             [.number(Double($0.place)), Self.short($0.probability, scale: 1000)]
         }
         return .object([
             ("name", .text(HTMLEscaping.shortened(place.name, to: 80))), ("x", Self.short(spot?.x)),
-            ("y", Self.short(spot?.y)), ("error", Self.short(analysis.placeErrors[number])),
-            ("heard", .number(analysis.receivedBeacons(at: number).map(Double.init))), ("taken", .list(taken)),
+            ("y", Self.short(spot?.y)), ("error", Self.short(analysis.placeErrors[index])),
+            ("heard", .number(analysis.receivedBeacons(at: index).map(Double.init))), ("taken", .list(mistakes)),
             ("levels", .list(levels)),
         ])
     }

@@ -122,11 +122,11 @@ public struct MapSummary {
 
     private var beacons: PageTable {
         let rows = map.beacons.enumerated().map { index, beacon in
-            let found = reception(of: index)
+            let reception = reception(of: index)
             return [
                 beacon.key.text, NumberFormat.fixed(beacon.position?.x, 1), NumberFormat.fixed(beacon.position?.y, 1),
-                "\(beacon.seconds)", "\(found.places)", NumberFormat.fixed(found.strongest, 0),
-                NumberFormat.fixed(found.residual, 1),
+                "\(beacon.seconds)", "\(reception.places)", NumberFormat.fixed(reception.strongest, 0),
+                NumberFormat.fixed(reception.residual, 1),
             ]
         }
         return PageTable(
@@ -150,12 +150,12 @@ public struct MapSummary {
     /// The number of places where a beacon was received, its highest mean level in dBm, and the root mean square of its
     /// residuals in dB.
     private func reception(of beacon: Int) -> (places: Int, strongest: Double?, residual: Double?) {
-        let found = map.places.indices.compactMap { place in
+        let receptions = map.places.indices.compactMap { place in
             map.statistics[place].first { $0.beacon == beacon }.map { (place: place, mean: $0.mean) }
         }
         let residuals =
-            analysis.step == nil ? [] : found.compactMap { analysis.residual(beacon: beacon, place: $0.place) }
-        return (found.count, found.map(\.mean).max(), Percentiles(residuals).rootMeanSquare)
+            analysis.step == nil ? [] : receptions.compactMap { analysis.residual(beacon: beacon, place: $0.place) }
+        return (receptions.count, receptions.map(\.mean).max(), Percentiles(residuals).rootMeanSquare)
     }
 
     /// Sentences that explain how the numbers were computed.
@@ -180,7 +180,7 @@ public struct MapSummary {
     /// The numbers of ``MapPage`` as one JSON object.
     public var json: JSONValue {
         let places = map.places.enumerated().map { index, place in
-            let taken = analysis.confusion[index].map {
+            let mistakes = analysis.confusion[index].map {
                 JSONValue.record([
                     ("place", .string(map.places[$0.place].name)), ("share", .rounded($0.probability, 4)),
                 ])
@@ -189,15 +189,15 @@ public struct MapSummary {
                 ("name", .string(place.name)), ("floor", .text(place.floor)),
                 ("position", .roundedPosition(place.position)), ("seconds", .integer(place.seconds)),
                 ("heard", .optional(analysis.receivedBeacons(at: index)) { .integer($0) }),
-                ("errorM", .rounded(analysis.placeErrors[index])), ("takenFor", .array(taken)),
+                ("errorM", .rounded(analysis.placeErrors[index])), ("takenFor", .array(mistakes)),
             ])
         }
         let beacons = map.beacons.enumerated().map { index, beacon in
-            let found = reception(of: index)
+            let reception = reception(of: index)
             return JSONValue.record([
                 ("key", .string(beacon.key.text)), ("position", .roundedPosition(beacon.position)),
-                ("seconds", .integer(beacon.seconds)), ("places", .integer(found.places)),
-                ("strongestDbm", .rounded(found.strongest)), ("residualRmsDb", .rounded(found.residual)),
+                ("seconds", .integer(beacon.seconds)), ("places", .integer(reception.places)),
+                ("strongestDbm", .rounded(reception.strongest)), ("residualRmsDb", .rounded(reception.residual)),
             ])
         }
         let gaps = analysis.gaps.map { gap in

@@ -11,8 +11,8 @@ public struct StayJudgement: Sendable {
     private let seconds: Int
     /// The number of beacons received in these stays.
     private let beacons: Int
-    /// The number of those beacons that were received in less than half of the seconds.
-    private let rare: Int
+    /// The number of beacons that were received in less than half of the seconds.
+    private let rareBeacons: Int
     /// The number of packets per second, averaged over the beacons. `nil` if nothing was received.
     private let packetsPerSecond: Double?
     /// The standard deviation of a beacon's levels in dB, averaged over the beacons.
@@ -43,7 +43,7 @@ public struct StayJudgement: Sendable {
         }
         self.seconds = seconds
         beacons = heard.count
-        rare = heard.values.count { 2 * $0 < seconds }
+        rareBeacons = heard.values.count { 2 * $0 < seconds }
         let packets = levels.values.reduce(0) { $0 + $1.count }
         packetsPerSecond =
             heard.isEmpty || seconds == 0 ? nil : Double(packets) / Double(seconds * heard.count)
@@ -58,12 +58,14 @@ public struct StayJudgement: Sendable {
 
     private static func alike(_ survey: Survey, _ stay: Survey.Stay) -> (place: String, share: Double)? {
         guard let map = try? SignalMap(survey) else { return nil }
-        let own = map.places.firstIndex { place in
+        let placeOfStay = map.places.firstIndex { place in
             guard place.floor == stay.floor else { return false }
-            guard let here = stay.position, let there = place.position else { return place.name == stay.place }
-            return here.distance(to: there) <= 0.5
+            guard let stayPosition = stay.position, let placePosition = place.position else {
+                return place.name == stay.place
+            }
+            return stayPosition.distance(to: placePosition) <= 0.5
         }
-        guard let own, let nearest = PlaceOverlap(map).nearest(to: own) else { return nil }
+        guard let placeOfStay, let nearest = PlaceOverlap(map).nearest(to: placeOfStay) else { return nil }
         return (map.places[nearest.place].name, nearest.share)
     }
 
@@ -78,7 +80,7 @@ public struct StayJudgement: Sendable {
     /// The assessment as one line.
     public var text: String {
         var text = "\(MapText.count(beacons, "beacon")) in \(seconds) s"
-        if rare > 0 { text += ", \(rare) of them in less than half of the seconds" }
+        if rareBeacons > 0 { text += ", \(rareBeacons) of them in less than half of the seconds" }
         if let alike, alike.share >= 0.005 {
             text +=
                 "; \(MapText.line(place)) looks like \(MapText.line(alike.place)): \(MapText.percent(alike.share)) % overlap"
@@ -91,7 +93,7 @@ public struct StayJudgement: Sendable {
         .record([
             ("stays", .array(stays.map { .integer($0) })), ("place", .text(place.isEmpty ? nil : place)),
             ("position", .roundedPosition(position)), ("floor", .text(floor)), ("seconds", .integer(seconds)),
-            ("beacons", .integer(beacons)), ("rareBeacons", .integer(rare)),
+            ("beacons", .integer(beacons)), ("rareBeacons", .integer(rareBeacons)),
             ("packetsPerSecond", JSONValue.rounded(packetsPerSecond)), ("spreadDb", JSONValue.rounded(spread)),
             (
                 "alike",
