@@ -17,6 +17,7 @@ public struct InventoryStore: Sendable {
     /// The directory of the inventory file, with its last slash; empty for the working directory.
     private var directory: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "" }
 
+    /// The name of the inventory file without its directory and without `.json`.
     private var stem: String {
         let name = path.dropFirst(directory.count)
         return String(name.hasSuffix(".json") ? name.dropLast(5) : name)
@@ -110,26 +111,26 @@ public struct InventoryStore: Sendable {
     public func photos(
         of report: CountReport, _ inventory: Inventory
     ) -> (photos: [String: ItemPhoto], problems: [String]) {
-        let names = Dictionary(inventory.items.map { ($0.id, $0.photo) }) { first, _ in first }
+        let currentNames = Dictionary(inventory.items.map { ($0.id, $0.photo) }) { first, _ in first }
         var (photos, problems): ([String: ItemPhoto], [String]) = ([:], [])
-        var (seen, size): ([String: ItemPhoto?], Int) = ([:], 0)
+        var (photoOfName, totalSize): ([String: ItemPhoto?], Int) = ([:], 0)
         for item in report.outcomes.map(\.item) {
-            guard let name = item.photo ?? names[item.id] ?? nil else { continue }
-            if let photo = seen[name] {
+            guard let name = item.photo ?? currentNames[item.id] ?? nil else { continue }
+            if let photo = photoOfName[name] {
                 photos[item.id] = photo
                 continue
             }
-            seen[name] = .some(nil)
+            photoOfName[name] = .some(nil)
             do throws(InventoryError) {
                 let photo = try ItemPhoto(path(of: name))
-                guard size + photo.octets.count <= ItemPhoto.totalLimit else {
+                guard totalSize + photo.octets.count <= ItemPhoto.totalLimit else {
                     problems.append(
                         "\(path(of: name)): this picture is left out, because all pictures of a report together may have "
                             + "at most \(ItemPhoto.totalLimit >> 20) MiB: make smaller copies of them")
                     continue
                 }
-                size += photo.octets.count
-                seen[name] = photo
+                totalSize += photo.octets.count
+                photoOfName[name] = photo
                 photos[item.id] = photo
             } catch {
                 problems += error.messages
@@ -204,8 +205,8 @@ public struct InventoryStore: Sendable {
         return journal
     }
 
-    /// The journal of the last of these counts that has a readable journal, and the damaged journals of the counts
-    /// after it.
+    /// The journal of the last of these counts that has a readable journal, and the files of the damaged journals of
+    /// the later counts.
     private func last(_ names: some BidirectionalCollection<String>) -> (journal: CountJournal?, damaged: [String]) {
         var damaged: [String] = []
         for name in names.reversed() {
@@ -249,9 +250,9 @@ public struct InventoryStore: Sendable {
         if let name { (journal, damaged) = (try self.journal(name), []) }
         guard let journal, let index = names.firstIndex(of: journal.countName) else { return nil }
         let (logs, damagedLogs) = logs(journal.countName)
-        let before = last(names[..<index])
-        let previous = before.journal.map { (journal: $0, logs: self.logs($0.countName).logs) }
-        damaged += damagedLogs + before.damaged
+        let earlier = last(names[..<index])
+        let previous = earlier.journal.map { (journal: $0, logs: self.logs($0.countName).logs) }
+        damaged += damagedLogs + earlier.damaged
         return CountReport(inventory, journal, logs, previous: previous, damaged: damaged)
     }
 

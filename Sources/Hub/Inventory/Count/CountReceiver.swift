@@ -57,6 +57,7 @@ final class CountReceiver: SightingConsumer {
     private var session: CountSession
     private var log: (file: OutputFile, countName: String)?
     private var fault: (any Error)?
+    /// The lines that are not written yet.
     private var pending: [UInt8] = []
     /// The time at which changes were last written and the end of the count was last checked, in nanoseconds of the
     /// monotonic clock.
@@ -113,9 +114,9 @@ final class CountReceiver: SightingConsumer {
 
     func handleIdle(at now: HeardInstant) {
         run.sendProgress()
-        let machine = MonotonicClock.nanoseconds()
-        guard machine - lastUpdate > Self.updateInterval else { return }
-        lastUpdate = machine
+        let nanoseconds = MonotonicClock.nanoseconds()
+        guard nanoseconds - lastUpdate > Self.updateInterval else { return }
+        lastUpdate = nanoseconds
         guard let log else { return }
         writeChanges(at: now, isEnd: false)
         run.endIfFinished(log.countName)

@@ -68,17 +68,17 @@ public struct CountRule: Hashable, Sendable {
     /// `heard`: the probability of at least ``neededHits`` hits.
     public static func chance(heard: Double) -> Double {
         let (heard, rounds) = (min(1, max(0, heard)), goalRounds)
-        var (chance, ways) = (0.0, 1.0)
+        var (chance, combinations) = (0.0, 1.0)
         for hits in 0...rounds {
-            if hits > 0 { ways = ways * Double(rounds - hits + 1) / Double(hits) }
+            if hits > 0 { combinations = combinations * Double(rounds - hits + 1) / Double(hits) }
             guard hits >= neededHits else { continue }
-            chance += ways * Glibc.pow(heard, Double(hits)) * Glibc.pow(1 - heard, Double(rounds - hits))
+            chance += combinations * Glibc.pow(heard, Double(hits)) * Glibc.pow(1 - heard, Double(rounds - hits))
         }
         return min(1, chance)
     }
 
-    /// The probability that a beacon with this interval, in microseconds, is found within ``goalRounds`` if every
-    /// second advertisement is lost.
+    /// The probability that a beacon with this interval, in microseconds, is found within ``goalRounds`` if half
+    /// of the advertisements are lost.
     public static func chance(intervalMicroseconds: Int) -> Double {
         let events = Double(roundMicroseconds) / Double(max(1, intervalMicroseconds) + 5000)
         return chance(heard: 1 - Glibc.pow(0.5, events))
@@ -91,11 +91,11 @@ struct NearRounds: Sendable {
     /// For each beacon, the number of the last round in which it was near, and one bit per round, which is set if the
     /// beacon was near. The lowest bit stands for that last round.
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
-    /// The shared queue: the numbers of the beacons. Elements before ``queueStart`` have left it.
+    /// The shared queue: the numbers of the beacons. Elements before ``queueStart`` have left the queue.
     private var queue: [Int] = []
     private var queueStart = 0
     /// The number of times that each beacon is in the queue.
-    private var queued: [Int: Int] = [:]
+    private var timesInQueue: [Int: Int] = [:]
     /// The number of rounds so far.
     private var round = 0
 
@@ -115,30 +115,30 @@ struct NearRounds: Sendable {
         case .window(let rounds):
             round += 1
             return near.compactMap { beacon in
-                let old = windows[beacon] ?? (0, round)
-                let age = round - old.round
-                let shifted = age < 64 ? old.hits << UInt64(age) : 0
+                let earlier = windows[beacon] ?? (0, round)
+                let age = round - earlier.round
+                let shifted = age < 64 ? earlier.hits << UInt64(age) : 0
                 let mask = rounds >= 64 ? UInt64.max : (1 << UInt64(rounds)) - 1
                 let hits = (shifted | 1) & mask
                 windows[beacon] = (hits, round)
                 return hits.nonzeroBitCount >= CountRule.neededHits ? (beacon, hits.nonzeroBitCount) : nil
             }
         case .sharedQueue(let capacity):
-            var enough: [(beacon: Int, hits: Int)] = []
+            var found: [(beacon: Int, hits: Int)] = []
             for beacon in near {
                 queue.append(beacon)
-                queued[beacon, default: 0] += 1
+                timesInQueue[beacon, default: 0] += 1
                 if queue.count - queueStart > capacity {
-                    queued[queue[queueStart], default: 1] -= 1
+                    timesInQueue[queue[queueStart], default: 1] -= 1
                     queueStart += 1
                 }
-                if let hits = queued[beacon], hits >= CountRule.neededHits { enough.append((beacon, hits)) }
+                if let hits = timesInQueue[beacon], hits >= CountRule.neededHits { found.append((beacon, hits)) }
             }
             if queueStart > capacity {
                 queue.removeFirst(queueStart)
                 queueStart = 0
             }
-            return enough
+            return found
         }
     }
 }

@@ -38,7 +38,7 @@ public final class CountRun: Sendable {
 
     /// The state that the receivers share.
     private struct Shared {
-        var found: Set<BeaconIdentity> = []
+        var foundBeacons: Set<BeaconIdentity> = []
         var journal: CountJournal?
         var sessions = 0
         var isOver = false
@@ -46,7 +46,7 @@ public final class CountRun: Sendable {
 
     private let inventory: Inventory
     private let store: InventoryStore
-    private let others: [Inventory]
+    private let otherInventories: [Inventory]
     private let rule: CountRule
     private let by: String
     private let receiver: InventoryReceiver
@@ -63,7 +63,7 @@ public final class CountRun: Sendable {
     ) {
         self.store = store
         self.inventory = inventory
-        self.others = others
+        otherInventories = others
         self.rule = rule
         self.by = by
         self.receiver = receiver
@@ -80,15 +80,15 @@ public final class CountRun: Sendable {
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
     public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, countName: String?) throws {
-        // All receivers share one signal descriptor. Whichever of them reads the signal, all of them end.
+        // All receivers share one signal descriptor. When one of them reads a signal, all of them end.
         let signals = try SignalDescriptor()
-        let first = try receiver.live(adapters[0], virtualBeacons, signals: signals)
+        let firstSource = try receiver.live(adapters[0], virtualBeacons, signals: signals)
         let consumer = CountReceiver(
-            self, first, name: adapters[0]?.description ?? "the first adapter", countName: countName)
-        let others = Monitor(adapters.count - 1)
+            self, firstSource, name: adapters[0]?.description ?? "the first adapter", countName: countName)
+        let runningThreads = Monitor(adapters.count - 1)
         for adapter in adapters.dropFirst() {
             try BackgroundThread.start {
-                defer { others.change { $0 -= 1 } }
+                defer { runningThreads.change { $0 -= 1 } }
                 do {
                     let source = try self.receiver.live(adapter, virtualBeacons, signals: signals)
                     let name = adapter?.description ?? "adapter"
@@ -102,9 +102,9 @@ public final class CountRun: Sendable {
         }
         defer {
             shared.withLock { $0.isOver = true }
-            _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
+            _ = runningThreads.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
         }
-        try first.run(consumer)
+        try firstSource.run(consumer)
         try consumer.check()
     }
 
@@ -134,7 +134,7 @@ public final class CountRun: Sendable {
     func send(_ event: Event) { output(event) }
 
     func sendProgress() {
-        output(.progress(found: shared.withLock { $0.found.count }, items: inventory.items.count))
+        output(.progress(found: shared.withLock { $0.foundBeacons.count }, items: inventory.items.count))
     }
 
     /// Ends all receivers if the count `name` has been finished.
@@ -145,7 +145,7 @@ public final class CountRun: Sendable {
     }
 
     func makeSession() -> CountSession {
-        CountSession(inventory, others: others, rule: rule, distances: receiver.distances)
+        CountSession(inventory, others: otherInventories, rule: rule, distances: receiver.distances)
     }
 
     /// Creates the log of a receiver, and joins or starts the count.
@@ -157,20 +157,21 @@ public final class CountRun: Sendable {
             // Items that other receivers have found are not reported again.
             let items = Set(inventory.items.map(\.beacon))
             for log in store.logs(journal.countName).logs {
-                shared.found.formUnion(items.intersection(log.findings.keys))
+                shared.foundBeacons.formUnion(items.intersection(log.findings.keys))
             }
             return journal
         }
-        let number = shared.withLock { shared in
+        let sessionNumber = shared.withLock { shared in
             shared.sessions += 1
             return shared.sessions
         }
         let machine = Files.firstLine("/proc/sys/kernel/hostname") ?? "machine"
         let now = RFC3339Time.now
         let moment = "\(now)".filter { $0.isNumber }
-        let safe = String(machine.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(40))
+        let machineName = String(machine.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(40))
         let header = CountLog.Header(
-            session: "\(moment)-\(safe)-\(ProcessIdentity.current.id)-\(number)", inventory: inventory.name,
+            session: "\(moment)-\(machineName)-\(ProcessIdentity.current.id)-\(sessionNumber)",
+            inventory: inventory.name,
             countName: journal.countName, by: by, receiver: receiver, machine: machine, start: now)
         return (try store.log(header), header)
     }
@@ -180,15 +181,17 @@ public final class CountRun: Sendable {
         _ finding: CountSession.Finding, by receiver: String, at time: RFC3339Time
     ) {
         let item = inventory.items[finding.beacon]
-        let number = shared.withLock { shared in shared.found.insert(item.beacon).inserted ? shared.found.count : nil }
-        guard let number else { return }
+        let foundCount = shared.withLock { shared in
+            shared.foundBeacons.insert(item.beacon).inserted ? shared.foundBeacons.count : nil
+        }
+        guard let foundCount else { return }
         output(
             .found(
                 FoundItem(
                     item: item, receiver: receiver, by: by, at: time,
                     afterMilliseconds: finding.afterMicroseconds / 1000,
                     level: finding.level.map { Int($0.rounded()) },
-                    distance: finding.meters.map { Int(($0 * 100).rounded()) * 10 }, found: number,
+                    distance: finding.meters.map { Int(($0 * 100).rounded()) * 10 }, found: foundCount,
                     items: inventory.items.count)))
     }
 

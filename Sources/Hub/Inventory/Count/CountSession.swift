@@ -18,7 +18,7 @@ public struct CountSession: Sendable {
 
     /// The moment when a beacon was found.
     public struct Finding: Hashable, Sendable {
-        /// The beacon's number: the position of its item in the inventory.
+        /// The beacon's number: the index of its item in the inventory.
         public let beacon: Int
         public let instant: HeardInstant
         /// The time for which the receiver had listened until then, in microseconds.
@@ -69,7 +69,7 @@ public struct CountSession: Sendable {
 
     private var table: SightingTable
     /// The last rounds in which each beacon was near.
-    private var near: NearRounds
+    private var nearRounds: NearRounds
     private let distances: DistanceEstimate.Rule
     private var roundStart: HeardInstant?
     /// True if the receiver has worked during the whole round so far.
@@ -95,19 +95,19 @@ public struct CountSession: Sendable {
         self.inventory = inventory
         self.rule = rule ?? inventory.rule
         self.distances = distances
-        var known = inventory.knownBeacons
+        var knownBeacons = inventory.knownBeacons
         var identities = Set(inventory.items.map(\.beacon))
         var foreigners: [Foreigner] = []
         for other in others {
             for (item, beacon) in zip(other.items, other.knownBeacons) where identities.insert(item.beacon).inserted {
                 foreigners.append(
                     Foreigner(inventory: other.name, id: item.id, name: item.name, beacon: item.beacon))
-                known.append(beacon)
+                knownBeacons.append(beacon)
             }
         }
         self.foreigners = foreigners
-        table = SightingTable(known: known, strangers: .counted)
-        near = NearRounds(self.rule.memory)
+        table = SightingTable(known: knownBeacons, strangers: .counted)
+        nearRounds = NearRounds(self.rule.memory)
     }
 
     /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never.
@@ -126,12 +126,12 @@ public struct CountSession: Sendable {
     /// - Returns: the items that are found by the completed rounds.
     public mutating func advance(to now: HeardInstant) -> [Finding] {
         begin(at: now)
-        var found: [Finding] = []
+        var newFindings: [Finding] = []
         while let start = roundStart {
             let end = start.advanced(byMicroseconds: CountRule.roundMicroseconds)
             guard end <= now else { break }
             pass(until: end)
-            found += closeRound(at: end)
+            newFindings += closeRound(at: end)
             // Of many rounds without a report, only the last 64 are processed, because older rounds have no effect.
             let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
             if idle > 64 {
@@ -143,23 +143,23 @@ public struct CountSession: Sendable {
             }
         }
         pass(until: now)
-        return found
+        return newFindings
     }
 
     /// Processes an advertisement. Its data is the part `range` of `octets`.
     public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         begin(at: sighting.instant)
-        guard let place = table.receive(sighting, octets, range), place < table.knownCount else { return }
-        var seen = observations[place] ?? Observation(first: sighting.instant, last: sighting.instant)
-        seen.last = max(seen.last, sighting.instant)
-        seen.reports += 1
-        seen.isChanged = true
+        guard let beacon = table.receive(sighting, octets, range), beacon < table.knownCount else { return }
+        var observation = observations[beacon] ?? Observation(first: sighting.instant, last: sighting.instant)
+        observation.last = max(observation.last, sighting.instant)
+        observation.reports += 1
+        observation.isChanged = true
         if let level = sighting.rssi, level < 20, LevelTally.range.contains(level) {
-            seen.bestLevel = max(seen.bestLevel ?? -128, Int(level))
+            observation.bestLevel = max(observation.bestLevel ?? -128, Int(level))
         }
-        if let sender = sighting.sender { seen.addresses.add(sender) }
-        observations[place] = seen
-        if place < inventory.items.count { newWarnings += warnings.take(place, in: table) }
+        if let sender = sighting.sender { observation.addresses.add(sender) }
+        observations[beacon] = observation
+        if beacon < inventory.items.count { newWarnings += warnings.take(beacon, in: table) }
     }
 
     /// Returns the warnings about beacons of items since the last call, one sentence each. No warning is repeated.
@@ -185,16 +185,16 @@ public struct CountSession: Sendable {
 
     /// Ends the last round early, because no more reports follow.
     public mutating func finish(at now: HeardInstant) -> [Finding] {
-        let found = advance(to: now)
-        return found + closeRound(at: now)
+        let newFindings = advance(to: now)
+        return newFindings + closeRound(at: now)
     }
 
     /// Returns the beacons that have changed since the last call.
     public mutating func takeChanges() -> [(beacon: Int, observation: Observation)] {
         var changes: [(beacon: Int, observation: Observation)] = []
-        for place in observations.keys.sorted() where observations[place]?.isChanged == true {
-            observations[place]?.isChanged = false
-            if let seen = observations[place] { changes.append((place, seen)) }
+        for beacon in observations.keys.sorted() where observations[beacon]?.isChanged == true {
+            observations[beacon]?.isChanged = false
+            if let observation = observations[beacon] { changes.append((beacon, observation)) }
         }
         return changes
     }
@@ -216,35 +216,36 @@ public struct CountSession: Sendable {
             table.beginRound()
             wasListened = !isDeaf
         }
-        var hits: [(place: Int, meters: Double, level: Double?)] = []
-        for place in table.heardInRound where place < table.knownCount {
-            let track = table.tracks[place]
-            guard var seen = observations[place] else { continue }
-            defer { observations[place] = seen }
-            seen.batteryMillivolts = track.telemetry?.batteryMillivolts.map(Int.init) ?? seen.batteryMillivolts
-            seen.intervalMicroseconds = track.interval.periodMicroseconds.map {
+        var hits: [(beacon: Int, meters: Double, level: Double?)] = []
+        for beacon in table.heardInRound where beacon < table.knownCount {
+            let track = table.tracks[beacon]
+            guard var observation = observations[beacon] else { continue }
+            defer { observations[beacon] = observation }
+            observation.batteryMillivolts =
+                track.telemetry?.batteryMillivolts.map(Int.init) ?? observation.batteryMillivolts
+            observation.intervalMicroseconds = track.interval.periodMicroseconds.map {
                 max(0, Int($0.rounded()) - IntervalEstimate.meanDelayMicroseconds)
             }
             guard let meters = track.distance(track.round, distances)?.meters else { continue }
-            seen.nearestMeters = min(seen.nearestMeters ?? .infinity, meters)
+            observation.nearestMeters = min(observation.nearestMeters ?? .infinity, meters)
             guard rule.isNear(meters) else { continue }
-            seen.wasNear = true
-            if place < inventory.items.count { hits.append((place, meters, track.round.trimmedMean)) }
+            observation.wasNear = true
+            if beacon < inventory.items.count { hits.append((beacon, meters, track.round.trimmedMean)) }
         }
         guard wasListened, !isDeaf else { return [] }
         // Sorts the beacons by distance, the nearest first.
-        hits.sort { $0.meters == $1.meters ? $0.place < $1.place : $0.meters < $1.meters }
-        let counts = near.addRound(hits.map(\.place))
-        var found: [Finding] = []
-        for (place, rounds) in counts where findings[place] == nil {
-            let hit = hits.first { $0.place == place }
+        hits.sort { $0.meters == $1.meters ? $0.beacon < $1.beacon : $0.meters < $1.meters }
+        let counts = nearRounds.addRound(hits.map(\.beacon))
+        var newFindings: [Finding] = []
+        for (beacon, rounds) in counts where findings[beacon] == nil {
+            let hit = hits.first { $0.beacon == beacon }
             let finding = Finding(
-                beacon: place, instant: end, afterMicroseconds: listenedMicroseconds, level: hit?.level,
+                beacon: beacon, instant: end, afterMicroseconds: listenedMicroseconds, level: hit?.level,
                 meters: hit?.meters, rounds: rounds)
-            findings[place] = finding
-            found.append(finding)
+            findings[beacon] = finding
+            newFindings.append(finding)
         }
-        return found
+        return newFindings
     }
 }
 
@@ -271,13 +272,13 @@ public struct AddressWatch: Hashable, Sendable {
             isDuplicate = true
             return
         }
-        if !Self.changes(sender), senders.contains(where: { !Self.changes($0) }) { isDuplicate = true }
+        if Self.hasFixedAddress(sender), senders.contains(where: { Self.hasFixedAddress($0) }) { isDuplicate = true }
         if senders.count == Self.limit { senders.removeFirst() }
         senders.append(sender)
     }
 
-    /// Returns true if an address is of a kind that changes with time.
-    private static func changes(_ sender: Sender) -> Bool {
-        sender.isRandom && sender.address.randomKind != .staticDevice
+    /// Returns true if an address is of a kind that does not change with time.
+    private static func hasFixedAddress(_ sender: Sender) -> Bool {
+        !sender.isRandom || sender.address.randomKind == .staticDevice
     }
 }

@@ -24,9 +24,9 @@ public struct NearestPick: Sendable {
     public private(set) var atHand = 0
     private var table: SightingTable
     /// The last rounds in which each beacon was within half a metre.
-    private var near: NearRounds
-    /// The number of each beacon in ``near``: its position in `identities`.
-    private var numbers: [BeaconIdentity: Int] = [:]
+    private var nearRounds: NearRounds
+    /// The number of each beacon in ``nearRounds``: the index of its identity in ``identities``.
+    private var numberOfIdentity: [BeaconIdentity: Int] = [:]
     private var identities: [BeaconIdentity] = []
     private let distances: DistanceEstimate.Rule
     /// The start of the search.
@@ -42,7 +42,7 @@ public struct NearestPick: Sendable {
     public init(
         rule: CountRule = CountRule(), known: [KnownBeacon] = [], distances: DistanceEstimate.Rule = .init()
     ) {
-        near = NearRounds(rule.memory)
+        nearRounds = NearRounds(rule.memory)
         table = SightingTable(known: known, strangers: .kept(SightingTable.defaultStrangers))
         self.distances = distances
     }
@@ -91,8 +91,8 @@ public struct NearestPick: Sendable {
         }
         guard wasListened, !isDeaf else { return }
         var hits: [(number: Int, meters: Double, level: Double)] = []
-        for place in table.heardInRound {
-            let track = table.tracks[place]
+        for index in table.heardInRound {
+            let track = table.tracks[index]
             let meters = track.distance(track.round, distances)?.meters
             guard let identity = track.identity, let level = track.round.trimmedMean, let meters,
                 CountRule.isAtHand(meters, level: level)
@@ -104,25 +104,25 @@ public struct NearestPick: Sendable {
         atHand = hits.count
         hits.sort { $0.meters == $1.meters ? $0.number < $1.number : $0.meters < $1.meters }
         // If several beacons are found in one round, take the nearest.
-        let enough = near.addRound(hits.map(\.number))
-        guard let first = enough.first, let hit = hits.first(where: { $0.number == first.beacon }),
+        let foundBeacons = nearRounds.addRound(hits.map(\.number))
+        guard let nearest = foundBeacons.first, let hit = hits.first(where: { $0.number == nearest.beacon }),
             let searchStart
         else { return }
         answer = Answer(
-            identity: identities[first.beacon], afterMicroseconds: end.microseconds(since: searchStart),
+            identity: identities[nearest.beacon], afterMicroseconds: end.microseconds(since: searchStart),
             level: hit.level, meters: hit.meters,
-            others: hits.filter { $0.number != first.beacon }.map { identities[$0.number] })
+            others: hits.filter { $0.number != nearest.beacon }.map { identities[$0.number] })
     }
 
     private mutating func number(of identity: BeaconIdentity) -> Int {
-        if let number = numbers[identity] { return number }
+        if let number = numberOfIdentity[identity] { return number }
         // Limits the memory, because an attacker may send new identities all the time, each in only one round.
         if identities.count > 100_000 {
-            numbers.removeAll()
+            numberOfIdentity.removeAll()
             identities.removeAll()
-            near.removeAll()
+            nearRounds.removeAll()
         }
-        numbers[identity] = identities.count
+        numberOfIdentity[identity] = identities.count
         identities.append(identity)
         return identities.count - 1
     }
@@ -143,12 +143,12 @@ public final class NearestListener: SightingConsumer {
         _ inventory: Inventory, known: [KnownBeacon], distances: DistanceEstimate.Rule,
         onProgress: @escaping (Int) -> Void, onWarning: @escaping (String) -> Void
     ) {
-        let described = inventory.beacons.map {
+        let describedBeacons = inventory.beacons.map {
             KnownBeacon(
                 name: $0.name ?? "\($0.identity)", identity: $0.identity,
                 calibrationAtOneMeter: $0.calibrationAtOneMeter)
         }
-        pick = NearestPick(rule: inventory.rule, known: described + known, distances: distances)
+        pick = NearestPick(rule: inventory.rule, known: describedBeacons + known, distances: distances)
         self.inventory = inventory
         self.onProgress = onProgress
         self.onWarning = onWarning
@@ -163,8 +163,8 @@ public final class NearestListener: SightingConsumer {
         guard let answer = pick.answer else {
             throw InventoryError(
                 .busy,
-                "no beacon was within half a metre and above -75 dBm in at least four of six seconds: hold it closer, or "
-                    + "name it with --beacon")
+                "no beacon was within half a metre and above -75 dBm in at least four of six seconds: hold the beacon "
+                    + "closer, or name it with --beacon")
         }
         if let item = inventory.items.first(where: { $0.beacon == answer.identity }) {
             throw InventoryError(

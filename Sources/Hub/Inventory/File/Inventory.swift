@@ -92,7 +92,7 @@ public struct Inventory: Hashable, Sendable {
         public var beacon: BeaconIdentity
         /// The name of the place where the item belongs.
         public var place: String?
-        /// The item's own position, which replaces that of its place.
+        /// The position of the item, which replaces the position of its place.
         public var position: Position?
         public var note: String?
         /// The file of a picture, relative to the inventory file.
@@ -116,17 +116,18 @@ public struct Inventory: Hashable, Sendable {
 
     /// The beacons of the items, in the order of the items. Each is named by the id of its item.
     public var knownBeacons: [KnownBeacon] {
-        let notes = Dictionary(beacons.map { ($0.identity, $0) }) { first, _ in first }
+        let descriptions = Dictionary(beacons.map { ($0.identity, $0) }) { first, _ in first }
         return items.map { item in
             KnownBeacon(
-                name: item.id, identity: item.beacon, intervalMicroseconds: notes[item.beacon]?.intervalMicroseconds,
-                calibrationAtOneMeter: notes[item.beacon]?.calibrationAtOneMeter)
+                name: item.id, identity: item.beacon,
+                intervalMicroseconds: descriptions[item.beacon]?.intervalMicroseconds,
+                calibrationAtOneMeter: descriptions[item.beacon]?.calibrationAtOneMeter)
         }
     }
 }
 
 extension Inventory {
-    /// The beacons that a virtual adapter receives: those of the items, and those of other files.
+    /// The beacons that a virtual adapter receives: the beacons of the items, and the beacons of other files.
     public func virtualBeacons(_ known: KnownBeacons) -> VirtualBeacons {
         var beacons = known.virtualBeacons
         for beacon in knownBeacons { beacons.add([beacon], name: beacon.name) }
@@ -163,10 +164,10 @@ extension Inventory {
         }
         while stem.hasSuffix("-") { stem.removeLast() }
         if stem.isEmpty { stem = "item" }
-        let taken = Set(items.map(\.id))
+        let usedIDs = Set(items.map(\.id))
         var number = 1
         var id = stem
-        while taken.contains(id) {
+        while usedIDs.contains(id) {
             number += 1
             id = "\(stem)-\(number)"
         }
@@ -184,14 +185,14 @@ extension Inventory {
         func add(_ key: String, _ value: JSONValue?) { if let value { members.append((key, value)) } }
         add("title", title.map(JSONValue.string))
         add("site", site.map(JSONValue.string))
-        let usual = CountRule()
+        let defaultRule = CountRule()
         switch rule.memory {
-        case .window(let rounds): add("rounds", rule.memory == usual.memory ? nil : .integer(rounds))
+        case .window(let rounds): add("rounds", rule.memory == defaultRule.memory ? nil : .integer(rounds))
         case .sharedQueue(let capacity):
             add("rule", .string(rule.kind.rawValue))
             add("capacity", .integer(capacity))
         }
-        if rule.withinMillimetres != usual.withinMillimetres {
+        if rule.withinMillimetres != defaultRule.withinMillimetres {
             add("withinM", .number(JSONNumber(thousandths: rule.withinMillimetres)))
         }
         if lowBatteryMillivolts != Self.lowBatteryMillivolts { add("lowBatteryMv", .integer(lowBatteryMillivolts)) }
@@ -233,10 +234,10 @@ extension Inventory {
     /// The item with this id.
     ///
     /// - Throws: `request` if there is no such item, with the most similar id.
-    public func item(_ id: String) throws(InventoryError) -> Item { items[try place(of: id)] }
+    public func item(_ id: String) throws(InventoryError) -> Item { items[try index(of: id)] }
 
-    private func place(of id: String) throws(InventoryError) -> Int {
-        if let place = items.firstIndex(where: { $0.id == id }) { return place }
+    private func index(of id: String) throws(InventoryError) -> Int {
+        if let index = items.firstIndex(where: { $0.id == id }) { return index }
         let ids = items.map(\.id)
         let advice = NearestWord.find(id, among: ids).map { "; did you mean \"\($0)\"?" }
         throw InventoryError(
@@ -259,14 +260,14 @@ extension Inventory {
 
     /// Replaces the item with the id `id`.
     ///
-    /// - Throws: as ``add(_:)``, and `request` if there is no such item.
+    /// - Throws: the errors of ``add(_:)``, and `request` if there is no such item.
     public mutating func replace(_ id: String, with item: Item) throws(InventoryError) {
-        let place = try place(of: id)
+        let index = try index(of: id)
         if item.id != id, items.contains(where: { $0.id == item.id }) {
             throw InventoryError(.request, "\(item.id): another item of \(name) has this id")
         }
         try check(item, besides: id)
-        items[place] = item
+        items[index] = item
     }
 
     /// Removes an item.
@@ -274,7 +275,7 @@ extension Inventory {
     /// - Throws: `request` if there is no such item.
     @discardableResult
     public mutating func remove(_ id: String) throws(InventoryError) -> Item {
-        items.remove(at: try place(of: id))
+        items.remove(at: try index(of: id))
     }
 
     /// Checks that an item can be added to this inventory, or can replace the item with the id `id`.

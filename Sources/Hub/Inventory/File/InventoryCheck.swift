@@ -12,8 +12,8 @@ public struct InventoryCheck: Hashable, Sendable {
         public let beacon: BeaconIdentity
         /// The advertising interval in microseconds; `nil` if it is not known.
         public let intervalMicroseconds: Int?
-        /// The probability that the beacon is found within six rounds, 0...1, if every second advertisement is lost;
-        /// `nil` if the interval is not known.
+        /// The probability that the beacon is found within six rounds, 0...1, if half of the advertisements are
+        /// lost; `nil` if the interval is not known.
         public let chance: Double?
 
         /// True if the probability reaches ``CountRule/goal``; `nil` if the probability is not known.
@@ -33,13 +33,13 @@ public struct InventoryCheck: Hashable, Sendable {
         _ inventory: Inventory, known: [KnownBeacon] = [], learned: [BeaconIdentity: Int] = [:], site: Site? = nil,
         wrongPhotos: [String] = []
     ) {
-        let others = Dictionary(
+        let otherIntervals = Dictionary(
             known.compactMap { beacon in beacon.identity.flatMap { id in beacon.intervalMicroseconds.map { (id, $0) } }
             }
         ) { first, _ in first }
-        let own = inventory.knownBeacons
-        beacons = zip(inventory.items, own).map { item, beacon in
-            let interval = beacon.intervalMicroseconds ?? others[item.beacon] ?? learned[item.beacon]
+        let itemBeacons = inventory.knownBeacons
+        beacons = zip(inventory.items, itemBeacons).map { item, beacon in
+            let interval = beacon.intervalMicroseconds ?? otherIntervals[item.beacon] ?? learned[item.beacon]
             return Beacon(
                 item: item.id, beacon: item.beacon, intervalMicroseconds: interval,
                 chance: interval.map(CountRule.chance(intervalMicroseconds:)))
@@ -55,14 +55,16 @@ public struct InventoryCheck: Hashable, Sendable {
                     + "\(Int(((beacon.chance ?? 0) * 100).rounded())) % of the cases; use 300 ms or less"
             )
         }
-        let powers = Set(
-            (known + own).filter { $0.calibrationAtOneMeter != nil }.compactMap(\.identity))
-        let powerless = inventory.items.filter { $0.beacon.kind == "address" && !powers.contains($0.beacon) }
-        if let first = powerless.first {
+        let beaconsWithPower = Set(
+            (known + itemBeacons).filter { $0.calibrationAtOneMeter != nil }.compactMap(\.identity))
+        let withoutPower = inventory.items.filter {
+            $0.beacon.kind == "address" && !beaconsWithPower.contains($0.beacon)
+        }
+        if let first = withoutPower.first {
             warnings.append(
-                "\(Self.items(powerless.count)) known only by an address, such as \(first.id): the distance is known only if "
-                    + "the advertisements state a power, as those of iBeacon and Eddystone do; otherwise give "
-                    + "measuredPowerAt1mDbm of the beacon, or a fleet or profile with --known")
+                "\(Self.items(withoutPower.count)) known only by an address, such as \(first.id): the distance is "
+                    + "known only if the advertisements state a power, as those of iBeacon and Eddystone do; otherwise "
+                    + "give measuredPowerAt1mDbm of the beacon, or a fleet or profile with --known")
         }
         if case .sharedQueue(let capacity) = inventory.rule.memory {
             let needed = CountRule.neededHits * inventory.items.count
@@ -71,11 +73,11 @@ public struct InventoryCheck: Hashable, Sendable {
                     + "are near, none is found" + (needed > capacity ? "; these items need a queue of \(needed)" : "")
                     + "; \"rule\": \"window\" has no such limit")
         }
-        let noPlace = inventory.items.filter { inventory.position(of: $0) == nil }
-        if inventory.site != nil, !noPlace.isEmpty {
+        let withoutPosition = inventory.items.filter { inventory.position(of: $0) == nil }
+        if inventory.site != nil, !withoutPosition.isEmpty {
             warnings.append(
-                "\(noPlace.count) items have no position, such as \(noPlace[0].id): give a position, or a place that "
-                    + "has one"
+                "\(withoutPosition.count) items have no position, such as \(withoutPosition[0].id): give a position, "
+                    + "or a place that has one"
             )
         }
         if let outline = site?.outline {

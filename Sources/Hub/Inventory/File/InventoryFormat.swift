@@ -4,20 +4,23 @@ internal import Sightings
 /// The keys of an inventory file.
 enum InventoryKeys {
     static let name = Key("name", .name, "Name of this inventory, such as \"tools\".", isRequired: true)
-    static let title = Key("title", label(Inventory.nameLimit), "Title for people.")
+    static let title = Key("title", label(Inventory.nameLimit), "Title of the inventory in reports.")
     static let site = Key(
-        "site", label(Inventory.noteLimit), "Site file with the floor plan of the positions, relative to this file.")
+        "site", label(Inventory.noteLimit),
+        "Path, relative to this file, of the site file whose floor plan contains the positions.")
     static let rule = Key(
         "rule", ValueType<CountRule.Kind>.word,
         """
-        How a count remembers rounds. window keeps the last rounds of each beacon. shared-queue keeps one queue for \
-        all beacons, and finds no beacon if too many are near.
+        What a count keeps of earlier rounds. window keeps the last rounds of each beacon. shared-queue keeps one \
+        queue for all beacons, and finds no beacon if too many are near.
         """, default: .window)
     static let rounds = Key(
         "rounds", .integer(CountRule.roundLimits, unit: "rounds"),
-        "For window: number of rounds, each of one second. A beacon is found if it was near in 4 of them. Default: 6.")
+        "For the rule window: number of rounds, each of one second. A beacon is found if it was near in 4 of them. "
+            + "Default: 6.")
     static let capacity = Key(
-        "capacity", .integer(CountRule.capacityLimits, unit: "sightings"), "For shared-queue: size of the queue.")
+        "capacity", .integer(CountRule.capacityLimits, unit: "sightings"),
+        "For the rule shared-queue: size of the queue.")
     static let within = Key(
         "withinM", .thousandths(CountRule.distanceLimits, unit: "m"), "Distance up to which a beacon is near.",
         default: 1000)
@@ -36,7 +39,7 @@ enum InventoryKeys {
             beacons, places, items,
         ], rules: [memoryRule])
 
-    /// `rounds` belongs to the rule `window`, `capacity` to the rule `shared-queue`, which needs it.
+    /// `rounds` belongs to the rule `window`. `capacity` belongs to the rule `shared-queue`, which requires it.
     private static let memoryRule = Rule(
         schema: [
             "if": ["properties": ["rule": ["const": "shared-queue"]], "required": ["rule"]],
@@ -114,14 +117,14 @@ enum ItemKeys {
     static let id = Key("id", .name, "Unique id of the item, such as \"drill-7\".", isRequired: true)
     static let name = Key("name", InventoryKeys.label(Inventory.nameLimit), "Name of the item.", isRequired: true)
     static let beacon = Key(
-        "beacon", identityOrName, "The beacon on it: its identity, or its name in \"beacons\".", isRequired: true)
+        "beacon", identityOrName, "The beacon on the item: its identity, or its name in \"beacons\".", isRequired: true)
     static let place = Key(
         "place", InventoryKeys.label(Inventory.nameLimit), "Name of the place where the item belongs.")
     static let position = Key("position", InventoryKeys.position, "Position where the item belongs.")
     static let note = Key("note", InventoryKeys.label(Inventory.noteLimit), "Any other text.")
     static let photo = Key(
         "photo", InventoryKeys.label(Inventory.noteLimit),
-        "Photo for the report, relative to this file: JPEG, PNG, GIF or WebP, at most 1 MiB.")
+        "Path, relative to this file, of the item's photo for reports: JPEG, PNG, GIF or WebP, at most 1 MiB.")
     static let section = Section("An item.", [id, name, beacon, place, position, note, photo])
 
     private static let identityOrName: ValueType<String> = {

@@ -5,7 +5,7 @@ public import Sightings
 extension Inventory {
     /// Reads an inventory file.
     ///
-    /// - Returns: the inventory, `nil` if the file has an error, and every problem in the order of the file.
+    /// - Returns: the inventory, which is `nil` if the file has an error; and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (inventory: Inventory?, problems: [FileProblem]) {
         let (inventory, problems) = ConfigurationDecoder.decode(octets) { decoder, root in
             var reader = InventoryReader(decoder: decoder)
@@ -33,11 +33,11 @@ extension Inventory {
 private struct InventoryReader {
     var decoder: ConfigurationDecoder
     /// The path of the item with each id, for the items read so far.
-    private var ids: [String: JSONPath] = [:]
+    private var pathOfID: [String: JSONPath] = [:]
     /// The path of the item with each beacon, for the items read so far.
-    private var itemPaths: [BeaconIdentity: JSONPath] = [:]
+    private var pathOfBeacon: [BeaconIdentity: JSONPath] = [:]
     /// The path of the description of each beacon, for the descriptions read so far.
-    private var described: [BeaconIdentity: JSONPath] = [:]
+    private var descriptionPaths: [BeaconIdentity: JSONPath] = [:]
     private var beaconNames: [String: BeaconIdentity] = [:]
     private var placeNames: Set<String> = []
 
@@ -84,7 +84,7 @@ private struct InventoryReader {
         let interval = decoder.read(InventoryBeaconKeys.interval, in: object)
         let calibration = decoder.read(InventoryBeaconKeys.calibration, in: object)
         guard let identity else { return nil }
-        if let other = described.updateValue(object.path, forKey: identity) {
+        if let other = descriptionPaths.updateValue(object.path, forKey: identity) {
             decoder.error("\(other) is the same beacon", at: object)
         }
         if let name, let node = object["name"], beaconNames.updateValue(identity, forKey: name) != nil {
@@ -106,6 +106,8 @@ private struct InventoryReader {
         return Inventory.Place(name: name, position: position)
     }
 
+    /// Reads an item.
+    ///
     /// - Parameter object: An object whose keys were checked.
     mutating func item(_ object: JSONNode, hasPlaces: Bool) -> Inventory.Item? {
         let id = decoder.read(ItemKeys.id, in: object)
@@ -115,7 +117,7 @@ private struct InventoryReader {
         let position = decoder.read(ItemKeys.position, in: object)
         let note = decoder.read(ItemKeys.note, in: object)
         let photo = decoder.read(ItemKeys.photo, in: object)
-        if let id, let other = ids.updateValue(object.path, forKey: id), let node = object["id"] {
+        if let id, let other = pathOfID.updateValue(object.path, forKey: id), let node = object["id"] {
             decoder.error("\(other) has this id already", at: node)
         }
         if hasPlaces, let place, let node = object["place"], !placeNames.contains(place) {
@@ -130,7 +132,7 @@ private struct InventoryReader {
     private mutating func uniqueIdentity(_ node: JSONNode?, of item: JSONNode) -> BeaconIdentity? {
         guard let node else { return nil }
         let identity = node.string.flatMap { beaconNames[$0] } ?? self.identity(node)
-        if let identity, let other = itemPaths.updateValue(item.path, forKey: identity) {
+        if let identity, let other = pathOfBeacon.updateValue(item.path, forKey: identity) {
             decoder.error("\(other) has this beacon already, and two items cannot share one", at: node)
         }
         return identity

@@ -46,27 +46,34 @@ public struct ItemOutcome: Hashable, Sendable {
     /// - Parameter lowBattery: The low battery limit, in millivolts.
     init(_ item: Inventory.Item, _ logs: [CountLog], lowBattery: Int) {
         self.item = item
-        let observations = logs.compactMap { log in log.observations[item.beacon].map { (log.header, $0) } }
-        let findings = logs.compactMap { log in log.findings[item.beacon].map { (log.header, $0) } }
-        let first = findings.min { ($0.1.at, $0.0.session) < ($1.1.at, $1.0.session) }
-        let times = observations.flatMap { [$0.1.first, $0.1.last] } + findings.map(\.1.at)
+        let observed = logs.compactMap { log in
+            log.observations[item.beacon].map { (header: log.header, observation: $0) }
+        }
+        let observations = observed.map(\.observation)
+        let findings = logs.compactMap { log in
+            log.findings[item.beacon].map { (header: log.header, finding: $0) }
+        }
+        let firstFinding = findings.min {
+            ($0.finding.at, $0.header.session) < ($1.finding.at, $1.header.session)
+        }
+        let times = observations.flatMap { [$0.first, $0.last] } + findings.map(\.finding.at)
         firstHeard = times.min()
         lastHeard = times.max()
-        found = first?.1.at
-        foundBy = first?.0.by
-        afterMilliseconds = first?.1.afterMilliseconds
-        let best = observations.filter { $0.1.bestLevel != nil }.max {
-            ($0.1.bestLevel ?? -128, $1.0.session) < ($1.1.bestLevel ?? -128, $0.0.session)
+        found = firstFinding?.finding.at
+        foundBy = firstFinding?.header.by
+        afterMilliseconds = firstFinding?.finding.afterMilliseconds
+        let strongest = observed.filter { $0.observation.bestLevel != nil }.max {
+            ($0.observation.bestLevel ?? -128, $1.header.session)
+                < ($1.observation.bestLevel ?? -128, $0.header.session)
         }
-        bestLevel = best?.1.bestLevel ?? first?.1.level
-        heardBy = best?.0.receiver ?? first?.0.receiver ?? observations.first?.0.receiver
-        nearest = (observations.compactMap(\.1.nearest) + findings.compactMap(\.1.distance)).min()
+        bestLevel = strongest?.observation.bestLevel ?? firstFinding?.finding.level
+        heardBy = strongest?.header.receiver ?? firstFinding?.header.receiver ?? observed.first?.header.receiver
+        nearest = (observations.compactMap(\.nearest) + findings.compactMap(\.finding.distance)).min()
         batteryMillivolts =
-            observations.filter { $0.1.batteryMillivolts != nil }.max { $0.1.last < $1.1.last }?.1
-            .batteryMillivolts
-        intervalMicroseconds = observations.compactMap(\.1.intervalMicroseconds).min()
-        var states: [ItemState] = [first != nil ? .found : observations.isEmpty ? .missing : .heard]
-        if observations.contains(where: \.1.isDuplicate) { states.append(.duplicate) }
+            observations.filter { $0.batteryMillivolts != nil }.max { $0.last < $1.last }?.batteryMillivolts
+        intervalMicroseconds = observations.compactMap(\.intervalMicroseconds).min()
+        var states: [ItemState] = [firstFinding != nil ? .found : observations.isEmpty ? .missing : .heard]
+        if observations.contains(where: \.isDuplicate) { states.append(.duplicate) }
         if let batteryMillivolts, batteryMillivolts < lowBattery { states.append(.lowBattery) }
         self.states = states
     }
@@ -125,8 +132,8 @@ public struct ItemChange: Hashable, Sendable {
             if before.item.place != item.place { add(.moved, before.item.place, item.place) }
             if before.item.beacon != item.beacon { add(.rebeaconed, "\(before.item.beacon)", "\(item.beacon)") }
         }
-        let present = Set(new.map(\.item.id))
-        for before in old where !present.contains(before.item.id) {
+        let newIDs = Set(new.map(\.item.id))
+        for before in old where !newIDs.contains(before.item.id) {
             changes.append(
                 ItemChange(
                     kind: .removed, id: before.item.id, name: before.item.name, before: before.state.rawValue,

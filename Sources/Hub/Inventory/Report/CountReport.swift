@@ -89,21 +89,21 @@ public struct CountReport: Hashable, Sendable {
         return (journal.finish?.items ?? inventory.items).map { ItemOutcome($0, logs, lowBattery: lowBattery) }
     }
 
-    private static func foreigners(_ logs: [CountLog], except own: Set<BeaconIdentity>) -> [Foreigner] {
-        var merged: [BeaconIdentity: Foreigner] = [:]
+    private static func foreigners(_ logs: [CountLog], except countedBeacons: Set<BeaconIdentity>) -> [Foreigner] {
+        var foreignerOfBeacon: [BeaconIdentity: Foreigner] = [:]
         for log in logs {
-            for (identity, observation) in log.observations where !own.contains(identity) {
+            for (identity, observation) in log.observations where !countedBeacons.contains(identity) {
                 guard let foreign = observation.foreign else { continue }
-                let old = merged[identity]
-                merged[identity] = Foreigner(
+                let earlier = foreignerOfBeacon[identity]
+                foreignerOfBeacon[identity] = Foreigner(
                     foreign: foreign, beacon: identity,
-                    firstHeard: min(old?.firstHeard ?? observation.first, observation.first),
-                    lastHeard: max(old?.lastHeard ?? observation.last, observation.last),
-                    bestLevel: [old?.bestLevel, observation.bestLevel].compactMap(\.self).max(),
-                    wasNear: observation.wasNear || old?.wasNear ?? false)
+                    firstHeard: min(earlier?.firstHeard ?? observation.first, observation.first),
+                    lastHeard: max(earlier?.lastHeard ?? observation.last, observation.last),
+                    bestLevel: [earlier?.bestLevel, observation.bestLevel].compactMap(\.self).max(),
+                    wasNear: observation.wasNear || earlier?.wasNear ?? false)
             }
         }
-        return merged.values.sorted {
+        return foreignerOfBeacon.values.sorted {
             let levels = ($0.bestLevel ?? -128, $1.bestLevel ?? -128)
             return levels.0 == levels.1 ? "\($0.beacon)" < "\($1.beacon)" : levels.0 > levels.1
         }
@@ -278,9 +278,9 @@ extension CountReport {
     /// The report for a terminal.
     public var text: String {
         var text = TerminalText.line(title) + "\n"
-        var head = Table(["", ""])
-        for (name, value) in facts { head.add([name, TerminalText.line(value)]) }
-        text += head.text + "\n"
+        var factTable = Table(["", ""])
+        for (name, value) in facts { factTable.add([name, TerminalText.line(value)]) }
+        text += factTable.text + "\n"
         func table(_ columns: [String], _ rows: [[String]]) -> String {
             var table = Table(columns)
             for row in rows { table.add(row.map { TerminalText.line(TerminalText.shortened($0, to: 44)) }) }

@@ -7,7 +7,7 @@ public struct InventoryListing: Sendable {
     private let inventory: Inventory
     private let report: CountReport?
     private let rows: [(item: Inventory.Item, outcome: ItemOutcome?)]
-    private let isOfMissing: Bool
+    private let listsOnlyMissing: Bool
 
     /// - Parameters:
     ///   - report: The report of the count; `nil` if there is none. Items that were added after the count was finished
@@ -16,7 +16,7 @@ public struct InventoryListing: Sendable {
     public init(_ inventory: Inventory, _ report: CountReport?, onlyMissing: Bool) {
         self.inventory = inventory
         self.report = report
-        isOfMissing = onlyMissing
+        listsOnlyMissing = onlyMissing
         let outcomes = report?.outcomes ?? []
         if onlyMissing {
             rows = outcomes.filter { $0.state != .found }.map { ($0.item, $0) }
@@ -37,7 +37,7 @@ public struct InventoryListing: Sendable {
 
     /// The result as a table for a terminal.
     public var text: String {
-        if rows.isEmpty { return isOfMissing ? "No item is missing.\n" : "\(inventory.name) has no items yet.\n" }
+        if rows.isEmpty { return listsOnlyMissing ? "No item is missing.\n" : "\(inventory.name) has no items yet.\n" }
         var table = Table(["id", "name", "place", "state", "last heard", "best dBm"], alignment: [])
         for (item, outcome) in rows {
             table.add([
@@ -71,10 +71,10 @@ public struct InventoryDirectory: Sendable {
             } catch {
                 // A JSON object without items and without counts is a file of another kind, so there is no warning.
                 if error.kind == .invalid, !store.hasItems, store.countNames.isEmpty { continue }
-                let rest = error.messages.count - 1
+                let otherProblems = error.messages.count - 1
                 warnings.append(
                     "warning: \(error.messages[0])"
-                        + (rest > 0 ? " (and \(NumberFormat.count(rest, "more problem")))" : ""))
+                        + (otherProblems > 0 ? " (and \(NumberFormat.count(otherProblems, "more problem")))" : ""))
             }
         }
         (self.rows, self.warnings) = (rows, warnings)

@@ -40,9 +40,9 @@ public struct InventoryMap: Sendable {
         }
         placed = entries.count { $0.position != nil }
         let positions = entries.compactMap { $0.position.map(Self.floor) }
-        let around = site?.bounds
-        let all = FloorBounds(positions + [around?.low, around?.high].compactMap(\.self))
-        bounds = (all?.low ?? FloorPosition(x: 0, y: 0), all?.high ?? FloorPosition(x: 1, y: 1))
+        let siteBounds = site?.bounds
+        let floorBounds = FloorBounds(positions + [siteBounds?.low, siteBounds?.high].compactMap(\.self))
+        bounds = (floorBounds?.low ?? FloorPosition(x: 0, y: 0), floorBounds?.high ?? FloorPosition(x: 1, y: 1))
     }
 
     private static func floor(_ position: Inventory.Position) -> FloorPosition {
@@ -61,8 +61,9 @@ public struct InventoryMap: Sendable {
     /// A number with two decimals.
     private static func number(_ value: Double) -> String {
         let hundredths = Int((min(1e7, max(-1e7, value)) * 100).rounded())
-        let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)
-        return (hundredths < 0 ? "-" : "") + "\(whole)" + (rest == 0 ? "" : rest < 10 ? ".0\(rest)" : ".\(rest)")
+        let (whole, decimals) = (abs(hundredths) / 100, abs(hundredths) % 100)
+        let decimalText = decimals == 0 ? "" : decimals < 10 ? ".0\(decimals)" : ".\(decimals)"
+        return (hundredths < 0 ? "-" : "") + "\(whole)" + decimalText
     }
 
     private func path(_ positions: [FloorPosition]) -> String {
@@ -77,19 +78,19 @@ public struct InventoryMap: Sendable {
         var body = ""
         body += picture
         if let outline = site?.outline {
-            let look = picture.isEmpty ? "class=\"floor\" fill=\"#f6f8fa\"" : "class=\"inner\" fill=\"none\""
-            body += "<path d=\"\(path(outline.corners))Z\" \(look) stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+            let attributes = picture.isEmpty ? "class=\"floor\" fill=\"#f6f8fa\"" : "class=\"inner\" fill=\"none\""
+            body += "<path d=\"\(path(outline.corners))Z\" \(attributes) stroke=\"#57606a\" stroke-width=\"2\"/>\n"
         }
         for wall in site?.walls ?? [] {
             body +=
                 "<path d=\"\(path([wall.from, wall.to]))\" class=\"inner\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
         }
-        var taken: [Inventory.Position: Int] = [:]
+        var itemsAtPosition: [Inventory.Position: Int] = [:]
         for entry in entries {
             guard let position = entry.position else { continue }
-            // If several items have the same position, the second and further items are drawn around it.
-            let rank = taken[position, default: 0]
-            taken[position] = rank + 1
+            // If several items have the same position, the second and further items are drawn around the first.
+            let rank = itemsAtPosition[position, default: 0]
+            itemsAtPosition[position] = rank + 1
             let base = point(Self.floor(position))
             let ring = Double((rank + 5) / 6), angle = Double(rank % 6)
             let offsets = [(1.0, 0.0), (0.5, 0.87), (-0.5, 0.87), (-1.0, 0.0), (-0.5, -0.87), (0.5, -0.87)]
@@ -113,7 +114,8 @@ public struct InventoryMap: Sendable {
             + "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
     }
 
-    /// The picture of the floor; empty if the floor has no picture. Its parts outside the drawing are cut off.
+    /// The picture of the floor; empty if the floor has no picture. The parts of the picture outside the drawing are
+    /// cut off.
     private var picture: String {
         guard let picture = site?.picture, let image = picture.image, let depth = picture.height else { return "" }
         let corner = point(FloorPosition(x: picture.position.x, y: picture.position.y + depth))
@@ -124,8 +126,8 @@ public struct InventoryMap: Sendable {
 
     private func legend(_ y: Double) -> String {
         let states = ItemState.allCases.filter { state in entries.contains { $0.state == state } }.map { Optional($0) }
-        let all = states + (entries.contains { $0.state == nil } ? [nil] : [])
-        return all.enumerated().map { index, state in
+        let shownStates = states + (entries.contains { $0.state == nil } ? [nil] : [])
+        return shownStates.enumerated().map { index, state in
             let x = Self.margin + Double(index) * 150
             return "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y - 4))\" r=\"6\" "
                 + "class=\"\(ReportPage.styleClass(state))\" fill=\"\(ReportPage.color(state))\"/><text x=\"\(Self.number(x + 10))\" y=\"\(Self.number(y))\">"
@@ -149,9 +151,9 @@ public struct InventoryMap: Sendable {
                     (entry.state.map(CountReport.words) ?? "not counted", ReportPage.styleClass(entry.state)),
                 ]
             })
-        let rest = unplaced == 0 ? "" : " \(unplaced) have no position and are only in the table."
+        let remark = unplaced == 0 ? "" : " \(unplaced) have no position and are only in the table."
         return ReportPage.html(
             title: "\(title): map", heading: title,
-            answer: "\(placed) of \(entries.count) items are on the plan.\(rest)", main: body)
+            answer: "\(placed) of \(entries.count) items are on the plan.\(remark)", main: body)
     }
 }

@@ -48,6 +48,8 @@ public enum ReportDelivery {
         do throws(SystemError) { try Files.create(file, with: Array(text.utf8)) } catch { throw InventoryError(error) }
     }
 
+    /// Runs a program.
+    ///
     /// - Returns: the program's output; `nil` if there is no such program.
     private static func run(_ job: [String], input: String) throws(InventoryError) -> [UInt8]? {
         let answers: [ProcessPool.Answer]

@@ -33,8 +33,8 @@ enum ReportPage {
             "aria-label=\"\(text(caption))\"><table class=\"report\"><caption>\(text(caption))</caption><thead><tr>"
         for cell in header { result += "<th scope=\"col\">\(text(cell))</th>" }
         result += "</tr></thead><tbody>\n"
-        for (number, row) in rows.enumerated() {
-            let picture = pictures.isEmpty ? "" : pictures[number]
+        for (rowIndex, row) in rows.enumerated() {
+            let picture = pictures.isEmpty ? "" : pictures[rowIndex]
             result += "<tr>"
             for (index, cell) in row.enumerated() {
                 let style = cell.style.isEmpty ? "" : " class=\"\(cell.style)\""

@@ -38,32 +38,34 @@ public struct ReportSheets: Sendable {
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
         // The length to which names are cut, in columns: at most two lines, so that the id fits on the third line.
-        let names = 60
+        let nameColumns = 60
         table(
             "Items", CountReport.columns, widths,
-            report.outcomes.map { (CountReport.cells($0, nameColumns: names), $0.state) })
+            report.outcomes.map { (CountReport.cells($0, nameColumns: nameColumns), $0.state) })
         table(
             "Items of other inventories", ["item", "inventory"] + CountReport.columns.dropFirst(2), widths,
-            report.foreigners.map { (CountReport.cells($0, nameColumns: names), .foreign) })
+            report.foreigners.map { (CountReport.cells($0, nameColumns: nameColumns), .foreign) })
         table(
             "Changes since \(report.previous ?? "the previous count")", ["item", "change"], [100, 170],
-            report.changes.map { ([CountReport.label($0.name, $0.id, columns: names), CountReport.words($0)], nil) })
-        photographs(report)
-        sign()
+            report.changes.map {
+                ([CountReport.label($0.name, $0.id, columns: nameColumns), CountReport.words($0)], nil)
+            })
+        addPhotos(of: report)
+        addSignatureLines()
         endPage()
     }
 
     /// Adds the photos of the items in rows of five, each photo above the name of its item.
-    private mutating func photographs(_ report: CountReport) {
-        let shown = report.outcomes.map(\.item).compactMap { item in report.photos[item.id].map { (item, $0) } }
+    private mutating func addPhotos(of report: CountReport) {
+        let shownPhotos = report.outcomes.map(\.item).compactMap { item in report.photos[item.id].map { (item, $0) } }
             .filter { $0.1.kind != .webp }
-        guard !shown.isEmpty else { return }
-        let (columns, width, height, names) = (5, 5000, 3800, 2)
+        guard !shownPhotos.isEmpty else { return }
+        let (columns, width, height, nameLines) = (5, 5000, 3800, 2)
         let step = (Self.width - 2 * Self.margin - width) / (columns - 1)
-        for start in stride(from: 0, to: shown.count, by: columns) {
-            let row = shown[start...].prefix(columns)
-            let needed = height + (names + 4) * Self.lineHeight
-            if bottom + needed > Self.height - Self.margin - 600 { turn() }
+        for start in stride(from: 0, to: shownPhotos.count, by: columns) {
+            let row = shownPhotos[start...].prefix(columns)
+            let rowHeight = height + (nameLines + 4) * Self.lineHeight
+            if bottom + rowHeight > Self.height - Self.margin - 600 { beginNextPage() }
             if start == 0 {
                 bottom += Self.lineHeight
                 line([(Self.margin, "Photos")], size: 380, isBold: true)
@@ -75,9 +77,9 @@ public struct ReportSheets: Sendable {
             }
             bottom += height
             let captions = row.map { item, _ in
-                Self.lines(CountReport.label(item.name, item.id, columns: 60), millimetres: 50, limit: names)
+                Self.lines(CountReport.label(item.name, item.id, columns: 60), millimetres: 50, limit: nameLines)
             }
-            for index in 0..<names {
+            for index in 0..<nameLines {
                 line(
                     captions.enumerated().map { column, lines in
                         (Self.margin + column * step, lines.indices.contains(index) ? lines[index] : "")
@@ -93,45 +95,45 @@ public struct ReportSheets: Sendable {
         _ caption: String, _ header: [String], _ widths: [Int], _ rows: [([String], ItemState?)]
     ) {
         guard !rows.isEmpty else { return }
-        if bottom + 5 * Self.lineHeight > Self.height - 2 * Self.margin { turn() }
+        if bottom + 5 * Self.lineHeight > Self.height - 2 * Self.margin { beginNextPage() }
         bottom += Self.lineHeight
         line([(Self.margin, caption)], size: 380, isBold: true)
-        head(header, widths)
+        tableHead(header, widths)
         for (cells, state) in rows {
             let parts = zip(cells, widths).map { Self.lines($0, millimetres: $1 - 2, limit: 3) }
             let count = max(1, parts.map(\.count).max() ?? 1)
             if bottom + count * Self.lineHeight > Self.height - Self.margin - 600 {
-                turn()
-                head(header, widths)
+                beginNextPage()
+                tableHead(header, widths)
             }
             for index in 0..<count {
                 let texts = parts.enumerated().map { column, lines in
-                    (Self.left(column, widths), lines.indices.contains(index) ? lines[index] : "")
+                    (Self.leftEdge(column, widths), lines.indices.contains(index) ? lines[index] : "")
                 }
                 line(texts, color: state.map { ReportPage.color($0) }, colored: 2)
             }
         }
     }
 
-    private mutating func head(_ header: [String], _ widths: [Int]) {
-        line(header.enumerated().map { (Self.left($0, widths), $1) }, color: "#57606a")
+    private mutating func tableHead(_ header: [String], _ widths: [Int]) {
+        line(header.enumerated().map { (Self.leftEdge($0, widths), $1) }, color: "#57606a")
         body +=
             "<path d=\"M\(Self.margin) \(bottom + 110)H\(Self.width - Self.margin)\" stroke=\"#d0d7de\" stroke-width=\"20\"/>\n"
         bottom += 60
     }
 
-    private static func left(_ column: Int, _ widths: [Int]) -> Int {
+    private static func leftEdge(_ column: Int, _ widths: [Int]) -> Int {
         margin + widths.prefix(column).reduce(0, +) * 100
     }
 
-    private mutating func sign() {
-        if bottom + 2400 > Self.height - Self.margin { turn() }
+    private mutating func addSignatureLines() {
+        if bottom + 2400 > Self.height - Self.margin { beginNextPage() }
         bottom += 2000
-        let places = [("date", Self.margin, 6000), ("name", 8000, 9000), ("signature", 18_000, 10_000)]
-        for (_, left, length) in places {
+        let fields = [("date", Self.margin, 6000), ("name", 8000, 9000), ("signature", 18_000, 10_000)]
+        for (_, left, length) in fields {
             body += "<path d=\"M\(left) \(bottom)h\(length)\" stroke=\"#1f2328\" stroke-width=\"25\"/>\n"
         }
-        line(places.map { ($0.1, $0.0) }, color: "#57606a")
+        line(fields.map { ($0.1, $0.0) }, color: "#57606a")
     }
 
     /// - Parameter colored: The index of the text that has the colour; `nil` if all texts have it.
@@ -153,13 +155,13 @@ public struct ReportSheets: Sendable {
         bottom = Self.margin
     }
 
-    private mutating func turn() {
+    private mutating func beginNextPage() {
         endPage()
         beginPage()
     }
 
     private mutating func endPage() {
-        let foot = MarkupText.escaped(TerminalText.shortened(title, to: 100)) + ", page \(pages.count + 1)"
+        let footer = MarkupText.escaped(TerminalText.shortened(title, to: 100)) + ", page \(pages.count + 1)"
         pages.append(
             """
             <?xml version="1.0" encoding="UTF-8"?>
@@ -167,7 +169,7 @@ public struct ReportSheets: Sendable {
             viewBox="0 0 \(Self.width) \(Self.height)" fill="#1f2328" \
             font-family="DejaVu Sans, Noto Sans, Arial, Helvetica, sans-serif">
             <rect width="\(Self.width)" height="\(Self.height)" fill="white"/>
-            \(body)<text x="\(Self.margin)" y="\(Self.height - 700)" font-size="250" fill="#57606a">\(foot)</text>
+            \(body)<text x="\(Self.margin)" y="\(Self.height - 700)" font-size="250" fill="#57606a">\(footer)</text>
             </svg>
 
             """)
