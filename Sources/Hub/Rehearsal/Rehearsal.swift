@@ -15,13 +15,12 @@ public struct Rehearsal: Sendable {
         public var scanners: ScannerMix?
         public var seed: UInt64 = 1
         public var faults: [RehearsalFault] = []
-        /// The part of the time that the report stores event by event for the player, in s, such as 0...60; nil for no
-        /// part.
+        /// The period that the report stores event by event for the player, in s, such as 0...60; nil to store none.
         public var playbackRange: ClosedRange<Double>?
         /// The directory for a recording of each receiver; nil for no recordings.
         public var recordDirectory: String?
         /// The capture threshold: a packet is received in spite of overlapping packets if it is stronger than their sum
-        /// by this, in dB.
+        /// by this many dB.
         public var captureDecibels = 12.0
         /// The chip and the battery of each beacon; nil for mains-powered machines.
         public var battery: (chip: BeaconChip, battery: BeaconBattery)?
@@ -41,25 +40,28 @@ public struct Rehearsal: Sendable {
     /// The largest number of phones.
     public static let mostPhones = 2000
     /// The distance of the phones from all beacons if there is no floor, in m.
-    private static let usualDistance = 3.0
+    private static let phoneDistance = 3.0
     /// The largest size of all recordings, in bytes.
     private static let recordingLimit = 4 << 30
 
     /// Checks that the rehearsal is possible on this machine.
     ///
-    /// - Throws: ``RehearsalError`` if it needs more memory than the machine has, or records more than 4 GiB.
+    /// - Throws: ``RehearsalError`` if the rehearsal needs more memory than the machine has, or could record more than
+    ///   4 GiB.
     public init(_ fleet: RehearsedFleet, _ options: Options) throws(RehearsalError) {
         self.fleet = fleet
         self.options = options
         scanners =
             options.scanners ?? fleet.site?.scanners
             ?? ScannerPreset(named: "android-balanced").map { ScannerMix($0) } ?? ScannerMix(.continuous)
-        let needed = estimatedBytes
-        if let available = MachineMemory.availableBytes, needed > available {
+        let neededBytes = estimatedBytes
+        if let availableBytes = MachineMemory.availableBytes, neededBytes > availableBytes {
             throw RehearsalError(
                 .request,
-                "\(fleet.file): this rehearsal needs about \(Self.gibibytes(needed)) of memory, and this machine has "
-                    + "\(Self.gibibytes(available)); rehearse one site or floor at a time, or use fewer phones")
+                "\(fleet.file): this rehearsal needs about \(Self.gibibytes(neededBytes)) of memory, and this "
+                    + "machine has \(Self.gibibytes(availableBytes)); "
+                    + "rehearse one site or floor at a time, or use fewer phones"
+            )
         }
         if options.recordDirectory != nil {
             guard let receivers = fleet.site?.receivers, !receivers.isEmpty else {
@@ -109,7 +111,7 @@ public struct Rehearsal: Sendable {
         version: String, progress: (Double) -> Bool = { _ in true }
     ) throws -> (report: RehearsalReport, tallies: RehearsalTallies)? {
         let end = Int(options.hours * 3600e6)
-        var stage = try RehearsalStage(self, end: end, distance: fleet.site == nil ? Self.usualDistance : nil)
+        var stage = try RehearsalStage(self, end: end, distance: fleet.site == nil ? Self.phoneDistance : nil)
         let transmitters = try Transmitters(
             fleet, tallies: stage.tallies.beacons, faults: options.faults, seed: options.seed, end: end,
             threads: max(1, options.threads))

@@ -37,17 +37,19 @@ struct AirReception {
                 if window >= interval { return true }
             }
             let time = (start - phase) % cycle
-            let place = time < 0 ? time + cycle : time
-            let within = place % interval
-            return place / interval == channel && within >= gap && within + (end - start) <= window
+            let cycleTime = time < 0 ? time + cycle : time
+            let within = cycleTime % interval
+            return cycleTime / interval == channel && within >= gap && within + (end - start) <= window
         }
     }
 
     /// The outcome of a packet at one listener.
     enum Outcome {
+        /// Received; no other packet overlaps with it.
         case clear
         /// Received although another packet overlaps with it.
         case captured
+        /// Destroyed by packets of other emitters.
         case collided
         /// Destroyed by a device that does not belong to the fleet.
         case background
@@ -55,6 +57,7 @@ struct AirReception {
         var isReceived: Bool { self == .clear || self == .captured }
     }
 
+    /// A packet whose outcomes are not all decided yet, or that may overlap with such a packet.
     private struct Pending {
         var packet: AirPacket
         var end: Int
@@ -66,6 +69,7 @@ struct AirReception {
     /// By channel: the load of devices that do not belong to the fleet.
     private let backgrounds: [BackgroundLoad]
     private let emitters: Int
+    /// The number of words with the bits of all listeners.
     private let words: Int
     /// The scan of each listener; nil while it does not listen.
     var scans: [Scan?]
@@ -75,7 +79,7 @@ struct AirReception {
     /// By listener, then by emitter: the received power in mW; 0 if it is too weak to destroy other packets.
     private var powers: [Float]
     /// By emitter: one bit for each listener, which is set if the listener may receive the emitter.
-    private var reach: [UInt64]
+    private var listenersInReach: [UInt64]
     /// By channel: packets in the order of their starts.
     private var queues: [[Pending]] = [[], [], []]
     /// By channel: the index of the first packet whose outcomes are not decided yet.
@@ -85,7 +89,7 @@ struct AirReception {
     private var overlapping: [Int] = []
 
     /// Packets whose level is below the sensitivity by more than this, in dB, do not destroy other packets.
-    private static let inaudible: Float = 12
+    private static let harmlessMargin: Float = 12
 
     init(emitters: Int, listeners: Int, sensitivity: Double, captureDecibels: Double, background: BackgroundLoad) {
         self.emitters = emitters
@@ -100,7 +104,7 @@ struct AirReception {
         deadUntil = Array(repeating: 0, count: listeners)
         levels = Array(repeating: -.infinity, count: listeners * emitters)
         powers = Array(repeating: 0, count: listeners * emitters)
-        reach = Array(repeating: 0, count: emitters * words)
+        listenersInReach = Array(repeating: 0, count: emitters * words)
     }
 
     /// A reception without listeners.
@@ -111,18 +115,18 @@ struct AirReception {
 
     /// Sets the level of an emitter at a listener, in dBm.
     mutating func setLevel(_ level: Float, of emitter: Int, at listener: Int) {
-        let place = listener * emitters + emitter
-        levels[place] = level
-        guard level >= sensitivity - Self.inaudible else {
-            powers[place] = 0
-            reach[emitter * words + listener >> 6] &= ~(1 << UInt64(listener & 63))
+        let index = listener * emitters + emitter
+        levels[index] = level
+        guard level >= sensitivity - Self.harmlessMargin else {
+            powers[index] = 0
+            listenersInReach[emitter * words + listener >> 6] &= ~(1 << UInt64(listener & 63))
             return
         }
-        powers[place] = Float(pow(10, Double(level) / 10))
+        powers[index] = Float(pow(10, Double(level) / 10))
         if level >= sensitivity {
-            reach[emitter * words + listener >> 6] |= 1 << UInt64(listener & 63)
+            listenersInReach[emitter * words + listener >> 6] |= 1 << UInt64(listener & 63)
         } else {
-            reach[emitter * words + listener >> 6] &= ~(1 << UInt64(listener & 63))
+            listenersInReach[emitter * words + listener >> 6] &= ~(1 << UInt64(listener & 63))
         }
     }
 
@@ -184,10 +188,10 @@ struct AirReception {
         }
         let emitter = Int(packet.emitter)
         for word in 0..<words {
-            var rest = reach[emitter * words + word]
-            while rest != 0 {
-                let listener = word << 6 + rest.trailingZeroBitCount
-                rest &= rest - 1
+            var remaining = listenersInReach[emitter * words + word]
+            while remaining != 0 {
+                let listener = word << 6 + remaining.trailingZeroBitCount
+                remaining &= remaining - 1
                 guard let scan = scans[listener], packet.start >= deadUntil[listener],
                     scan.receives(channel, from: packet.start, to: end)
                 else { continue }
@@ -216,12 +220,12 @@ struct AirReception {
         for index in overlapping {
             let other = queues[channel][index].packet
             guard other.emitter != packet.emitter else { continue }
-            let place = listener * emitters + Int(other.emitter)
-            var power = powers[place]
+            let linkIndex = listener * emitters + Int(other.emitter)
+            var power = powers[linkIndex]
             if power == 0 { continue }
             if other.powerOffset != 0 { power *= Float(pow(10, Double(other.powerOffset) / 10)) }
             sum += power
-            if levels[place] + other.powerOffset >= sensitivity { isClear = false }
+            if levels[linkIndex] + other.powerOffset >= sensitivity { isClear = false }
         }
         if isClear { return .clear }
         return Float(pow(10, Double(level) / 10)) >= captureRatio * sum ? .captured : .collided

@@ -45,11 +45,11 @@ struct LinkTable {
 
     /// The levels at exactly this place.
     func exactRow(at position: FloorPosition) -> Row {
-        let least = model.radio.sensitivity - Self.reserve - 4 * model.radio.shadowing
+        let lowestLevel = model.radio.sensitivity - Self.reserve - 4 * model.radio.shadowing
         var row = Row()
         for beacon in model.beacons.indices {
             let level = level(of: beacon, at: position)
-            guard level >= least else { continue }
+            guard level >= lowestLevel else { continue }
             row.beacons.append(Int32(beacon))
             row.levels.append(Float(level))
         }
@@ -60,7 +60,7 @@ struct LinkTable {
     mutating func row(near position: FloorPosition) -> Row {
         let cell = Cell(
             x: Int((position.x / Self.spacing).rounded()), y: Int((position.y / Self.spacing).rounded()))
-        if let known = rows[cell] { return known }
+        if let stored = rows[cell] { return stored }
         let row = exactRow(
             at: FloorPosition(x: Double(cell.x) * Self.spacing, y: Double(cell.y) * Self.spacing))
         if rows.count >= Self.limit { rows.removeAll() }

@@ -20,11 +20,12 @@ struct RehearsalStage {
     private var reception: AirReception
     private let receivers: Int
     private var random: UInt64
-    /// By emitter, then by place in its ring (see ``AirPacket/payload``): the data of the last packets.
+    /// By emitter, then by slot in the emitter's ring (see ``AirPacket/payload``): the data of the last packets.
     private var payloads: [AirPayload?] = []
 
     // Phones.
-    private var makers: [PhoneVisits] = []
+    /// By phone: the generator of its visits.
+    private var generators: [PhoneVisits] = []
     private var visits: [PhoneVisit?]
     private var upcoming: [(visit: PhoneVisit, random: SplitMix64, phase: Int)?]
     /// By phone: the indices of the beacons whose levels are set.
@@ -51,10 +52,10 @@ struct RehearsalStage {
     private var recordings: [ReceiverRecording] = []
     private var rooms: RehearsedRooms?
 
-    // The period that is stored for the player.
-    /// The beginning of the part that is stored for the player, in µs.
+    // The period for the player.
+    /// The beginning of the period that is stored for the player, in µs.
     private let playbackStart: Int
-    /// The end of the part that is stored for the player, in µs.
+    /// The end of the period that is stored for the player, in µs.
     private let playbackEnd: Int
     /// By emitter: the index in ``playback`` of its current advertising event, and the time at which this event
     /// started, in µs.
@@ -90,10 +91,10 @@ struct RehearsalStage {
         random = RehearsalSeed.mix(options.seed, 5, 0)
         reception = .empty
         rooms = RehearsedRooms(rehearsal, end: end)
-        if let part = options.playbackRange {
-            playbackStart = Int(part.lowerBound * 1e6)
-            playbackEnd = Int(part.upperBound * 1e6)
-            playback = RehearsalPlayback(fromS: part.lowerBound, toS: part.upperBound)
+        if let range = options.playbackRange {
+            playbackStart = Int(range.lowerBound * 1e6)
+            playbackEnd = Int(range.upperBound * 1e6)
+            playback = RehearsalPlayback(fromS: range.lowerBound, toS: range.upperBound)
         } else {
             (playbackStart, playbackEnd) = (Int.max, Int.max)
         }
@@ -116,14 +117,14 @@ struct RehearsalStage {
         let faulty = Set(options.faults.map(\.subject))
         isComparable = fleet.beacons.map { !$0.sharesSet && !faulty.contains($0.name) }
         for receiver in 0..<receivers { try beginReceiver(receiver) }
-        makers = (0..<options.phones).map { PhoneVisits(plan, phone: $0, seed: options.seed) }
-        for phone in makers.indices {
-            let next = makers[phone].next(after: -4_000_000 + 1)
+        generators = (0..<options.phones).map { PhoneVisits(plan, phone: $0, seed: options.seed) }
+        for phone in generators.indices {
+            let next = generators[phone].next(after: -4_000_000 + 1)
             upcoming[phone] = next
             due[phone] = max(0, next.visit.begin)
         }
         nextDue = due.min() ?? Int.max
-        playbackPhones = makers.map { _ in RehearsalPlayback.Phone(scanner: "") }
+        playbackPhones = generators.map { _ in RehearsalPlayback.Phone(scanner: "") }
         for fault in options.faults {
             let beacon = fleet.beacons.firstIndex { $0.name == fault.subject }
             playback?.changes.append(RehearsalPlayback.Change(atS: fault.atS, beacon: beacon, text: fault.text))
@@ -149,18 +150,18 @@ struct RehearsalStage {
     }
 
     private mutating func beginReceiver(_ receiver: Int) throws {
-        guard let own = fleet.site?.receivers[receiver], let preset = ScannerPreset(named: Self.receiverScanner) else {
-            return
-        }
+        guard let siteReceiver = fleet.site?.receivers[receiver],
+            let preset = ScannerPreset(named: Self.receiverScanner)
+        else { return }
         let options = rehearsal.options
         var random = SplitMix64(seed: RehearsalSeed.mix(options.seed, 6, receiver))
         reception.scans[receiver] = AirReception.Scan(
             preset, phase: -Int(random.nextUnit() * Double(AirReception.Scan.cycle(preset))))
-        let audible = drawLevels(links.exactRow(at: own.position), at: receiver, &random)
+        let audible = drawLevels(links.exactRow(at: siteReceiver.position), at: receiver, &random)
         var clear: [[Int]] = []
         for beacon in audible {
             linkOf[receiver][beacon] = tallies.receivers[receiver].links.count
-            let mean = links.level(of: beacon, at: own.position)
+            let mean = links.level(of: beacon, at: siteReceiver.position)
             tallies.receivers[receiver].links.append(
                 RehearsalTallies.Link(beacon: beacon, expectedLevel: Int((mean * 100).rounded())))
             clear.append(clearShares(of: beacon, among: audible))
@@ -168,17 +169,17 @@ struct RehearsalStage {
         clearOf.append(clear)
         let rate = audible.reduce(0.0) { $0 + fleet.beacons[$1].sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
         tallies.receivers[receiver].meanGap = rate > 0 ? Int(1e6 / rate) : 0
-        for fault in options.faults where fault.kind == .deaf && fault.subject == own.name {
+        for fault in options.faults where fault.kind == .deaf && fault.subject == siteReceiver.name {
             deafAt[receiver] = Int(fault.atS * 1e6)
         }
         for fault in options.faults where fault.kind == .brokerAway {
-            let away = min(Int(fault.forS * 1e6), end - Int(fault.atS * 1e6))
-            guard away > tallies.receivers[receiver].longestAbsence else { continue }
-            tallies.receivers[receiver].longestAbsence = away
+            let absence = min(Int(fault.forS * 1e6), end - Int(fault.atS * 1e6))
+            guard absence > tallies.receivers[receiver].longestAbsence else { continue }
+            tallies.receivers[receiver].longestAbsence = absence
             tallies.receivers[receiver].absentFrom = Int(fault.atS * 1e6)
         }
         if let directory = options.recordDirectory {
-            recordings.append(try ReceiverRecording("\(directory)/\(own.name).btsnoop"))
+            recordings.append(try ReceiverRecording("\(directory)/\(siteReceiver.name).btsnoop"))
         }
     }
 
@@ -189,8 +190,8 @@ struct RehearsalStage {
             let airtime = sent.airtimeMicroseconds
             var product = fleet.model.background.clearProbability(forPacketOf: airtime)
             for other in audible where other != beacon {
-                for theirs in fleet.beacons[other].sent {
-                    product *= max(0, 1 - (airtime + theirs.airtimeMicroseconds) / theirs.periodMicroseconds)
+                for otherSent in fleet.beacons[other].sent {
+                    product *= max(0, 1 - (airtime + otherSent.airtimeMicroseconds) / otherSent.periodMicroseconds)
                 }
             }
             return Int((product * 1e6).rounded())
@@ -202,7 +203,7 @@ struct RehearsalStage {
     /// Processes the packets that were sent in a slice of time.
     mutating func take(_ slice: Transmitters.Slice) throws {
         for payload in slice.payloads {
-            payloads[Int(payload.emitter) * RehearsedMachine.ringSize + Int(payload.place)] = payload
+            payloads[Int(payload.emitter) * RehearsedMachine.ringSize + Int(payload.slot)] = payload
         }
         var failure: RehearsalError?
         // The reception is moved to a local variable, so that its callback may change the counts.
@@ -264,8 +265,8 @@ struct RehearsalStage {
             lastPacket[receiver] = packet.start
             if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
             if recordings.indices.contains(receiver), failure == nil {
-                let place = Int(packet.emitter) * RehearsedMachine.ringSize + Int(packet.payload)
-                if packet.payload >= 0, let payload = payloads[place] {
+                let index = Int(packet.emitter) * RehearsedMachine.ringSize + Int(packet.payload)
+                if packet.payload >= 0, let payload = payloads[index] {
                     do throws(RehearsalError) {
                         try recordings[receiver].add(
                             payload, level: level,
@@ -354,7 +355,7 @@ struct RehearsalStage {
                 return
             }
             endVisit(phone, visit, isWhole: true)
-            let next = makers[phone].next(after: now)
+            let next = generators[phone].next(after: now)
             upcoming[phone] = next
             due[phone] = next.visit.begin
             guard next.visit.begin <= now else { return }
@@ -420,10 +421,10 @@ struct RehearsalStage {
 
     private mutating func clearLevels(_ phone: Int, except kept: [Int32]) {
         // Both lists of beacons are in ascending order.
-        var place = 0
+        var index = 0
         for beacon in rows[phone] {
-            while place < kept.count, kept[place] < beacon { place += 1 }
-            if place < kept.count, kept[place] == beacon { continue }
+            while index < kept.count, kept[index] < beacon { index += 1 }
+            if index < kept.count, kept[index] == beacon { continue }
             for emitter in emittersOf[Int(beacon)] {
                 reception.setLevel(-.infinity, of: emitter, at: receivers + phone)
             }
@@ -490,7 +491,7 @@ struct RehearsalStage {
         if let rooms, rooms.end < end {
             tallies.notes.append(
                 "The collector ran for the first \(NumberFormat.significant(Double(rooms.end) / 3600e6)) h, because it takes "
-                    + "longer than all the rest.")
+                    + "more computing time than the rest of the rehearsal.")
         }
         if tallies.ratios.excluded > 0 {
             tallies.ratios.reason =

@@ -18,9 +18,9 @@ struct AirPacket: Sendable {
     var offset: Int32
     /// The index of the emitter, which is a beacon or a device that sends a clone; see ``Transmitters/emitters``.
     var emitter: Int32
-    /// The index among the beacon's advertisements; -1 for data that it should not send.
+    /// The index among the beacon's advertisements; -1 for data that the beacon should not send.
     var advertisement: Int16
-    /// The place of the packet's data in the ring of its emitter.
+    /// The slot with the packet's data in the ring of its emitter; see ``RehearsedMachine/ringSize``.
     var payload: Int16
     /// 0, 1 and 2 for the channels 37, 38 and 39.
     var channel: UInt8
@@ -28,10 +28,12 @@ struct AirPacket: Sendable {
     var powerOffset: Float
 }
 
-/// The data of packets, passed on once when an emitter begins to send them. Only recordings need the bytes.
+/// The data of packets. They are passed on once, when an emitter begins to send packets with these data. Only
+/// recordings need the bytes.
 struct AirPayload: Sendable {
     let emitter: Int32
-    let place: Int16
+    /// The slot in the ring of the emitter.
+    let slot: Int16
     let octets: [UInt8]
     let address: DeviceAddress
     let isRandom: Bool
@@ -74,26 +76,30 @@ final class RehearsedMachine {
     /// By advertisement: the start of its current event in µs. The last element is for data that the beacon should not
     /// send.
     private var eventStart: [Int]
-    /// By advertisement: the last data that it sent.
-    private var known: [[UInt8]]
-    /// By advertisement: the place of its last data in the ring.
-    private var places: [Int16]
-    private var nextPlace: Int16 = 0
+    /// By advertisement: the data that were sent last.
+    private var lastData: [[UInt8]]
+    /// By advertisement: the slot of its last data in the ring.
+    private var slots: [Int16]
+    private var nextSlot: Int16 = 0
+    /// The time of the first event of any advertisement, in µs; nil before this event.
     private var onAirAt: Int?
+    /// By advertisement: the uptime in the telemetry that was sent last, in µs; nil for other types.
     private var uptimeAtSend: [Int?]
+    /// By advertisement: true if the last ephemeral id was correct for its time.
     private var isRightID: [Bool]
     private var lastID: [FixedOctets<8>?]
     /// By advertisement: true if its set was enabled again with a new id, so that the next event comes early.
     private var hasNewID: [Bool]
+    /// The last data that the beacon should not send, and their slot in the ring; -1 before such data are sent.
     private var unexpectedOctets: [UInt8] = []
-    private var unexpectedPlace: Int16 = -1
+    private var unexpectedSlot: Int16 = -1
 
     // The results for the current slice of time.
     private(set) var packets: [AirPacket] = []
     private(set) var payloads: [AirPayload] = []
 
-    /// The number of places in the ring that stores the last data of an emitter. Data change less often than this in
-    /// one slice of time.
+    /// The number of slots in the ring that stores the last data of an emitter. In one slice of time, the data change
+    /// fewer times than this.
     static let ringSize = 64
 
     /// - Parameters:
@@ -113,27 +119,27 @@ final class RehearsedMachine {
         self.begin = HCIInstant(nanoseconds: UInt64(begin) * 1000)
         self.tally = tally
         partMicroseconds = max(1, endMicroseconds / RehearsalTallies.parts)
-        var own = beacon.sent.map(\.source)
+        var initialSources = beacon.sent.map(\.source)
         if isClone {
             var random = SplitMix64(seed: RehearsalSeed.mix(seed, 2, emitter))
             let address = DeviceAddress.staticRandom(
                 from: FixedOctets<6>((0..<6).map { _ in UInt8(truncatingIfNeeded: random.next()) }) ?? FixedOctets())
-            own = own.map { source in
+            initialSources = initialSources.map { source in
                 var advertisement = source.advertisement
                 advertisement.address = .staticRandom(address)
                 return beacon.source(of: advertisement)
             }
         }
-        sources = own
-        nextSources = own
+        sources = initialSources
+        nextSources = initialSources
         var parameters = VirtualAir.Parameters()
         parameters.seed = self.seed
         air = VirtualAir(parameters, now: HCIInstant(nanoseconds: 0))
         let count = beacon.sent.count
         lastEvent = Array(repeating: nil, count: count)
         eventStart = Array(repeating: Int.min / 2, count: count + 1)
-        known = Array(repeating: [], count: count)
-        places = Array(repeating: -1, count: count)
+        lastData = Array(repeating: [], count: count)
+        slots = Array(repeating: -1, count: count)
         uptimeAtSend = Array(repeating: nil, count: count)
         isRightID = Array(repeating: true, count: count)
         lastID = Array(repeating: nil, count: count)
@@ -212,9 +218,9 @@ final class RehearsedMachine {
         }
     }
 
-    /// Returns an advertisement with another identity. Frames without an identity stay the same.
-    private static func withOtherIdentity(_ own: Advertisement) -> Advertisement {
-        var advertisement = own
+    /// Returns an advertisement with another identity. A frame without an identity is returned unchanged.
+    private static func withOtherIdentity(_ original: Advertisement) -> Advertisement {
+        var advertisement = original
         switch advertisement.content {
         case .iBeacon(let uuid, let major, let minor, let flags):
             advertisement.content = .iBeacon(uuid: uuid, major: major ^ 0x5000, minor: minor, flags: flags)
@@ -249,30 +255,30 @@ final class RehearsedMachine {
         let start = Int(pdu.start.nanoseconds / 1000)
         guard start < endMicroseconds else { return }
         let index = advertisement(of: pdu, at: start)
-        let slot = index ?? beacon.sent.count
+        let eventIndex = index ?? beacon.sent.count
         // The copies of an event on the three channels start within 3 ms, and events of one advertisement are at least
         // 20 ms apart.
-        if start - eventStart[slot] > 5000 {
-            eventStart[slot] = start
+        if start - eventStart[eventIndex] > 5000 {
+            eventStart[eventIndex] = start
             if let index { count(index, at: start) } else { tally.unexpectedEvents += 1 }
         }
         let nominal = beacon.place.radioPower
-        let wanted = index.flatMap { beacon.sent[$0].source.advertisement.radioPower } ?? nil
-        let power = (wanted == nil ? nominal : Double(pdu.power.dBm)) - lostPower
+        let requested = index.flatMap { beacon.sent[$0].source.advertisement.radioPower } ?? nil
+        let power = (requested == nil ? nominal : Double(pdu.power.dBm)) - lostPower
         packets.append(
             AirPacket(
-                start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[slot]),
+                start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[eventIndex]),
                 emitter: Int32(emitter), advertisement: Int16(index ?? -1),
-                payload: index.map { places[$0] } ?? unexpectedPlace,
+                payload: index.map { slots[$0] } ?? unexpectedSlot,
                 channel: UInt8(pdu.channel - 37), powerOffset: Float(power - nominal)))
     }
 
     /// The index of the advertisement that has the data of a packet; nil if the beacon should not send these data.
     private func advertisement(of pdu: AirPDU, at start: Int) -> Int? {
-        for index in known.indices where known[index] == pdu.data {
+        for index in lastData.indices where lastData[index] == pdu.data {
             return index
         }
-        if pdu.data == unexpectedOctets, unexpectedPlace >= 0 { return nil }
+        if pdu.data == unexpectedOctets, unexpectedSlot >= 0 { return nil }
         let frame = frame(in: pdu.data)
         let index = beacon.sent.firstIndex { sent in
             switch (sent.type, frame) {
@@ -284,20 +290,20 @@ final class RehearsedMachine {
             case (_, nil): false
             }
         }
-        let place = nextPlace
-        nextPlace = (nextPlace + 1) % Int16(Self.ringSize)
+        let slot = nextSlot
+        nextSlot = (nextSlot + 1) % Int16(Self.ringSize)
         payloads.append(
             AirPayload(
-                emitter: Int32(emitter), place: place, octets: pdu.data, address: pdu.address,
+                emitter: Int32(emitter), slot: slot, octets: pdu.data, address: pdu.address,
                 isRandom: pdu.addressType != .publicDevice, properties: pdu.properties.rawValue))
         guard let index else {
-            (unexpectedOctets, unexpectedPlace) = (pdu.data, place)
+            (unexpectedOctets, unexpectedSlot) = (pdu.data, slot)
             return nil
         }
-        (known[index], places[index]) = (pdu.data, place)
+        (lastData[index], slots[index]) = (pdu.data, slot)
         switch frame {
         case .eddystoneTLM(let telemetry)?: uptimeAtSend[index] = Int(telemetry.uptimeDeciseconds) * 100_000
-        case .eddystoneEID(let own)?: check(own.id, index, at: start)
+        case .eddystoneEID(let frame)?: check(frame.id, index, at: start)
         default: break
         }
         return index

@@ -13,7 +13,7 @@ struct RehearsedRooms {
     private let startMilliseconds: Int
     /// By receiver, then by beacon: the number of reports in the current second.
     private var counts: [[Int32]]
-    /// By receiver, then by beacon: the sum of the levels of these reports, in dBm.
+    /// By receiver, then by beacon: the sum of the levels of the reports in the current second, in dBm.
     private var sums: [[Float]]
     private var identities: [String?]
     /// The end of the current second, in µs.
@@ -21,7 +21,7 @@ struct RehearsedRooms {
     /// The time in µs after which nothing is passed to the collector.
     let end: Int
     /// The times in µs in which the broker cannot be reached.
-    private let away: [Range<Int>]
+    private let brokerAbsences: [Range<Int>]
 
     /// The results of the collector for one beacon.
     struct Finding {
@@ -35,11 +35,11 @@ struct RehearsedRooms {
         fileprivate var probability = 0.0
     }
     private(set) var findings: [Finding]
-    /// By beacon: the room in which it is; nil if it is in no room.
+    /// By beacon: the room that contains the beacon; nil if no room does.
     private let rooms: [String?]
     /// By beacon: the time in µs from which a planted fault may cause an exit; `Int.max` without such a fault.
     private let leavesAt: [Int]
-    private let numbers: [String: Int]
+    private let indexOfName: [String: Int]
 
     /// The collector runs only for this number of seconds, divided by the number of beacons, because it takes more
     /// computing time than the rest of the rehearsal.
@@ -59,7 +59,7 @@ struct RehearsedRooms {
         sums = Array(repeating: Array(repeating: 0, count: beacons), count: receivers.count)
         identities = fleet.beacons.map { $0.sent.lazy.compactMap(\.identity).first.map { "\($0)" } }
         self.end = min(end, Self.beaconSeconds / beacons * 1_000_000)
-        away = rehearsal.options.faults.filter { $0.kind == .brokerAway }.map {
+        brokerAbsences = rehearsal.options.faults.filter { $0.kind == .brokerAway }.map {
             Int($0.atS * 1e6)..<Int(($0.atS + $0.forS) * 1e6)
         }
         findings = Array(repeating: Finding(), count: beacons)
@@ -72,7 +72,7 @@ struct RehearsedRooms {
             }
             return faults.map { Int($0.atS * 1e6) }.min() ?? Int.max
         }
-        numbers = Dictionary(fleet.beacons.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        indexOfName = Dictionary(fleet.beacons.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
     /// The configuration file of the collector for the floor.
@@ -118,7 +118,7 @@ struct RehearsedRooms {
             let now = secondEnd
             secondEnd += 1_000_000
             for index in findings.indices { countSecond(index) }
-            let isAway = away.contains { $0.contains(now) }
+            let isBrokerAway = brokerAbsences.contains { $0.contains(now) }
             for receiver in receivers.indices {
                 var line = ReceiverLine(
                     receiver: receivers[receiver], unixMilliseconds: startMilliseconds + now / 1000)
@@ -132,7 +132,7 @@ struct RehearsedRooms {
                     counts[receiver][beacon] = 0
                     sums[receiver][beacon] = 0
                 }
-                guard !isAway else { continue }
+                guard !isBrokerAway else { continue }
                 let arrival = startMilliseconds + now / 1000
                 for event in collector.process(line, from: nil, arrival: arrival, isLive: true) { note(event, at: now) }
             }
@@ -141,14 +141,14 @@ struct RehearsedRooms {
 
     /// Counts a second in the room that the collector reports for a beacon.
     private mutating func countSecond(_ index: Int) {
-        guard let room = findings[index].room, let own = rooms[index] else { return }
+        guard let room = findings[index].room, let trueRoom = rooms[index] else { return }
         findings[index].roomSeconds += 1
         findings[index].expectedWrong += Int((1 - findings[index].probability) * 1000)
-        if room != own { findings[index].wrongSeconds += 1 }
+        if room != trueRoom { findings[index].wrongSeconds += 1 }
     }
 
     private mutating func note(_ event: SightingCollector.Event, at now: Int) {
-        guard let name = event.beacon, let index = numbers[name] else { return }
+        guard let name = event.beacon, let index = indexOfName[name] else { return }
         switch event.kind {
         case .exit:
             // After a fault that takes the beacon off the air, an exit is correct.

@@ -23,7 +23,9 @@ final class Transmitters: Sendable {
     private struct State: Sendable {
         /// The finished slices of each group, the oldest first.
         var slices: [[Slice]]
+        /// The counts of the ideal receivers, by the indices of the emitters.
         var tallies: [Int: RehearsalTallies.Beacon] = [:]
+        /// The number of groups that have finished.
         var finished = 0
         var isStopped = false
     }
@@ -31,7 +33,7 @@ final class Transmitters: Sendable {
     /// The length of a slice in µs.
     static let sliceMicroseconds = 5_000_000
     /// The largest number of finished slices of a group that wait to be processed.
-    private static let window = 3
+    private static let waitingSlices = 3
 
     /// The machines of the beacons in the order of the fleet, followed by the devices that send clones.
     let emitters: [Emitter]
@@ -66,19 +68,21 @@ final class Transmitters: Sendable {
         let groups = groups
         let state = Monitor(State(slices: Array(repeating: [], count: groups)))
         self.state = state
-        let all = emitters
-        let starts = begins
+        let allEmitters = emitters
+        let allBegins = begins
         for group in 0..<groups {
             try BackgroundThread.start {
-                let machines = stride(from: group, to: all.count, by: groups).map { number in
-                    let beacon = fleet.beacons[all[number].beacon]
-                    let own = all[number].isClone ? [] : faults.filter { $0.subject == beacon.name }
+                let machines = stride(from: group, to: allEmitters.count, by: groups).map { emitter in
+                    let beacon = fleet.beacons[allEmitters[emitter].beacon]
+                    let isClone = allEmitters[emitter].isClone
+                    let machineFaults = isClone ? [] : faults.filter { $0.subject == beacon.name }
                     return RehearsedMachine(
-                        beacon, emitter: number, isClone: all[number].isClone, faults: own, seed: seed,
-                        begin: starts[number], endMicroseconds: end, startUnixSeconds: fleet.startUnixSeconds,
-                        tally: tallies[all[number].beacon])
+                        beacon, emitter: emitter, isClone: isClone, faults: machineFaults, seed: seed,
+                        begin: allBegins[emitter], endMicroseconds: end, startUnixSeconds: fleet.startUnixSeconds,
+                        tally: tallies[allEmitters[emitter].beacon])
                 }
-                Self.work(machines, numbers: Array(stride(from: group, to: all.count, by: groups)), group, end, state)
+                Self.work(
+                    machines, indices: Array(stride(from: group, to: allEmitters.count, by: groups)), group, end, state)
             }
         }
     }
@@ -86,7 +90,7 @@ final class Transmitters: Sendable {
     deinit { stop() }
 
     private static func work(
-        _ machines: [RehearsedMachine], numbers: [Int], _ group: Int, _ end: Int, _ state: Monitor<State>
+        _ machines: [RehearsedMachine], indices: [Int], _ group: Int, _ end: Int, _ state: Monitor<State>
     ) {
         var now = 0
         while now < end {
@@ -97,18 +101,18 @@ final class Transmitters: Sendable {
                 slice.packets += machine.packets
                 slice.payloads += machine.payloads
             }
-            let done = slice
-            let goesOn = state.wait { state -> Bool? in
+            let finishedSlice = slice
+            let mayContinue = state.wait { state -> Bool? in
                 if state.isStopped { return false }
-                return state.slices[group].count < window ? true : nil
+                return state.slices[group].count < waitingSlices ? true : nil
             }
-            guard goesOn == true else { return }
-            state.change { $0.slices[group].append(done) }
+            guard mayContinue == true else { return }
+            state.change { $0.slices[group].append(finishedSlice) }
         }
         for machine in machines { machine.finish() }
-        let tallies = zip(numbers, machines.map(\.tally)).map { ($0, $1) }
+        let tallies = zip(indices, machines.map(\.tally)).map { ($0, $1) }
         state.change { state in
-            for (number, tally) in tallies { state.tallies[number] = tally }
+            for (emitter, tally) in tallies { state.tallies[emitter] = tally }
             state.finished += 1
         }
     }
@@ -117,19 +121,20 @@ final class Transmitters: Sendable {
     ///
     /// - Returns: its packets in the order of their starts; nil after the end.
     func next() -> Slice? {
-        let parts = state.wait { state -> [Slice]?? in
+        let groupSlices = state.wait { state -> [Slice]?? in
             if state.slices.allSatisfy({ !$0.isEmpty }) {
                 return .some(state.slices.indices.map { state.slices[$0].removeFirst() })
             }
             return state.finished == state.slices.count || state.isStopped ? .some(nil) : nil
         }
-        guard let parts = parts ?? nil else { return nil }
-        var slice = Slice(packets: parts.flatMap(\.packets), payloads: parts.flatMap(\.payloads))
+        guard let groupSlices = groupSlices ?? nil else { return nil }
+        var slice = Slice(
+            packets: groupSlices.flatMap(\.packets), payloads: groupSlices.flatMap(\.payloads))
         slice.packets.sort { ($0.start, $0.emitter) < ($1.start, $1.emitter) }
         return slice
     }
 
-    /// The counts of the ideal receivers after the end, by the numbers of the emitters.
+    /// The counts of the ideal receivers after the end, by the indices of the emitters.
     var tallies: [Int: RehearsalTallies.Beacon] { state.change { $0.tallies } }
 
     /// Ends the threads.

@@ -6,7 +6,7 @@ internal import Sites
 public enum FaultsFile {
     /// Reads the file and checks its names against a fleet.
     ///
-    /// - Returns: its faults, `nil` if the file has an error, and every problem in the order of the file.
+    /// - Returns: the faults, which are `nil` if the file has an error; and every problem in the order of the file.
     public static func decode(
         _ octets: [UInt8], for fleet: RehearsedFleet, hours: Double
     ) -> (faults: [RehearsalFault]?, problems: [FileProblem]) {
@@ -23,17 +23,20 @@ enum FaultsFormat {
     static let kind = Key(
         "kind", ValueType<RehearsalFault.Kind>.word,
         "What goes wrong: stops, interval, identity, clone, weak, deaf, broker-away or clock-jump.", isRequired: true)
-    static let beacon = Key("beacon", .text, "Name of the beacon, for all kinds but deaf and broker-away.")
-    static let receiver = Key("receiver", .text, "Name of the receiver, for deaf.")
+    static let beacon = Key("beacon", .text, "Name of the beacon, for all kinds except deaf and broker-away.")
+    static let receiver = Key("receiver", .text, "Name of the receiver, for the kind deaf.")
     static let at = Key(
-        "atS", .real(0...864_000, unit: "s"), "Beginning of the fault from the beginning of the rehearsal.",
+        "atS", .real(0...864_000, unit: "s"), "Time from the beginning of the rehearsal to the beginning of the fault.",
         isRequired: true)
-    static let duration = Key("forS", .real(1...864_000, unit: "s"), "Duration of broker-away.", default: 300)
+    static let duration = Key(
+        "forS", .real(1...864_000, unit: "s"), "Duration of the fault, for the kind broker-away.", default: 300)
     static let factor = Key(
-        "factor", .real(0.1...100), "New interval as a multiple of the old one, for interval.", default: 2)
-    static let decibels = Key("byDb", .real(1...60, unit: "dB"), "Loss of power, for weak.", default: 10)
+        "factor", .real(0.1...100), "New interval as a multiple of the old interval, for the kind interval.", default: 2
+    )
+    static let decibels = Key("byDb", .real(1...60, unit: "dB"), "Loss of radio power, for the kind weak.", default: 10)
     static let leap = Key(
-        "byS", .real(1...8_640_000, unit: "s"), "Time by which the clock leaps ahead, for clock-jump.", default: 7200)
+        "byS", .real(1...8_640_000, unit: "s"), "Time by which the clock leaps ahead, for the kind clock-jump.",
+        default: 7200)
     static let fault = Section(
         "A fault.", [kind, beacon, receiver, at, duration, factor, decibels, leap],
         rules: [
@@ -98,7 +101,7 @@ extension ConfigurationDecoder {
         }
         if at >= hours * 3600 {
             error(
-                "the rehearsal ends before, after \(NumberFormat.significant(hours * 3600, 6)) s",
+                "the rehearsal ends before this time, after \(NumberFormat.significant(hours * 3600, 6)) s",
                 at: object["atS"] ?? object)
         }
         var fault = RehearsalFault(kind, name ?? "", atS: at)

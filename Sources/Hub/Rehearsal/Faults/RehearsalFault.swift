@@ -54,7 +54,7 @@ public struct RehearsalFault: Hashable, Sendable {
         case .clone: "another device sends the advertisements of \(subject) from \(time)"
         case .weak: "\(subject) radiates \(NumberFormat.significant(byDb)) dB less from \(time)"
         case .deaf: "receiver \(subject) is deaf from \(time)"
-        case .brokerAway: "the broker is away from \(time) on for \(NumberFormat.significant(forS, 6)) s"
+        case .brokerAway: "the broker cannot be reached from \(time) on for \(NumberFormat.significant(forS, 6)) s"
         case .clockJump: "the clock of \(subject) leaps by \(NumberFormat.significant(byS, 6)) s at \(time)"
         }
     }
@@ -69,32 +69,36 @@ public struct RehearsalFault: Hashable, Sendable {
     ) -> [RehearsalFault] {
         var random = SplitMix64(seed: RehearsalSeed.mix(seed, 0xFA_17, count))
         let receivers = fleet.site?.receivers.map(\.name) ?? []
-        let rotating = fleet.beacons.filter { $0.epoch != nil }.map(\.name)
+        let beaconsWithIDs = fleet.beacons.filter { $0.epoch != nil }.map(\.name)
         let kinds = Kind.allCases.filter { kind in
             switch kind {
             case .deaf, .brokerAway, .weak, .clone: !receivers.isEmpty
-            case .clockJump: !rotating.isEmpty
+            case .clockJump: !beaconsWithIDs.isEmpty
             case .stops, .interval, .identity: true
             }
         }
-        var free = fleet.beacons.map(\.name)
+        var freeBeacons = fleet.beacons.map(\.name)
         var freeReceivers = receivers
         var faults: [RehearsalFault] = []
-        var number = 0
-        while faults.count < count, !free.isEmpty || number < kinds.count {
-            let kind = kinds[number % kinds.count]
-            number += 1
-            let choice: [String]
+        var index = 0
+        while faults.count < count, !freeBeacons.isEmpty || index < kinds.count {
+            let kind = kinds[index % kinds.count]
+            index += 1
+            let subjects: [String]
             switch kind {
-            case .brokerAway: choice = faults.contains { $0.kind == .brokerAway } ? [] : [""]
+            case .brokerAway: subjects = faults.contains { $0.kind == .brokerAway } ? [] : [""]
             // At least one receiver must still work.
-            case .deaf: choice = freeReceivers.count > 1 ? freeReceivers : []
-            case .clockJump: choice = free.filter(rotating.contains)
-            default: choice = free
+            case .deaf: subjects = freeReceivers.count > 1 ? freeReceivers : []
+            case .clockJump: subjects = freeBeacons.filter(beaconsWithIDs.contains)
+            default: subjects = freeBeacons
             }
-            guard !choice.isEmpty else { continue }
-            let subject = choice[random.next(upTo: UInt32(choice.count - 1))]
-            if kind == .deaf { freeReceivers.removeAll { $0 == subject } } else { free.removeAll { $0 == subject } }
+            guard !subjects.isEmpty else { continue }
+            let subject = subjects[random.next(upTo: UInt32(subjects.count - 1))]
+            if kind == .deaf {
+                freeReceivers.removeAll { $0 == subject }
+            } else {
+                freeBeacons.removeAll { $0 == subject }
+            }
             let at = (hours * 3600 * (0.1 + 0.5 * random.nextUnit())).rounded()
             faults.append(RehearsalFault(kind, subject, atS: at))
         }

@@ -34,7 +34,7 @@ public struct RehearsedFleet: Sendable {
 
     /// 2026-01-01T00:00:00Z in seconds since 1970. A rehearsal begins at this time if the fleet has no ephemeral ids.
     /// In a fleet that was not generated yet, it is the epoch of the ephemeral ids.
-    fileprivate static let usualStart = 1_767_225_600
+    fileprivate static let defaultStart = 1_767_225_600
     /// The time from the latest epoch of ephemeral ids to the beginning of the rehearsal, in seconds.
     private static let afterEpoch = 3600
 
@@ -50,49 +50,50 @@ public struct RehearsedFleet: Sendable {
         var octets: [UInt8]?
         if let siteFile {
             octets = try Self.contents(siteFile)
-        } else if let found = try? Files.readInput(file, limit: 1 << 26), let own = Site.decode(found).site,
-            let reference = own.fleet
+        } else if let fileOctets = try? Files.readInput(file, limit: 1 << 26),
+            let reference = Site.decode(fileOctets).site?.fleet
         {
-            (siteFile, octets) = (file, found)
+            (siteFile, octets) = (file, fileOctets)
             fleetFile = Self.path(reference.path, nextTo: file)
         }
         var floor = try octets.map { try Self.floor($0, siteFile ?? file) }
         let (manifest, profiles) = try NamedFleet(path: fleetFile, isNamedInFile: fleetFile != file).plannedProfiles()
         var notes: [String] = []
         if floor != nil { notes += try Self.place(manifest, on: &floor, siteFile ?? "") }
-        let placed = floor.map { Dictionary($0.beacons.map { ($0.name, $0) }) { first, _ in first } }
+        let siteBeacons = floor.map { Dictionary($0.beacons.map { ($0.name, $0) }) { first, _ in first } }
         let texts = Dictionary(profiles.map { ($0.name, $0.text) }) { first, _ in first }
         let keys = FleetKeys(of: NamedFleet(path: fleetFile)).directory
         var beacons: [RehearsedBeacon] = []
-        for own in manifest.beacons {
+        for beacon in manifest.beacons {
             let place: SiteBeacon
-            if let placed {
-                guard let found = placed[own.name] else { continue }
-                place = found
+            if let siteBeacons {
+                guard let siteBeacon = siteBeacons[beacon.name] else { continue }
+                place = siteBeacon
             } else {
-                place = try Self.unplaced(own)
+                place = try Self.placeWithoutFloor(of: beacon)
             }
-            guard let text = texts[own.name], let profile = BeaconProfile.decode(text).profile else {
-                throw RehearsalError(.invalid, "\(fleetFile): \(ProblemText.quoted(own.name)) has no valid profile")
+            guard let text = texts[beacon.name], let profile = BeaconProfile.decode(text).profile else {
+                throw RehearsalError(.invalid, "\(fleetFile): \(ProblemText.quoted(beacon.name)) has no valid profile")
             }
-            beacons.append(try RehearsedBeacon(own, profile, keys, at: place, isPlaced: placed != nil))
+            beacons.append(try RehearsedBeacon(beacon, profile, keys, at: place, isPlaced: siteBeacons != nil))
         }
         guard !beacons.isEmpty else {
             throw RehearsalError(.invalid, "\(siteFile ?? fleetFile): no beacon of \(fleetFile) is on this floor")
         }
         // A site file without a reference to a fleet may contain beacons that do not belong to the fleet.
-        let known = Set(beacons.map(\.name))
-        let others = (floor?.fleet == nil ? floor?.beacons ?? [] : []).filter { !known.contains($0.name) }
-        beacons += try others.map { try RehearsedBeacon($0) }
-        if !others.isEmpty {
+        let fleetNames = Set(beacons.map(\.name))
+        let siteOnly = (floor?.fleet == nil ? floor?.beacons ?? [] : []).filter { !fleetNames.contains($0.name) }
+        beacons += try siteOnly.map { try RehearsedBeacon($0) }
+        if !siteOnly.isEmpty {
             notes.append(
-                "Beacons of the site that the fleet does not have send data of their length at their interval: "
-                    + others.prefix(8).map(\.name).joined(separator: ", ") + (others.count > 8 ? " and more." : "."))
+                "Beacons that only the site file contains send meaningless data with the right length and interval: "
+                    + siteOnly.prefix(8).map(\.name).joined(separator: ", ") + (siteOnly.count > 8 ? " and more." : ".")
+            )
         }
         if beacons.contains(where: \.hasInventedKey) {
             notes.append(
-                "Beacons with ephemeral ids whose keys are not there send ids of invented keys; `pharos fleet keys` makes the "
-                    + "real ones.")
+                "Beacons with ephemeral ids whose identity keys are missing send ids of invented keys; "
+                    + "`pharos fleet keys` makes the real keys.")
         }
         if floor == nil {
             notes.append(
@@ -112,7 +113,7 @@ public struct RehearsedFleet: Sendable {
         model = SiteModel(
             beacons: beacons.map(\.place), walls: floor?.walls ?? [], radio: radio,
             background: try BackgroundLoad(floor?.backgroundLoad ?? .none))
-        startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.usualStart
+        startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.defaultStart
     }
 
     // MARK: Files
@@ -153,31 +154,31 @@ public struct RehearsedFleet: Sendable {
         guard let reference = site.fleet else {
             return []
         }
-        var placed = SiteFleet(reference, of: site)
-        for beacon in manifest.beacons { placed.add(beacon) }
+        var siteFleet = SiteFleet(reference, of: site)
+        for beacon in manifest.beacons { siteFleet.add(beacon) }
         do throws(FileProblem) {
-            return try placed.fill(&site).map { $0.text(file: file) }
+            return try siteFleet.fill(&site).map { $0.text(file: file) }
         } catch {
             throw RehearsalError(.invalid, error.text(file: file))
         }
     }
 
-    /// The radio data of a beacon if there is no floor. All beacons are at the same place.
-    private static func unplaced(_ beacon: FleetManifest.Beacon) throws -> SiteBeacon {
-        let sent = beacon.advertisements.compactMap(\.traffic)
-        guard let fastest = sent.indices.min(by: { sent[$0].interval < sent[$1].interval }) else {
+    /// The place and the radio data of a beacon if there is no floor. All beacons are at the same place.
+    private static func placeWithoutFloor(of beacon: FleetManifest.Beacon) throws -> SiteBeacon {
+        let traffic = beacon.advertisements.compactMap(\.traffic)
+        guard let fastest = traffic.indices.min(by: { traffic[$0].interval < traffic[$1].interval }) else {
             throw NamedFleet.silentBeaconError(beacon.name, "the fleet")
         }
-        let companions = try sent.indices.filter { $0 != fastest }.map { index in
+        let companions = try traffic.indices.filter { $0 != fastest }.map { index in
             try AdvertiserGroup(
-                count: 1, interval: sent[index].interval,
-                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: sent[index].payloadOctets))
+                count: 1, interval: traffic[index].interval,
+                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: traffic[index].payloadOctets))
         }
         return try SiteBeacon(
             name: beacon.name, position: FloorPosition(x: 0, y: 0),
-            intervalMicroseconds: min(10_240_000, Double(sent[fastest].interval.microseconds)),
-            airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].payloadOctets),
-            radioPower: Double(beacon.advertisements[fastest].radioPower ?? 0), pattern: sent[fastest].pattern,
+            intervalMicroseconds: min(10_240_000, Double(traffic[fastest].interval.microseconds)),
+            airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: traffic[fastest].payloadOctets),
+            radioPower: Double(beacon.advertisements[fastest].radioPower ?? 0), pattern: traffic[fastest].pattern,
             companions: companions)
     }
 }
@@ -210,40 +211,40 @@ struct RehearsedBeacon: Sendable {
     let epoch: Int?
     /// The identity key; nil without ephemeral ids and encryption.
     let key: IdentityKey?
-    /// True if the identity key is missing, so that a key derived from the name is used.
+    /// True if the identity key is missing and a key derived from the beacon's name is used instead.
     let hasInventedKey: Bool
 
     init(
-        _ own: FleetManifest.Beacon, _ profile: BeaconProfile, _ keys: KeyDirectory, at place: SiteBeacon,
+        _ beacon: FleetManifest.Beacon, _ profile: BeaconProfile, _ keys: KeyDirectory, at place: SiteBeacon,
         isPlaced: Bool
     ) throws {
-        name = own.name
+        name = beacon.name
         self.place = place
         hasPosition = isPlaced
-        model = Self.model(own.controller.flatMap { ControllerKind(rawValue: $0) })
-        let rotation = try BeaconRotation(own)
-        let known = try rotation.flatMap { try keys.key(of: $0) }
-        hasInventedKey = rotation != nil && known == nil
-        let key = rotation == nil ? nil : known ?? Self.inventedKey(own.name)
+        model = Self.model(beacon.controller.flatMap { ControllerKind(rawValue: $0) })
+        let rotation = try BeaconRotation(beacon)
+        let storedKey = try rotation.flatMap { try keys.key(of: $0) }
+        hasInventedKey = rotation != nil && storedKey == nil
+        let key = rotation == nil ? nil : storedKey ?? Self.inventedKey(beacon.name)
         self.key = key
-        epoch = rotation == nil ? nil : own.eidEpoch?.secondsSince1970 ?? RehearsedFleet.usualStart
+        epoch = rotation == nil ? nil : beacon.eidEpoch?.secondsSince1970 ?? RehearsedFleet.defaultStart
         let advertisements = try profile.advertisements { StaticAddress.make(name: $0) }
         guard advertisements.allSatisfy({ $0.phy == nil }) else {
             throw RehearsalError(
                 .invalid,
-                "\(ProblemText.quoted(own.name)) has the key phy, but the simulated air carries only legacy advertising: "
-                    + "rehearse the fleet without this key")
+                "\(ProblemText.quoted(beacon.name)) has the key phy, but the simulated air carries only legacy "
+                    + "advertising: rehearse the fleet without this key")
         }
         sent = try advertisements.map { advertisement in
             let source = Self.source(of: advertisement, key)
             let octets = try advertisement.payloadOctetCount()
             // The measured power is not a part of the identity, so any value can be used.
             let frame = try? advertisement.content.frame(measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower))
-            let parts = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
+            let intervals = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
             return Sent(
                 source: source,
                 periodMicroseconds: Double(advertisement.interval.microseconds) + AdvertisingDelay.meanMicroseconds,
-                longestMicroseconds: Double(parts.map(\.microseconds).max() ?? 0),
+                longestMicroseconds: Double(intervals.map(\.microseconds).max() ?? 0),
                 airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: octets),
                 identity: frame.flatMap { BeaconIdentity($0) }, type: advertisement.content.typeName)
         }

@@ -1,7 +1,7 @@
 "use strict";
 
-// Replays the part of a rehearsal that the page contains: draws each moment over the floor. Without a moment the floor shows
-// the result of the whole rehearsal.
+// Replays the period of a rehearsal that the page contains: draws what happens at the shown time over the floor. If no
+// time is shown, the floor shows the result of the whole rehearsal.
 (() => {
   const byId = id => document.getElementById(id);
   const { play: data } = JSON.parse(byId("data").textContent);
@@ -12,19 +12,20 @@
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)"), isDark = matchMedia("(prefers-color-scheme: dark)");
   const air = byId("air").getContext("2d"), strip = byId("strip").getContext("2d");
 
-  // The times in ms of the watcher for which a flash, a discovery and a change can be seen.
+  // How long a flash, a discovery and a change can be seen, in ms of real time.
   const FLASH = 380, DISCOVERY = 1200, CHANGE = 3500;
   // The growth of a flash, and its steady size for calm pages, as multiples of a beacon's radius.
   const GROWTH = 2.3, CALM_GROWTH = 1;
-  // More lines of discoveries at once are thinner.
+  // If more discoveries than this are shown at once, their lines are thinner.
   const MANY = 30;
-  // The largest step in ms between two frames: a page in the background does not jump.
+  // The longest time in ms that one frame advances, so that the time does not jump after the page was in the
+  // background.
   const LONGEST_FRAME = 250;
   // The list next to the floor has this many events.
   const LOGGED = 6;
   const NAMES = ["ink", "card", "soft", "line", "gold", "blue", "teal", "rose", "amber", "wash"];
 
-  // The shown time in ms; null for the result. The time of the last frame; null while paused.
+  // The shown time in ms; null while the result is shown. `lastFrame` is the time of the last frame; null while paused.
   let moment = null, lastFrame = null, colours = {}, isAsked = false;
 
   const readColours = () => {
@@ -62,7 +63,7 @@
     air.stroke();
   }
 
-  // The strength of what is so old, from 1 down to 0.
+  // The strength with which something of this age is drawn, from 1 down to 0.
   const fading = (age, length) => age >= length ? 0 : isCalm.matches ? 1 : 1 - age / length;
 
   function drawAir() {
@@ -137,7 +138,7 @@
     });
   }
 
-  // A change is written at its beacon, or at the top of the floor.
+  // Writes each change next to its beacon, or at the top of the floor if it is not about one beacon.
   function drawChanges(spots) {
     const length = CHANGE * speed(), { width } = air.canvas.getBoundingClientRect();
     air.font = `600 13px ${getComputedStyle(document.body).fontFamily}`;
@@ -162,7 +163,7 @@
     return shown;
   }
 
-  // The sends in equal parts of the time, and those of them with collisions.
+  // The numbers of advertising events, and of events with collisions, in equal parts of the time.
   let bars = [];
   function barsOf(count) {
     if (bars.length === count) return bars;
@@ -171,7 +172,7 @@
     return bars;
   }
 
-  // The sends over time, with the changes and the shown time.
+  // Draws the numbers of advertising events over time, the changes and the shown time.
   function drawStrip() {
     const { width, height } = prepare(strip), count = Math.max(1, Math.floor(width / 4)), length = Math.max(1, to - from);
     const most = Math.max(1, ...barsOf(count).map(({ sends }) => sends)), room = height - 10;
@@ -219,11 +220,11 @@
     text("collidedNow", share(collided, sends));
     text("phonesNow", `${phones} of ${run.walks.length}`);
     writeLog(time);
-    // Screen readers hear the moment when it stands still.
+    // Screen readers read the sentence only while the player is paused.
     if (isPlaying()) return;
-    const said = replay.recent(run.changes, time, 1000).map(change => ` ${change.text}.`).join("");
-    text("sentence", sentence(`At ${replay.clock(time)}: ${sends} sends, ${share(received, sends)} received, ${share(collided, sends)} with collisions; `
-      + `${phones} of ${run.walks.length} phones have discovered a beacon.${said}`));
+    const changeText = replay.recent(run.changes, time, 1000).map(change => ` ${change.text}.`).join("");
+    text("sentence", sentence(`At ${replay.clock(time)}: ${sends} advertising events, ${share(received, sends)} received, ${share(collided, sends)} with collisions; `
+      + `${phones} of ${run.walks.length} phones have discovered a beacon.${changeText}`));
   }
 
   function writeLog(time) {
@@ -263,20 +264,20 @@
     ask();
   }
 
-  function turn(now) {
+  function nextFrame(now) {
     if (!isPlaying()) return;
     // A frame may have begun before the button was pressed.
     moment = Math.min(to, moment + Math.min(LONGEST_FRAME, Math.max(0, now - lastFrame)) * speed());
     lastFrame = now;
     if (moment >= to) lastFrame = null;
     draw();
-    if (isPlaying()) requestAnimationFrame(turn); else remember();
+    if (isPlaying()) requestAnimationFrame(nextFrame); else remember();
   }
 
   function start() {
     if (moment === null || moment >= to) moment = from;
     lastFrame = performance.now();
-    requestAnimationFrame(turn);
+    requestAnimationFrame(nextFrame);
     ask();
   }
 
@@ -309,12 +310,12 @@
     remember();
   }
 
-  function step(by) {
+  function changeSpeed(by) {
     byId("speed").value = String(speeds[Math.min(speeds.length - 1, Math.max(0, speeds.indexOf(speed()) + by))]);
     ask();
   }
 
-  // The moment is in the address, so that a link shows it.
+  // Writes the shown time to the page's address, so that a link opens the page at this time.
   function remember() {
     const address = moment === null ? location.pathname + location.search : `#at=${Math.round(moment)}`;
     if (!isPlaying()) history.replaceState(null, "", address);
@@ -326,7 +327,7 @@
   }
 
   const KEYS = {
-    " ": () => isPlaying() ? pause() : start(), n: () => jump(false), p: () => jump(true), "+": () => step(1), "-": () => step(-1),
+    " ": () => isPlaying() ? pause() : start(), n: () => jump(false), p: () => jump(true), "+": () => changeSpeed(1), "-": () => changeSpeed(-1),
     Escape: showResult, Home: () => seek(from), End: () => seek(to),
     ArrowLeft: event => seek((moment ?? from) - (event.shiftKey ? 1000 : 100)),
     ArrowRight: event => seek((moment ?? from) + (event.shiftKey ? 1000 : 100)),
@@ -363,7 +364,7 @@
   });
   for (const query of [isDark, isCalm]) query.addEventListener("change", () => { readColours(); ask(); });
   new ResizeObserver(ask).observe(byId("stage"));
-  // Paper shows the result.
+  // On paper, the page shows the result of the whole rehearsal.
   addEventListener("beforeprint", () => byId("summary").removeAttribute("hidden"));
   addEventListener("afterprint", ask);
   addEventListener("hashchange", recall);

@@ -1,6 +1,7 @@
 "use strict";
 
-// Shows only the promises of one kind, or those with some letters in them. A click on a beacon shows its promises.
+// Shows only the promises of one kind, or the promises whose rows contain some letters. A click on a beacon shows its
+// promises.
 (() => {
   const byId = id => document.getElementById(id);
   // The column of the kind in the tables of promises.
@@ -13,17 +14,17 @@
   function update() {
     const kind = byId("kind").value, letters = byId("subject").value.trim().toLocaleLowerCase(), isFiltered = Boolean(kind || letters);
     let shown = 0, all = 0;
-    tables.forEach((table, number) => {
-      let own = 0;
-      for (const { row, kind: rowKind, text } of rows[number]) {
+    tables.forEach((table, i) => {
+      let shownRows = 0;
+      for (const { row, kind: rowKind, text } of rows[i]) {
         row.hidden = kind && rowKind !== kind || letters && !text.includes(letters);
-        own += Number(!row.hidden);
+        shownRows += Number(!row.hidden);
       }
-      table.hidden = !own;
+      table.hidden = !shownRows;
       const folded = table.querySelector("details");
       if (folded && isFiltered) folded.open = true;
-      shown += own;
-      all += rows[number].length;
+      shown += shownRows;
+      all += rows[i].length;
     });
     byId("shown").textContent = isFiltered ? `${shown} of ${all} promises are shown.` : "";
   }

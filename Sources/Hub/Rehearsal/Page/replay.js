@@ -1,7 +1,7 @@
 "use strict";
 
-// What is on the air at each moment of a rehearsal: sends, collisions, phones and their discoveries. All times are in ms
-// from the beginning of the rehearsal. Nothing here draws.
+// What is on the air at any time of a rehearsal: advertising events (in the data: sends), collisions, phones and their
+// discoveries. All times are in ms from the beginning of the rehearsal. Nothing here draws.
 const replay = (() => {
   const distinct = list => list.filter((value, i) => i === 0 || value !== list[i - 1]);
   const timeOf = ({ time }) => time;
@@ -9,7 +9,8 @@ const replay = (() => {
   // The numbers of a column, which is a text.
   const column = text => text ? text.split(" ").map(Number) : [];
 
-  // The page's data with absolute times, and with sums from which each moment is counted without looking at all sends.
+  // The page's data with absolute times, and with running sums, from which the counts at any time are read without
+  // looking at all events.
   function read({ from, to, beacons, sends, phones, changes }) {
     const steps = column(sends.after), receivers = column(sends.received), losers = column(sends.collided);
     const count = steps.length, times = new Float64Array(count), isCollided = new Uint8Array(count);
@@ -40,7 +41,7 @@ const replay = (() => {
       walks, discoveries, changes: ordered, events };
   }
 
-  // The number of values in an ascending list that are not after a time.
+  // The number of elements of an ascending list that are at or before a time.
   function until(list, time, valueAt = value => value) {
     let low = 0, high = list.length;
     while (low < high) {
@@ -50,8 +51,8 @@ const replay = (() => {
     return low;
   }
 
-  // For each beacon the age in ms of its last send within `length` ms before a time, whether something received it, and
-  // the age of its last collision; Infinity for none.
+  // For each beacon: the age in ms of its last event within `length` ms before a time, whether a phone or receiver
+  // received this event, and the age of the beacon's last collision. An age is Infinity if there was none.
   function flashes(run, time, length) {
     const sent = new Float64Array(run.beaconCount).fill(Infinity), collided = new Float64Array(run.beaconCount).fill(Infinity);
     const isReceived = new Uint8Array(run.beaconCount);
@@ -66,13 +67,13 @@ const replay = (() => {
     return { sent, isReceived, collided };
   }
 
-  // The sends from the beginning to a time, and those that were received or met another packet.
+  // The numbers of events from the beginning to a time: all, the received, and those with a collision.
   function counts(run, time) {
     const sends = until(run.times, time);
     return { sends, received: run.receivedSum[sends], collided: run.collidedSum[sends] };
   }
 
-  // The place of a phone; null before it comes and after it has gone.
+  // The position of a phone; null before the start and after the end of its track.
   function place({ times, places }, time) {
     const next = until(times, time);
     if (!next || next === times.length && time > times[next - 1]) return null;
@@ -82,8 +83,8 @@ const replay = (() => {
     return [x + (toX - x) * share, y + (toY - y) * share];
   }
 
-  // The discoveries until a time: the phones that have discovered each beacon, whether each phone has discovered one, and
-  // the number of those phones.
+  // The discoveries until a time: for each beacon the number of phones that have discovered it, for each phone 1 if it
+  // has discovered a beacon, and the number of such phones.
   function discovered(run, time) {
     const ofBeacon = new Uint32Array(run.beaconCount), isPhone = new Uint8Array(run.walks.length);
     const pairs = new Set(), end = until(run.discoveries, time, timeOf);
@@ -100,10 +101,10 @@ const replay = (() => {
     return { ofBeacon, isPhone, phones };
   }
 
-  // The entries of an ascending list of events within `length` ms before a time, and at it.
+  // The entries of an ascending list of events within `length` ms before a time, including this time.
   const recent = (list, time, length) => list.slice(until(list, time - length, timeOf), until(list, time, timeOf));
 
-  // The time of the next event of a kind after a time, or of the last one before it; null for none.
+  // The time of the next event of a kind after a time, or of the last event before the time; null for none.
   function next(run, kind, time, isBack = false) {
     const list = run.events[kind];
     if (!isBack) return list[until(list, time)] ?? null;

@@ -55,7 +55,7 @@ extension RehearsalPromise {
     }
 
     /// The measured value as text, with its standard error if it has one, such as `97.5 ± 1.1 %`.
-    var found: String {
+    var measuredText: String {
         guard let standardError, standardError.isFinite, let measured, measured.isFinite else {
             return Self.text(measured, unit)
         }
@@ -72,11 +72,10 @@ enum RehearsalClock {
     /// Hours, minutes and, unless they are 0, seconds: `10:00`, `00:00:12`.
     static func text(_ seconds: Double) -> String {
         let whole = Int(max(0, min(seconds, 1e9)))
-        let minutes = "\(two(whole / 3600)):\(two(whole / 60 % 60))"
-        return whole % 60 == 0 ? minutes : "\(minutes):\(two(whole % 60))"
+        func twoDigits(_ value: Int) -> String { NumberFormat.padded(value, to: 2) }
+        let minutes = "\(twoDigits(whole / 3600)):\(twoDigits(whole / 60 % 60))"
+        return whole % 60 == 0 ? minutes : "\(minutes):\(twoDigits(whole % 60))"
     }
-
-    private static func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 }
 
 extension RehearsalReport.Fault {

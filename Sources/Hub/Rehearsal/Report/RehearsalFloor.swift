@@ -25,15 +25,17 @@ struct RehearsalFloor {
         self.report = report
         verdicts = report.verdicts
         shares = report.detectedShares
-        var others = report.site?.receivers.map(\.position) ?? []
-        for room in report.site?.rooms ?? [] { others += room.outline.corners }
-        for phone in report.playback?.phones.prefix(Self.trackLimit) ?? [] { others += phone.track.map(\.position) }
+        var otherPositions = report.site?.receivers.map(\.position) ?? []
+        for room in report.site?.rooms ?? [] { otherPositions += room.outline.corners }
+        for phone in report.playback?.phones.prefix(Self.trackLimit) ?? [] {
+            otherPositions += phone.track.map(\.position)
+        }
         var plan = PlanPageContent.FloorPlan(
             title: "", valueName: "", unit: "", isHigherBetter: true, spotSpacing: 1,
             beacons: report.beacons.compactMap { beacon in
                 beacon.position.map { PlanPageContent.FloorPlan.Beacon(beacon.name, at: Self.point($0)) }
             },
-            spots: others.map { .init(Self.point($0), nil) },
+            spots: otherPositions.map { .init(Self.point($0), nil) },
             paths: (report.site?.paths ?? []).map { .init($0.name, $0.walk.corners.map(Self.point)) })
         if let site = report.site { plan.takeFloor(of: site, wallLimit: Self.wallLimit) }
         self.plan = plan
@@ -105,12 +107,12 @@ struct RehearsalFloor {
 
     private func drawBeacons(in drawing: inout SVG) {
         var crosses = SVGPath()
-        for (number, beacon) in report.beacons.enumerated() {
+        for (index, beacon) in report.beacons.enumerated() {
             guard let spot = beacon.position.map(place) else { continue }
             drawing.circle(
-                spot.x, spot.y, radius: radius, class: "disc \(verdicts[number]?.rawValue ?? "unjudged")",
-                title: title(number), id: "beacon\(number)")
-            guard verdicts[number] == .broken else { continue }
+                spot.x, spot.y, radius: radius, class: "disc \(verdicts[index]?.rawValue ?? "unjudged")",
+                title: title(index), id: "beacon\(index)")
+            guard verdicts[index] == .broken else { continue }
             let half = radius * 0.45
             crosses.addLine(from: (spot.x - half, spot.y - half), to: (spot.x + half, spot.y + half))
             crosses.addLine(from: (spot.x - half, spot.y + half), to: (spot.x + half, spot.y - half))
@@ -118,22 +120,22 @@ struct RehearsalFloor {
         drawing.path(crosses, class: "brokenMark")
     }
 
-    private func title(_ number: Int) -> String {
-        let name = HTMLEscaping.shortened(report.beacons[number].name, to: 60)
-        let share = shares[number].map { ", detected in time in \(NumberFormat.percent($0))" } ?? ""
-        return "\(name): \(verdicts[number]?.words ?? "no promise")\(share)"
+    private func title(_ index: Int) -> String {
+        let name = HTMLEscaping.shortened(report.beacons[index].name, to: 60)
+        let share = shares[index].map { ", detected in time in \(NumberFormat.percent($0))" } ?? ""
+        return "\(name): \(verdicts[index]?.words ?? "no promise")\(share)"
     }
 
     /// Draws the names next to the beacons, beginning with beacons that have broken promises.
     private func drawNames(in drawing: inout SVG) {
-        let order = report.beacons.indices.sorted {
+        let byRank = report.beacons.indices.sorted {
             (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1)
         }
-        let isCrowded = order.count > Self.labelledBeacons
-        let named = order.filter { !isCrowded || verdicts[$0] == .broken }.prefix(Self.labelledBeacons)
+        let isCrowded = byRank.count > Self.labelledBeacons
+        let named = byRank.filter { !isCrowded || verdicts[$0] == .broken }.prefix(Self.labelledBeacons)
         frame.drawNames(
-            named.compactMap { number in
-                report.beacons[number].position.map { (text: report.beacons[number].name, position: Self.point($0)) }
+            named.compactMap { index in
+                report.beacons[index].position.map { (text: report.beacons[index].name, position: Self.point($0)) }
             },
             avoiding: plan.beacons.map { (position: $0.position, radius: 6) }
                 + (report.site?.receivers ?? []).map { (position: Self.point($0.position), radius: 7) },
@@ -165,7 +167,7 @@ struct RehearsalFloor {
     var legend: String {
         var entries = beaconEntries
         if shares.contains(where: { $0 != nil }) {
-            entries.append(.init("shareArc", "ring: share of visits in which it is detected in time"))
+            entries.append(.init("shareArc", "ring: share of visits in which the beacon is detected in time"))
         }
         if !(report.site?.receivers.isEmpty ?? true) { entries.append(.init("receiver", "receiver")) }
         if !(report.site?.rooms.isEmpty ?? true) { entries.append(.init("room", "room")) }
@@ -184,7 +186,7 @@ struct RehearsalFloor {
                 .init("flash lost", "destroyed by another packet at a phone or receiver"),
                 .init("phone", "phone; filled when it has discovered a beacon"),
                 .init("discovery", "a phone discovers a beacon"),
-                .init("shareArc", "ring: share of the phones that have discovered it so far"),
+                .init("shareArc", "ring: share of the phones that have discovered the beacon so far"),
             ])
     }
 }

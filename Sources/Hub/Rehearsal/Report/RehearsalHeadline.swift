@@ -14,11 +14,11 @@ extension RehearsalReport {
                 : "All \(judged) promises that can be judged hold; \(unjudged) cannot be judged."
         }
         let causes = causes(of: broken)
-        let more = causes.count - Self.namedCauses
-        let rest = more > 0 ? "; and \(more) more" : ""
+        let unnamed = causes.count - Self.namedCauses
+        let ending = unnamed > 0 ? "; and \(unnamed) more" : ""
         return
             "\(broken.count) of \(NumberFormat.count(judged, "promise")) \(broken.count == 1 ? "does" : "do") not hold: "
-            + causes.prefix(Self.namedCauses).joined(separator: "; ") + rest + "."
+            + causes.prefix(Self.namedCauses).joined(separator: "; ") + ending + "."
     }
 
     /// The largest number of causes in the headline.
@@ -44,7 +44,7 @@ extension RehearsalReport {
         }
     }
 
-    /// The worst verdict on each beacon; nil if no promise is about it.
+    /// The worst verdict on each beacon; nil if no promise is about the beacon.
     var verdicts: [RehearsalPromise.Verdict?] {
         var verdicts = [RehearsalPromise.Verdict?](repeating: nil, count: beacons.count)
         for promise in promises {

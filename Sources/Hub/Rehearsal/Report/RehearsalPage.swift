@@ -4,8 +4,8 @@ internal import Planner
 /// A rehearsal as one self-contained page: the verdicts on the promises, the floor, a player of the advertising events,
 /// and tables of the promises.
 ///
-/// The page needs no network. Without scripts and on paper, only the player is missing. It plays at most the first
-/// 200,000 advertising events, and its tables have at most 1000 rows; captions and notes describe the omissions.
+/// The page needs no network. Without scripts and on paper, only the player is missing. The player plays at most the
+/// first 200,000 advertising events, and the tables have at most 1000 rows; captions and notes describe the omissions.
 public struct RehearsalPage: Sendable {
     private let report: RehearsalReport
 
@@ -38,14 +38,15 @@ public struct RehearsalPage: Sendable {
         func tile(_ id: String, _ name: String, _ number: Int, isHidden: Bool = false) -> ControlPanel.Tile {
             .init(id, name, "\(number)", Double(number), isHidden: isHidden)
         }
-        let found = report.faults.count(where: \.isFound)
+        let foundFaults = report.faults.count(where: \.isFound)
+        // In the style, `seen` makes the numbers large, and `verdicts` colours the first three tiles.
         return ControlPanel.tiles(
             [
                 tile("holding", "promises hold", count(.holds)), tile("broken", "do not hold", count(.broken)),
                 tile("unjudged", "cannot be judged", count(.unjudged)),
                 .init(
-                    "faultsFound", "planted faults found", "\(found) of \(report.faults.count)", Double(found),
-                    isHidden: report.faults.isEmpty),
+                    "faultsFound", "planted faults found", "\(foundFaults) of \(report.faults.count)",
+                    Double(foundFaults), isHidden: report.faults.isEmpty),
                 tile("beaconCount", "beacons", report.beacons.count),
                 .init(
                     "phoneCount",

@@ -1,7 +1,7 @@
 public import Airtime
 public import Configuration
 
-/// A part of a rehearsal, event by event, for a page that plays it.
+/// A period of a rehearsal, event by event, for a page that plays it.
 public struct RehearsalPlayback: Hashable, Sendable {
     /// The advertising events in the order of their times, as columns of equal length.
     public struct Events: Hashable, Sendable {
@@ -9,10 +9,10 @@ public struct RehearsalPlayback: Hashable, Sendable {
         public var milliseconds: [Double] = []
         /// The indices of the beacons in the report.
         public var beacons: [Int] = []
-        /// The number of phones and receivers that received the event.
+        /// By event: the number of phones and receivers that received it.
         public var received: [Int] = []
-        /// The number of phones and receivers at which another packet destroyed the event, and that received no other
-        /// copy of it.
+        /// By event: the number of phones and receivers at which another packet destroyed it, and that received no
+        /// other copy of it.
         public var collided: [Int] = []
 
         public init() {}
@@ -22,7 +22,7 @@ public struct RehearsalPlayback: Hashable, Sendable {
 
     /// The track of a phone, and the beacons that it discovers.
     public struct Phone: Hashable, Sendable {
-        /// The name of its scanner.
+        /// The name of the phone's scanner.
         public var scanner: String
         /// The times and positions at the corners of the track. Between two corners, the phone moves at constant speed.
         public var track: [TrackPoint]
@@ -76,9 +76,9 @@ public struct RehearsalPlayback: Hashable, Sendable {
         }
     }
 
-    /// The beginning of the part, in s from the beginning of the rehearsal.
+    /// The beginning of the period, in s from the beginning of the rehearsal.
     public var fromS: Double
-    /// The end of the part, in s from the beginning of the rehearsal.
+    /// The end of the period, in s from the beginning of the rehearsal.
     public var toS: Double
     public var events = Events()
     public var phones: [Phone] = []
@@ -89,7 +89,7 @@ public struct RehearsalPlayback: Hashable, Sendable {
         self.toS = toS
     }
 
-    /// The part as JSON: the events as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as
+    /// The period as JSON: the events as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as
     /// `[[tS, beacon], …]`, changes as `[[tS, beacon or null, text], …]`.
     public var json: JSONValue {
         .record([

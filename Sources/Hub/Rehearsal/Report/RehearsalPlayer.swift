@@ -6,7 +6,7 @@ internal import Planner
 struct RehearsalPlayer {
     private let report: RehearsalReport
     private let floor: RehearsalFloor
-    /// The part that the player plays; nil for a page without a player.
+    /// The period that the player plays; nil for a page without a player.
     private let playback: RehearsalPlayback?
     /// The number of advertising events that the page plays.
     private let eventCount: Int
@@ -59,9 +59,9 @@ struct RehearsalPlayer {
     }
 
     var notes: [String] {
-        guard let playback, let all = report.playback?.events.count, eventCount < all else { return [] }
+        guard let playback, let total = report.playback?.events.count, eventCount < total else { return [] }
         return [
-            "The page plays the first \(eventCount) of \(all) advertising events, until "
+            "The page plays the first \(eventCount) of \(total) advertising events, until "
                 + "\(RehearsalClock.text(playback.toS))."
         ]
     }
@@ -103,14 +103,14 @@ struct RehearsalPlayer {
         func column(_ values: some Sequence<Int>) -> PageData {
             .text(values.prefix(eventCount).map { "\($0)" }.joined(separator: " "))
         }
-        var last = Int((playback.fromS * 1000).rounded())
-        let after = playback.events.milliseconds.prefix(eventCount).map { time in
+        var previous = Int((playback.fromS * 1000).rounded())
+        let differences = playback.events.milliseconds.prefix(eventCount).map { time in
             let rounded = Int(time.rounded())
-            defer { last = rounded }
-            return rounded - last
+            defer { previous = rounded }
+            return rounded - previous
         }
         return .object([
-            ("after", column(after)), ("beacon", column(playback.events.beacons)),
+            ("after", column(differences)), ("beacon", column(playback.events.beacons)),
             ("received", column(playback.events.received)), ("collided", column(playback.events.collided)),
         ])
     }

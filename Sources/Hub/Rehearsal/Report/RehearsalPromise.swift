@@ -37,7 +37,7 @@ public struct RehearsalPromise: Hashable, Sendable {
         case battery
     }
 
-    /// The comparison of the measured value with the expected one.
+    /// The comparison of the measured value with the expected value.
     public enum Relation: String, Hashable, Sendable {
         case atLeast = "at-least"
         case atMost = "at-most"
@@ -74,7 +74,7 @@ public struct RehearsalPromise: Hashable, Sendable {
     /// or empty.
     public var reason: String
     /// The index of the planted fault that explains the broken promise, in the report's ``RehearsalReport/faults``; nil
-    /// if none does.
+    /// if no planted fault explains it.
     public var fault: Int?
 
     /// Creates a promise. Each parameter sets the property of the same name.

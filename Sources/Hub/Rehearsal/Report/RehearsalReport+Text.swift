@@ -6,28 +6,29 @@ extension RehearsalReport {
     /// promises that hold, the planted faults, and the summary.
     public var text: String {
         var lines: [String] = []
-        let open = promises.filter { $0.verdict != .holds }
-        if !open.isEmpty {
+        let notHolding = promises.filter { $0.verdict != .holds }
+        if !notHolding.isEmpty {
             var table = Table(
                 ["promise", "of", "promised", "rehearsed", "±", "verdict"],
                 alignment: [.left, .left, .right, .right, .right, .left])
-            for promise in open.prefix(Self.rowLimit) { table.add(promise.cells) }
+            for promise in notHolding.prefix(Self.rowLimit) { table.add(promise.cells) }
             lines.append(table.text)
-            if open.count > Self.rowLimit { lines.append("and \(open.count - Self.rowLimit) more\n") }
+            if notHolding.count > Self.rowLimit { lines.append("and \(notHolding.count - Self.rowLimit) more\n") }
             lines.append("\n")
-            lines += reasons(of: open.prefix(Self.rowLimit)) + ["\n"]
+            lines += reasons(of: notHolding.prefix(Self.rowLimit)) + ["\n"]
         }
         for kind in RehearsalPromise.Kind.allCases {
-            let good = promises.filter { $0.kind == kind && $0.verdict == .holds }
-            guard !good.isEmpty else { continue }
-            lines.append("\(kind.rawValue): \(good.count) hold\(good.count == 1 ? "s" : "")\(Self.range(good))\n")
+            let holding = promises.filter { $0.kind == kind && $0.verdict == .holds }
+            guard !holding.isEmpty else { continue }
+            let verb = holding.count == 1 ? "holds" : "hold"
+            lines.append("\(kind.rawValue): \(holding.count) \(verb)\(Self.measuredRange(holding))\n")
         }
         if !faults.isEmpty {
             lines.append("\n")
             for fault in faults {
-                let place = fault.subject.isEmpty ? "" : " \(TerminalText.line(fault.subject))"
+                let subject = fault.subject.isEmpty ? "" : " \(TerminalText.line(fault.subject))"
                 lines.append(
-                    "planted: \(fault.kind)\(place) at \(NumberFormat.significant(fault.atS, 6)) s: "
+                    "planted: \(fault.kind)\(subject) at \(NumberFormat.significant(fault.atS, 6)) s: "
                         + "\(fault.isFound ? "found" : "not found")\n")
             }
         }
@@ -38,18 +39,20 @@ extension RehearsalReport {
 
     /// The lines with the reasons: one line for each broken promise, and one line for all promises of a kind that
     /// cannot be judged for the same reason.
-    private func reasons(of open: ArraySlice<RehearsalPromise>) -> [String] {
+    private func reasons(of notHolding: ArraySlice<RehearsalPromise>) -> [String] {
         var lines: [String] = []
-        for promise in open where !promise.reason.isEmpty {
-            var place = ""
+        for promise in notHolding where !promise.reason.isEmpty {
+            var start = ""
             if promise.verdict == .unjudged {
-                let same = open.filter {
+                let alike = notHolding.filter {
                     $0.verdict == .unjudged && $0.kind == promise.kind && $0.reason == promise.reason
                 }
-                guard same.first?.subject == promise.subject else { continue }
-                place = same.count == 1 ? "\(promise.kind.rawValue): " : "\(promise.kind.rawValue) (\(same.count)): "
+                guard alike.first?.subject == promise.subject else { continue }
+                start =
+                    alike.count == 1
+                    ? "\(promise.kind.rawValue): " : "\(promise.kind.rawValue) (\(alike.count)): "
             }
-            lines.append("\(promise.verdict.rawValue): \(place)\(TerminalText.line(promise.reason))\n")
+            lines.append("\(promise.verdict.rawValue): \(start)\(TerminalText.line(promise.reason))\n")
         }
         return lines
     }
@@ -70,14 +73,15 @@ extension RehearsalReport {
             : "\(broken) of \(judged) promises do not hold: \(time).\(planted)"
     }
 
-    /// The smallest and the largest measured value with up to four significant digits, such as ` (99.1...100 %)`.
-    private static func range(_ promises: [RehearsalPromise]) -> String {
+    /// The smallest and the largest measured value of some promises with up to four significant digits, such as `
+    /// (99.1...100 %)`.
+    private static func measuredRange(_ promises: [RehearsalPromise]) -> String {
         let values = promises.compactMap(\.measured)
         guard let low = values.min(), let high = values.max(), let unit = promises.first?.unit, !unit.isEmpty else {
             return ""
         }
-        let (first, last) = (NumberFormat.significant(low, 4), NumberFormat.significant(high, 4))
-        return first == last ? " (\(first) \(unit))" : " (\(first)...\(last) \(unit))"
+        let (lowest, highest) = (NumberFormat.significant(low, 4), NumberFormat.significant(high, 4))
+        return lowest == highest ? " (\(lowest) \(unit))" : " (\(lowest)...\(highest) \(unit))"
     }
 }
 

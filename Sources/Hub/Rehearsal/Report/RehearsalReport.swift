@@ -2,7 +2,8 @@ public import Airtime
 public import Configuration
 public import Sites
 
-/// The result of a rehearsal: the promises with the measured values and, if requested, a part of the rehearsal to play.
+/// The result of a rehearsal: the promises with the measured values and, if requested, a period of the rehearsal to
+/// play.
 public struct RehearsalReport: Sendable {
     /// A beacon of the fleet.
     public struct Beacon: Hashable, Sendable {
@@ -59,7 +60,7 @@ public struct RehearsalReport: Sendable {
     public var notes: [String]
     /// The arguments of the command that repeats the run, such as `rehearse museum.json --seed 1`.
     public var replay: String
-    /// The part of the rehearsal to play; nil if none was requested.
+    /// The period of the rehearsal to play; nil if none was requested.
     public var playback: RehearsalPlayback?
     /// The counts from which the report was made. They are needed to add other runs. Nil for a sample report.
     var tallies: RehearsalTallies?

@@ -16,12 +16,12 @@ struct RehearsalTables {
             (.unjudged, "Promises that cannot be judged"),
             (.holds, "Promises that hold"),
         ].map { verdict, caption in
-            let chosen = report.promises.filter { $0.verdict == verdict }
-            guard !chosen.isEmpty else { return "" }
-            let shown = Array(chosen.prefix(Self.rowLimit))
+            let promises = report.promises.filter { $0.verdict == verdict }
+            guard !promises.isEmpty else { return "" }
+            let shown = Array(promises.prefix(Self.rowLimit))
             let name =
-                shown.count < chosen.count
-                ? "\(caption): the first \(shown.count) of \(chosen.count)" : "\(caption): \(chosen.count)"
+                shown.count < promises.count
+                ? "\(caption): the first \(shown.count) of \(promises.count)" : "\(caption): \(promises.count)"
             let table = HTML.table(
                 caption: name, header: ["promise", "result", "about", "promised", "measured", "data", "reason"],
                 rows: shown.map(cells), marks: shown.map { Self.mark($0.verdict) })
@@ -44,7 +44,7 @@ struct RehearsalTables {
 
     private func cells(_ promise: RehearsalPromise) -> [String] {
         [
-            promise.subject, promise.verdict.words, promise.kind.words, promise.promised, promise.found,
+            promise.subject, promise.verdict.words, promise.kind.words, promise.promised, promise.measuredText,
             promise.count > 0 ? "\(promise.count)" : NumberFormat.none, promise.reason,
         ]
     }
@@ -60,13 +60,13 @@ struct RehearsalTables {
     /// The table with one row for each kind of promise.
     var kinds: String {
         let rows = RehearsalPromise.Kind.allCases.compactMap { kind -> (worst: Int, cells: [String])? in
-            let own = report.promises.filter { $0.kind == kind }
-            guard !own.isEmpty else { return nil }
+            let ofKind = report.promises.filter { $0.kind == kind }
+            guard !ofKind.isEmpty else { return nil }
             let counts = [RehearsalPromise.Verdict.holds, .broken, .unjudged].map { verdict in
-                own.count { $0.verdict == verdict }
+                ofKind.count { $0.verdict == verdict }
             }
             let worst: RehearsalPromise.Verdict = counts[1] > 0 ? .broken : counts[0] > 0 ? .holds : .unjudged
-            return (worst.rank, [kind.words, worst.words, "\(own.count)"] + counts.map { "\($0)" })
+            return (worst.rank, [kind.words, worst.words, "\(ofKind.count)"] + counts.map { "\($0)" })
         }.sorted { $0.worst < $1.worst }
         guard !rows.isEmpty else { return "" }
         let table = HTML.table(
@@ -97,29 +97,30 @@ struct RehearsalTables {
         let verdicts = report.verdicts
         let shares = report.detectedShares
         let eventCounts = eventCounts
-        let order = report.beacons.indices.sorted { (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1) }
-        let shown = Array(order.prefix(Self.rowLimit))
+        let byRank = report.beacons.indices.sorted { (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1) }
+        let shown = Array(byRank.prefix(Self.rowLimit))
         let hasPlayback = report.playback != nil
         let header =
             ["beacon", "result", "x (m)", "y (m)", "detected in time"]
-            + (hasPlayback ? ["sends to play", "received", "with collisions"] : [])
+            + (hasPlayback ? ["events to play", "received", "with collisions"] : [])
         return HTML.table(
             caption: "Beacons", header: header,
-            rows: shown.map { number in
-                let beacon = report.beacons[number]
-                let sent = eventCounts[number]
+            rows: shown.map { index in
+                let beacon = report.beacons[index]
+                let events = eventCounts[index]
                 func share(_ count: Int) -> String {
-                    NumberFormat.percent(sent.all > 0 ? Double(count) / Double(sent.all) : nil)
+                    NumberFormat.percent(events.all > 0 ? Double(count) / Double(events.all) : nil)
                 }
                 return [
-                    beacon.name, verdicts[number]?.words ?? "no promise", NumberFormat.fixed(beacon.position?.x, 1),
-                    NumberFormat.fixed(beacon.position?.y, 1), NumberFormat.percent(shares[number]),
-                ] + (hasPlayback ? ["\(sent.all)", share(sent.received), share(sent.collided)] : [])
+                    beacon.name, verdicts[index]?.words ?? "no promise", NumberFormat.fixed(beacon.position?.x, 1),
+                    NumberFormat.fixed(beacon.position?.y, 1), NumberFormat.percent(shares[index]),
+                ] + (hasPlayback ? ["\(events.all)", share(events.received), share(events.collided)] : [])
             }, marks: shown.map { verdicts[$0].map(Self.mark) })
     }
 
-    /// For each beacon, the numbers of advertising events in the period for the player: all events, those that a phone
-    /// or receiver received, and those with a collision at a phone or receiver. An event can be in both.
+    /// For each beacon, the numbers of advertising events in the period for the player: all events, the events that a
+    /// phone or receiver received, and the events with a collision at a phone or receiver. An event can be both
+    /// received and have a collision.
     private var eventCounts: [(all: Int, received: Int, collided: Int)] {
         var counts = report.beacons.map { _ in (all: 0, received: 0, collided: 0) }
         guard let events = report.playback?.events else { return counts }

@@ -33,10 +33,10 @@ extension RehearsalReport {
         }
         notes =
             tallies.notes + [
-                "With a fleet that keeps all promises, a run reports a broken one by chance in about one of "
-                    + "\(Int((1 / RehearsalJudge.falseAlarm).rounded())) runs.",
-                "The levels follow the path loss and the walls of the site. The shadowing of each link is drawn from the seed; "
-                    + "there is no fading from packet to packet.",
+                "If a fleet keeps all promises, about one run in \(Int((1 / RehearsalJudge.falseAlarm).rounded())) "
+                    + "still reports a broken promise by chance.",
+                "The levels follow the path loss and the walls of the site. The shadowing of each link is random "
+                    + "and depends on the seed; there is no fading from packet to packet.",
             ]
         self.tallies = tallies
     }
@@ -51,7 +51,7 @@ struct RehearsalJudge {
     static let falseAlarm = 1e-4
     /// Losses are not independent: one loss is often followed by others. The standard error of a share is therefore
     /// larger than with independent losses, by this factor.
-    private static let runs = 1.5
+    private static let lossDependence = 1.5
     /// The allowed difference of a share from the model.
     private static let shareTolerance = 0.01
     /// The allowed relative difference of the 95th percentile from that of the plan.
@@ -66,7 +66,7 @@ struct RehearsalJudge {
     private let tallies: RehearsalTallies
     private(set) var promises: [RehearsalPromise] = []
     /// The number of comparisons.
-    private let tests: Double
+    private let comparisonCount: Double
     /// The deviation in standard errors that is allowed.
     private let z: Double
     /// The simulated time of one run, in s.
@@ -75,10 +75,10 @@ struct RehearsalJudge {
     init(_ tallies: RehearsalTallies) {
         self.tallies = tallies
         let advertisements = tallies.beacons.reduce(0) { $0 + $1.advertisements.count }
-        tests = Double(
+        comparisonCount = Double(
             advertisements * (RehearsalTallies.parts + 4) + 5 * tallies.beacons.count + 5 * tallies.receivers.count
                 + tallies.places.count + tallies.paths.count + 2)
-        z = -NormalDistribution.quantile(Self.falseAlarm / tests / 2)
+        z = -NormalDistribution.quantile(Self.falseAlarm / comparisonCount / 2)
         time = Double(tallies.subject.milliseconds) / 1000
     }
 
@@ -98,12 +98,12 @@ struct RehearsalJudge {
 
     private mutating func judgeBeacon(_ index: Int) {
         let beacon = tallies.beacons[index]
-        for own in beacon.advertisements {
-            let name = "\(beacon.name): \(own.type)"
-            judgeInterval(own, name, index)
-            judgeSilence(own, name, index, beacon.refusal)
-            if own.type == "eddystone-tlm" { judgeTelemetry(own, name, index) }
-            if own.type == "eddystone-eid" { judgeRotation(own, name, index) }
+        for advertisement in beacon.advertisements {
+            let name = "\(beacon.name): \(advertisement.type)"
+            judgeInterval(advertisement, name, index)
+            judgeSilence(advertisement, name, index, beacon.refusal)
+            if advertisement.type == "eddystone-tlm" { judgeTelemetry(advertisement, name, index) }
+            if advertisement.type == "eddystone-eid" { judgeRotation(advertisement, name, index) }
         }
         var identity = RehearsalPromise(
             .identity, beacon.name, beacon: index, relation: .atMost, expected: 0,
@@ -113,43 +113,43 @@ struct RehearsalJudge {
             explain(
                 &identity,
                 "\(beacon.name) sent \(beacon.unexpectedEvents) events with data that are not in its profile",
-                by: ["identity"], beacon.name)
+                faults: ["identity"], beacon.name)
         } else if beacon.foreignPackets > 0 {
             explain(
                 &identity,
                 "another device sends the advertisements of \(beacon.name): \(beacon.foreignPackets) packets",
-                by: ["clone"], beacon.name)
+                faults: ["clone"], beacon.name)
         }
         promises.append(identity)
     }
 
-    private mutating func judgeInterval(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
-        let period = Double(own.period)
+    private mutating func judgeInterval(_ advertisement: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
+        let period = Double(advertisement.period)
         var promise = RehearsalPromise(
             .interval, name, beacon: index, relation: .equal, expected: period / 1000, measured: nil, unit: "ms",
-            count: own.events.reduce(0, +), verdict: .unjudged)
+            count: advertisement.events.reduce(0, +), verdict: .unjudged)
         defer { promises.append(promise) }
-        let sum = own.gapSum.reduce(0, +)
-        let gaps = own.gaps.reduce(0, +)
+        let sum = advertisement.gapSum.reduce(0, +)
+        let gaps = advertisement.gaps.reduce(0, +)
         guard gaps > 0 else {
             promise.reason = "fewer than two events were sent"
             return
         }
         let mean = Double(sum) / Double(gaps)
         promise.measured = mean / 1000
-        guard !own.hasPattern else {
-            promise.reason = "its intervals take turns"
+        guard !advertisement.hasPattern else {
+            promise.reason = "it has a pattern of several intervals"
             return
         }
-        let deviation = own.isShared ? 0.3 * period : 2887
+        let deviation = advertisement.isShared ? 0.3 * period : 2887
         promise.standardError = deviation / Double(gaps).squareRoot() / 1000
         promise.verdict = .holds
         var worst: (part: Int, mean: Double, excess: Double)?
-        for part in own.gaps.indices where own.gaps[part] >= 5 {
-            let count = Double(own.gaps[part])
-            let mean = Double(own.gapSum[part]) / count
+        for part in advertisement.gaps.indices where advertisement.gaps[part] >= 5 {
+            let count = Double(advertisement.gaps[part])
+            let mean = Double(advertisement.gapSum[part]) / count
             let allowed =
-                0.02 * period + z * deviation / count.squareRoot() + (own.isShared ? 3 * period / count : 0)
+                0.02 * period + z * deviation / count.squareRoot() + (advertisement.isShared ? 3 * period / count : 0)
             let excess = abs(mean - period) / allowed
             if excess > 1, excess > worst?.excess ?? 0 { worst = (part, mean, excess) }
         }
@@ -157,25 +157,26 @@ struct RehearsalJudge {
         promise.measured = worst.mean / 1000
         explain(
             &promise,
-            "\(name) came every \(milliseconds(worst.mean)) instead of \(milliseconds(period)) from about "
-                + "\(clock(part: worst.part))", by: ["interval"], tallies.beacons[index].name)
+            "\(name) was sent every \(milliseconds(worst.mean)) instead of \(milliseconds(period)) from about "
+                + "\(clock(part: worst.part))", faults: ["interval"], tallies.beacons[index].name)
     }
 
     private mutating func judgeSilence(
-        _ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int, _ refusal: String
+        _ advertisement: RehearsalTallies.Advertisement, _ name: String, _ index: Int, _ refusal: String
     ) {
-        let limit = silenceLimit(own)
-        let silence = Double(own.longestSilence) / 1e6
+        let limit = silenceLimit(advertisement)
+        let silence = Double(advertisement.longestSilence) / 1e6
         var promise = RehearsalPromise(
             .silence, name, beacon: index, relation: .atMost, expected: limit, measured: silence, unit: "s",
-            count: own.events.reduce(0, +), verdict: .holds)
+            count: advertisement.events.reduce(0, +), verdict: .holds)
         if !refusal.isEmpty {
-            explain(&promise, "\(name) was never sent: \(refusal)", by: [], tallies.beacons[index].name)
+            explain(&promise, "\(name) was never sent: \(refusal)", faults: [], tallies.beacons[index].name)
         } else if silence > limit {
             explain(
                 &promise,
-                "\(name) was silent for \(seconds(silence)) from \(seconds(Double(own.silenceFrom) / 1e6)) on",
-                by: ["stops", "identity", "interval"], tallies.beacons[index].name)
+                "\(name) was silent for \(seconds(silence)) from "
+                    + "\(seconds(Double(advertisement.silenceFrom) / 1e6)) on",
+                faults: ["stops", "identity", "interval"], tallies.beacons[index].name)
         }
         promises.append(promise)
     }
@@ -183,44 +184,47 @@ struct RehearsalJudge {
     /// The longest silence in s that an advertisement may have: two intervals, and 2 s for a recovery. On a shared set,
     /// an event may be lost because it falls into the slot of another advertisement; this happens to at most about half
     /// of the events.
-    private func silenceLimit(_ own: RehearsalTallies.Advertisement) -> Double {
-        let longest = Double(own.longestPeriod) / 1e6
-        guard own.isShared else { return 2 * longest + 2 }
-        let events = time * Double(tallies.seeds.count) / (Double(own.period) / 1e6)
-        return longest * (2 + log(max(1, events) * tests / Self.falseAlarm) / 0.6) + 2
+    private func silenceLimit(_ advertisement: RehearsalTallies.Advertisement) -> Double {
+        let longest = Double(advertisement.longestPeriod) / 1e6
+        guard advertisement.isShared else { return 2 * longest + 2 }
+        let events = time * Double(tallies.seeds.count) / (Double(advertisement.period) / 1e6)
+        return longest * (2 + log(max(1, events) * comparisonCount / Self.falseAlarm) / 0.6) + 2
     }
 
-    private mutating func judgeTelemetry(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
-        let limit = 2 * max(1, Double(own.longestPeriod) / 1e6) + silenceLimit(own)
-        let age = Double(own.oldestTelemetry) / 1e6
+    private mutating func judgeTelemetry(_ advertisement: RehearsalTallies.Advertisement, _ name: String, _ index: Int)
+    {
+        let limit = 2 * max(1, Double(advertisement.longestPeriod) / 1e6) + silenceLimit(advertisement)
+        let age = Double(advertisement.oldestTelemetry) / 1e6
         var promise = RehearsalPromise(
             .telemetry, name, beacon: index, relation: .atMost, expected: limit, measured: age, unit: "s",
-            count: own.events.reduce(0, +), verdict: own.events.reduce(0, +) == 0 ? .unjudged : .holds)
+            count: advertisement.events.reduce(0, +),
+            verdict: advertisement.events.reduce(0, +) == 0 ? .unjudged : .holds)
         if promise.verdict == .unjudged { promise.reason = "none was sent" }
         if age > limit {
             explain(
-                &promise, "the telemetry of \(name) was up to \(seconds(age)) old", by: ["stops"],
+                &promise, "the telemetry of \(name) was up to \(seconds(age)) old", faults: ["stops"],
                 tallies.beacons[index].name)
         }
         promises.append(promise)
     }
 
-    private mutating func judgeRotation(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
-        let all = own.rightIDs + own.wrongIDs
+    private mutating func judgeRotation(_ advertisement: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
+        let idEvents = advertisement.rightIDs + advertisement.wrongIDs
         var promise = RehearsalPromise(
             .rotation, name, beacon: index, relation: .atLeast, expected: 100,
-            measured: all == 0 ? nil : 100 * Double(own.rightIDs) / Double(all), unit: "%", count: all,
-            verdict: all == 0 ? .unjudged : .holds)
-        if all == 0 { promise.reason = "no ephemeral id was sent" }
-        if own.wrongIDs > 0 {
+            measured: idEvents == 0 ? nil : 100 * Double(advertisement.rightIDs) / Double(idEvents), unit: "%",
+            count: idEvents, verdict: idEvents == 0 ? .unjudged : .holds)
+        if idEvents == 0 { promise.reason = "no ephemeral id was sent" }
+        if advertisement.wrongIDs > 0 {
             explain(
                 &promise,
-                "\(own.wrongIDs) of \(all) ephemeral ids of \(name) were not those of their time, so its clock is wrong",
-                by: ["clock-jump"], tallies.beacons[index].name)
-        } else if own.sentIDs < own.dueIDs {
+                "\(advertisement.wrongIDs) of \(idEvents) ephemeral ids of \(name) were not those of their "
+                    + "time, so the clock of the machine is wrong",
+                faults: ["clock-jump"], tallies.beacons[index].name)
+        } else if advertisement.sentIDs < advertisement.dueIDs {
             explain(
-                &promise, "\(name) changed its id \(own.sentIDs) times, and \(own.dueIDs) were due",
-                by: ["stops"], tallies.beacons[index].name)
+                &promise, "\(name) changed its id \(advertisement.sentIDs) times, and \(advertisement.dueIDs) were due",
+                faults: ["stops"], tallies.beacons[index].name)
         }
         promises.append(promise)
     }
@@ -233,28 +237,28 @@ struct RehearsalJudge {
         let gap = Double(receiver.meanGap) / 1e6
         let limit = max(Self.longestAbsence, 40 * gap)
         let silence = Double(receiver.longestDeafness) / 1e6
-        var hearing = RehearsalPromise(
+        var receptionPromise = RehearsalPromise(
             .receiver, receiver.name, relation: .atMost, expected: limit, measured: silence, unit: "s",
             count: receiver.links.reduce(0) { $0 + $1.copies.received }, verdict: gap > 0 ? .holds : .unjudged,
             reason: gap > 0 ? "" : "no beacon is in its range")
         if gap > 0, silence > limit {
             explain(
-                &hearing,
+                &receptionPromise,
                 "\(receiver.name) received nothing for \(seconds(silence)) from "
-                    + "\(seconds(Double(receiver.deafFrom) / 1e6)) on", by: ["deaf"], receiver.name)
+                    + "\(seconds(Double(receiver.deafFrom) / 1e6)) on", faults: ["deaf"], receiver.name)
         }
-        promises.append(hearing)
+        promises.append(receptionPromise)
         let absence = Double(receiver.longestAbsence) / 1e6
-        var lines = RehearsalPromise(
+        var absencePromise = RehearsalPromise(
             .receiver, "\(receiver.name): lines at the collector", relation: .atMost, expected: Self.longestAbsence,
             measured: absence, unit: "s", verdict: .holds)
         if absence > Self.longestAbsence {
             explain(
-                &lines,
-                "no line of \(receiver.name) arrived for \(seconds(absence)) from "
-                    + "\(seconds(Double(receiver.absentFrom) / 1e6)) on", by: ["broker-away"], "")
+                &absencePromise,
+                "no line of \(receiver.name) arrived at the collector for \(seconds(absence)) from "
+                    + "\(seconds(Double(receiver.absentFrom) / 1e6)) on", faults: ["broker-away"], "")
         }
-        promises.append(lines)
+        promises.append(absencePromise)
     }
 
     private mutating func judgeCollisions(_ receiver: RehearsalTallies.Receiver) {
@@ -278,7 +282,7 @@ struct RehearsalJudge {
         }
         let wanted = 1 - copies.expectedShare
         let measured = 1 - Double(copies.clear) / Double(copies.offered)
-        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
+        let error = Self.lossDependence * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
         promise.expected = 100 * wanted
         promise.measured = 100 * measured
         promise.standardError = 100 * error
@@ -287,7 +291,7 @@ struct RehearsalJudge {
         explain(
             &promise,
             "\(percent(measured)) of the packets \(subject) overlapped with others, and the model expects "
-                + percent(wanted), by: [], nil)
+                + percent(wanted), faults: [], nil)
     }
 
     private mutating func judgeShare(_ link: RehearsalTallies.Link, _ receiver: String) {
@@ -296,7 +300,7 @@ struct RehearsalJudge {
         guard copies.offered >= 200 else { return }
         let wanted = copies.expectedShare
         let measured = Double(copies.received) / Double(copies.offered)
-        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
+        let error = Self.lossDependence * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
         var promise = RehearsalPromise(
             .share, "\(beacon) at \(receiver)", beacon: link.beacon, relation: .atLeast, expected: 100 * wanted,
             measured: 100 * measured, unit: "%", standardError: 100 * error, count: copies.offered, verdict: .holds)
@@ -304,7 +308,7 @@ struct RehearsalJudge {
             explain(
                 &promise,
                 "\(receiver) received \(percent(measured)) of the packets of \(beacon) instead of "
-                    + percent(wanted), by: ["clone", "interval"], beacon)
+                    + percent(wanted), faults: ["clone", "interval"], beacon)
         }
         promises.append(promise)
     }
@@ -336,7 +340,7 @@ struct RehearsalJudge {
             guard packets >= 20 else { continue }
             count += packets
             deviations.append(Double(sum) / Double(packets) / 100 - Double(link.expectedLevel) / 100)
-            // Changes over time are judged only in a single run, because each run draws other shadowing and thus has
+            // Changes over time are judged only in a single run, because each run has other random shadowing, and thus
             // other levels.
             guard tallies.seeds.count == 1 else { continue }
             var highest = -Double.infinity
@@ -356,7 +360,7 @@ struct RehearsalJudge {
             explain(
                 &promise,
                 "\(receivers[0])\(others) received nothing of \(name) from about \(clock(part: part)) on, although it sent "
-                    + "and other beacons were received", by: ["weak"], name)
+                    + "and other beacons were received", faults: ["weak"], name)
             return
         }
         guard !deviations.isEmpty else { return }
@@ -371,12 +375,12 @@ struct RehearsalJudge {
             explain(
                 &promise,
                 "\(name) became \(NumberFormat.rounded(fall.decibels, 1)) dB weaker at \(fall.receiver) from about "
-                    + "\(clock(part: fall.part))", by: ["weak"], name)
+                    + "\(clock(part: fall.part))", faults: ["weak"], name)
         } else if mean < -max(Self.levelStep, z * error) {
             explain(
                 &promise,
                 "\(name) is \(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(deviations.count) "
-                    + "receivers", by: ["weak"], name)
+                    + "receivers", faults: ["weak"], name)
         }
     }
 
@@ -388,7 +392,7 @@ struct RehearsalJudge {
             tallies.beacons[index].advertisements.reduce(0) { $0 + $1.events[part] }
         }
         var receivers: [String] = []
-        var first = RehearsalTallies.parts
+        var firstPart = RehearsalTallies.parts
         for receiver in tallies.receivers {
             guard let link = receiver.links.first(where: { $0.beacon == index }) else { continue }
             let end = (link.count.lastIndex { $0 > 0 } ?? -1) + 1
@@ -399,11 +403,14 @@ struct RehearsalJudge {
                 let receivesOthers = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }
                 return receivesOthers ? sum + sent[part] : sum
             }
-            guard share * Double(missed) > Self.runs * Self.runs * log(tests / Self.falseAlarm) else { continue }
+            guard
+                share * Double(missed) > Self.lossDependence * Self.lossDependence
+                    * log(comparisonCount / Self.falseAlarm)
+            else { continue }
             receivers.append(receiver.name)
-            first = min(first, end)
+            firstPart = min(firstPart, end)
         }
-        return receivers.isEmpty ? nil : (receivers, first)
+        return receivers.isEmpty ? nil : (receivers, firstPart)
     }
 
     // MARK: Phones
@@ -432,8 +439,9 @@ struct RehearsalJudge {
         let name = tallies.beacons.indices.contains(place.beacon) ? tallies.beacons[place.beacon].name : ""
         explain(
             &promise,
-            "\(percent(measured)) of the phones at \(place.name) found it \(goal) instead of \(percent(wanted))",
-            by: ["stops", "weak", "interval", "identity"], name)
+            "\(percent(measured)) of the phones at \(place.name) found the beacon \(goal) instead of "
+                + percent(wanted),
+            faults: ["stops", "weak", "interval", "identity"], name)
     }
 
     private mutating func judge(_ path: RehearsalTallies.Path) {
@@ -461,7 +469,7 @@ struct RehearsalJudge {
         explain(
             &promise,
             "\(percent(measured)) of the phones on the path \(path.name) found a beacon instead of \(percent(wanted))",
-            by: ["stops", "weak"], nil)
+            faults: ["stops", "weak"], nil)
     }
 
     private mutating func judgePercentile() {
@@ -494,7 +502,8 @@ struct RehearsalJudge {
         guard abs(quantile - 1) > Self.percentileTolerance + z * error else { return }
         explain(
             &promise,
-            "95 % of the phones found a beacon in \(percent(quantile)) of the time that the plan expects", by: [], nil)
+            "95 % of the phones found a beacon in \(percent(quantile)) of the time that the plan expects", faults: [],
+            nil)
     }
 
     /// The quantile of a histogram of ratios, with linear interpolation within a bin.
@@ -529,7 +538,7 @@ struct RehearsalJudge {
             if rehearsed < 0.97 * planned {
                 explain(
                     &promise, "the battery of \(beacon.name) lasts \(Int(rehearsed)) days instead of \(Int(planned))",
-                    by: ["interval"], beacon.name)
+                    faults: ["interval"], beacon.name)
             }
             promises.append(promise)
         }
@@ -544,7 +553,7 @@ struct RehearsalJudge {
                     reason: "the site has no rooms or no receivers, so no collector ran"))
             return
         }
-        var (time, wrong, expected, spread) = (0.0, 0.0, 0.0, 0.0)
+        var (time, wrong, expected, variance) = (0.0, 0.0, 0.0, 0.0)
         for (index, beacon) in tallies.beacons.enumerated() {
             var presence = RehearsalPromise(
                 .presence, beacon.name, beacon: index, relation: .atMost, expected: 0,
@@ -553,18 +562,18 @@ struct RehearsalJudge {
                 explain(
                     &presence,
                     "the collector reported \(beacon.falseExits) exits of \(beacon.name), which was on the air",
-                    by: ["interval"], beacon.name)
+                    faults: ["interval"], beacon.name)
             }
             promises.append(presence)
             guard beacon.roomSeconds > 0, !beacon.room.isEmpty else { continue }
             time += Double(beacon.roomSeconds)
             wrong += Double(beacon.wrongRoomSeconds)
-            let own = Double(beacon.expectedWrongMilliseconds) / 1000
-            expected += own
+            let expectedWrong = Double(beacon.expectedWrongMilliseconds) / 1000
+            expected += expectedWrong
             // The shadowing is constant, so the collector reports a wrong room for a beacon either all the time or
             // never.
-            let share = own / Double(beacon.roomSeconds)
-            spread += share * (1 - share) * Double(beacon.roomSeconds) * Double(beacon.roomSeconds)
+            let share = expectedWrong / Double(beacon.roomSeconds)
+            variance += share * (1 - share) * Double(beacon.roomSeconds) * Double(beacon.roomSeconds)
         }
         var promise = RehearsalPromise(
             .room, "all beacons, wrong rooms", relation: .atMost, expected: nil, measured: nil, unit: "%",
@@ -573,14 +582,14 @@ struct RehearsalJudge {
         guard time > 0 else { return }
         promise.expected = 100 * expected / time
         promise.measured = 100 * wrong / time
-        promise.standardError = 100 * spread.squareRoot() / time
+        promise.standardError = 100 * variance.squareRoot() / time
         promise.verdict = .holds
         promise.reason = "the collector's own probability of another room"
-        guard wrong / time > expected / time + 0.05 + z * spread.squareRoot() / time else { return }
+        guard wrong / time > expected / time + 0.05 + z * variance.squareRoot() / time else { return }
         explain(
             &promise,
             "beacons were in a wrong room for \(percent(wrong / time)) of the time, and the collector expects "
-                + percent(expected / time), by: [], nil)
+                + percent(expected / time), faults: [], nil)
     }
 
     // MARK: Reasons
@@ -592,7 +601,7 @@ struct RehearsalJudge {
     ///   - name: The name of the beacon or receiver with the fault; empty for faults of all receivers; nil if no fault
     ///     can explain the broken promise.
     private func explain(
-        _ promise: inout RehearsalPromise, _ reason: String, by kinds: [String], _ name: String?
+        _ promise: inout RehearsalPromise, _ reason: String, faults kinds: [String], _ name: String?
     ) {
         promise.verdict = .broken
         promise.reason = reason

@@ -157,10 +157,10 @@ extension RehearsalTallies.Beacon {
         guard let name = node["name"]?.string, let position = node["position"]?.integers, position.count != 1,
             let room = node["room"]?.string, let refusal = node["refusal"]?.string,
             let values = node["values"]?.integers, values.count == 9,
-            let sent = node["advertisements"]?.elements
+            let nodes = node["advertisements"]?.elements
         else { return nil }
-        let advertisements = sent.compactMap { RehearsalTallies.Advertisement($0) }
-        guard advertisements.count == sent.count else { return nil }
+        let advertisements = nodes.compactMap { RehearsalTallies.Advertisement($0) }
+        guard advertisements.count == nodes.count else { return nil }
         self.init(
             name: name, position: position, room: room, advertisements: advertisements, unexpectedEvents: values[0],
             foreignPackets: values[1], refusal: refusal, duePerDay: values[2], plannedLife: values[3],

@@ -5,7 +5,7 @@ internal import Configuration
 /// All values are whole numbers, so sums do not depend on their order. If not stated otherwise, times are in µs, shares
 /// in millionths, and levels in hundredths of a decibel.
 public struct RehearsalTallies: Hashable, Sendable {
-    /// The number of equal parts of the time for which some counts are kept separately.
+    /// Some counts are kept separately for each of this many equal parts of the time.
     static let parts = 24
 
     /// The subject of a rehearsal. Two runs can be added only if their subjects are equal.
@@ -44,7 +44,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var events = [Int](repeating: 0, count: parts)
         /// By part of the time: the number of gaps between two successive events.
         var gaps = [Int](repeating: 0, count: parts)
-        /// By part of the time: the sum of these gaps.
+        /// By part of the time: the sum of the gaps.
         var gapSum = [Int](repeating: 0, count: parts)
         /// The longest time without an event, including the times before the first and after the last event.
         var longestSilence = 0
@@ -72,7 +72,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var unexpectedEvents = 0
         /// The number of packets with the beacon's data that another device sent and a phone or a receiver received.
         var foreignPackets = 0
-        /// The reason why the beacon's machine could not send; empty if it could.
+        /// The reason why the beacon's machine could not send; empty if the machine could send.
         var refusal = ""
         /// The number of events per day that the beacon should send, in thousandths.
         var duePerDay = 0
@@ -157,7 +157,8 @@ public struct RehearsalTallies: Hashable, Sendable {
         }
     }
 
-    /// Counts of copies at a receiver or at phones. A copy is the packet of an advertising event on one channel.
+    /// Counts of copies at a receiver or at phones. A copy is the packet of an advertising event on one of the three
+    /// channels.
     struct Copies: Hashable, Sendable {
         /// The number of copies that could be received.
         var offered = 0
@@ -165,7 +166,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var clear = 0
         /// The number of copies that were received.
         var received = 0
-        /// The sum of the model's probabilities that these copies are clear, in millionths.
+        /// The sum of the model's probabilities that the offered copies are clear, in millionths.
         var expectedClear = 0
 
         /// The share of the copies that the model expects to be clear.
