@@ -52,7 +52,8 @@ public struct CountSession: Sendable {
 
     public let inventory: Inventory
     public let rule: CountRule
-    /// The items of other inventories. Their beacons have the numbers after those of ``inventory``.
+    /// The items of other inventories. Their beacons have the numbers that follow the numbers of
+    /// the beacons of ``inventory``.
     public let foreigners: [Foreigner]
     /// The observations, by the beacon's number.
     public private(set) var observations: [Int: Observation] = [:]

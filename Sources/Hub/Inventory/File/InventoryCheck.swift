@@ -99,11 +99,11 @@ public struct InventoryCheck: Hashable, Sendable {
     public func text(file: String, problems: [String] = []) -> String {
         var lines = problems + warnings.map { "\(file): warning: \($0)" }
         if problems.isEmpty {
-            let known = beacons.count { $0.isFastEnough != nil }
+            let withInterval = beacons.count { $0.isFastEnough != nil }
             lines.append(
                 "\(file): \(Self.items(beacons.count)). Fast enough to be found within 6 s: "
                     + "\(Self.items(beacons.count { $0.isFastEnough == true })). Unknown interval: "
-                    + "\(Self.items(beacons.count - known)).")
+                    + "\(Self.items(beacons.count - withInterval)).")
         }
         return lines.map { $0 + "\n" }.joined()
     }

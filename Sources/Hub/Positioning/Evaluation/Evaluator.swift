@@ -149,8 +149,9 @@ public struct Evaluator: Sendable {
         for fold in folds(parts) {
             let vectors = Set(fold.flatMap { $0.range.map(Array.init) ?? [] })
             let stays = Set(fold.filter { $0.range == nil }.flatMap(\.stays))
-            let rest = survey.cancelling(stays).without(vectors: vectors)
-            guard let map = try? SignalMap(rest, positions: positions, keepsVectors: keepsVectors), !map.places.isEmpty
+            let remainingSurvey = survey.cancelling(stays).without(vectors: vectors)
+            guard let map = try? SignalMap(remainingSurvey, positions: positions, keepsVectors: keepsVectors),
+                !map.places.isEmpty
             else { continue }
             let tested = stays.union(fold.flatMap(\.stays)).sorted()
             for (index, settings) in settings.enumerated() {

@@ -28,7 +28,7 @@ public struct Locator: Sendable {
     /// - Parameters:
     ///   - settings: The settings of the locator; `nil` for the map's settings.
     ///   - walls: Walls through which the receiver cannot move, for the algorithm `hmm`.
-    ///   - rooms: The rooms to name in answers; `nil` for those of the site from which the map was made, if any.
+    ///   - rooms: The rooms to name in answers; `nil` for the rooms of the site from which the map was made, if any.
     /// - Throws: If the map lacks data that the algorithm needs.
     public init(
         _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = [], rooms: [MapRoom]? = nil

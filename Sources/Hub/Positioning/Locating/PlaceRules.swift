@@ -239,14 +239,14 @@ struct WeightedNeighbors: PlaceRule {
     /// Only the vectors of the floor with the largest weight are used for the position.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let nearest = nearest(to: sample.means)
-        guard let first = nearest.first?.place else { return nil }
+        guard let nearestPlace = nearest.first?.place else { return nil }
         var byFloor: [String?: Double] = [:]
         var byPlace: [Int: Double] = [:]
         for neighbor in nearest {
             byFloor[places[neighbor.place].floor, default: 0] += neighbor.weight
             byPlace[neighbor.place, default: 0] += neighbor.weight
         }
-        let nearestFloor = places[first].floor
+        let nearestFloor = places[nearestPlace].floor
         let floor =
             byFloor.max { ($0.value, $1.key == nearestFloor ? 1 : 0) < ($1.value, 0) }?.key ?? nearestFloor
         var (x, y, total) = (0.0, 0.0, 0.0)
@@ -258,7 +258,7 @@ struct WeightedNeighbors: PlaceRule {
             (x, y, total) = (x + weight * position.x, y + weight * position.y, total + weight)
         }
         let place = byPlace.filter { places[$0.key].floor == floor }.max { ($0.value, $1.key) < ($1.value, $0.key) }
-        return (total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? first)
+        return (total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? nearestPlace)
     }
 
     /// The places of the nearest vectors with their weights, nearest first. Equally near vectors keep their order.

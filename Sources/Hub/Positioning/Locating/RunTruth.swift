@@ -68,8 +68,8 @@ public struct RunTruth: Sendable {
         guard seconds < end else { return seconds - end <= 0.5 ? last.spot : nil }
         let next = spots.firstIndex { ($0.time ?? 0) >= seconds } ?? spots.count - 1
         let (from, to) = (spots[next - 1], spots[next])
-        guard let before = from.time, let after = to.time, after > before else { return to.spot }
-        let share = (seconds - before) / (after - before)
+        guard let earlier = from.time, let later = to.time, later > earlier else { return to.spot }
+        let share = (seconds - earlier) / (later - earlier)
         if share >= 1 { return to.spot }
         return Spot(
             position: FloorPosition(

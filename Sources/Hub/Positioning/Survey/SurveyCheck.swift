@@ -74,8 +74,8 @@ public struct SurveyCheck: Sendable {
         }
         addWorst(
             shortest.filter { $0.seconds < Self.fewestSeconds }.map { index, _, seconds in
-                let number = MapText.count(seconds, "second")
-                return (stay: index, message: "it has \(number): record at least \(Self.fewSeconds), or drop it")
+                let duration = MapText.count(seconds, "second")
+                return (stay: index, message: "it has \(duration): record at least \(Self.fewSeconds), or drop it")
             }, isError: true, rest: "more stays have fewer than \(Self.fewestSeconds) seconds")
         addWorst(
             shortest.filter { $0.seconds >= Self.fewestSeconds }.map { index, _, seconds in

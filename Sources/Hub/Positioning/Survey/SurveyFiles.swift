@@ -106,8 +106,8 @@ public struct SurveyFiles: Sendable {
 
     static func sentences(_ problems: [FileProblem], limit: Int = 20) -> [String] {
         let shown = problems.prefix(limit).map { "\($0)" }
-        let rest = problems.count - shown.count
-        return rest > 0 ? shown + ["\(rest) more problems are not shown; `pharos map check` lists them"] : shown
+        let hidden = problems.count - shown.count
+        return hidden > 0 ? shown + ["\(hidden) more problems are not shown; `pharos map check` lists them"] : shown
     }
 
     /// Throws an error if no stay has a vector, or if a table was refused.

@@ -30,7 +30,7 @@ public struct SurveyReader: Sendable {
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
     /// The number of each beacon in the survey, by its key as written in the file.
-    private var numbers: [String: Int] = [:]
+    private var numberOfName: [String: Int] = [:]
     /// The index in ``problems`` of the problem with the previous line, if that line was not a JSON object.
     private var brokenLineProblem: Int?
 
@@ -264,14 +264,14 @@ public struct SurveyReader: Sendable {
     }
 
     private mutating func beacon(_ text: String) -> Int? {
-        if let known = numbers[text] { return known }
+        if let number = numberOfName[text] { return number }
         guard let key = BeaconKey(text) else {
             report("\(ProblemText.quoted(text)) is not the key of a beacon", at: nil)
             return nil
         }
         let number = survey.number(of: key)
         if number == nil { leftOutBeacons.insert(text) }
-        numbers[text] = number
+        numberOfName[text] = number
         return number
     }
 

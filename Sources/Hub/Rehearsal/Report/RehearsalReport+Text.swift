@@ -66,8 +66,8 @@ extension RehearsalReport {
         let judged = promises.count { $0.verdict != .unjudged }
         let runs = seeds.count == 1 ? "seed \(seeds[0])" : "\(seeds.count) seeds"
         let time = "\(NumberFormat.significant(hours, 4)) h with \(beacons.count) beacons and \(phones) phones, \(runs)"
-        let found = faults.count(where: \.isFound)
-        let planted = faults.isEmpty ? "" : " \(found) of \(faults.count) planted faults were found."
+        let foundFaults = faults.count(where: \.isFound)
+        let planted = faults.isEmpty ? "" : " \(foundFaults) of \(faults.count) planted faults were found."
         return broken == 0
             ? "All \(judged) promises that can be judged hold: \(time).\(planted)"
             : "\(broken) of \(judged) promises do not hold: \(time).\(planted)"

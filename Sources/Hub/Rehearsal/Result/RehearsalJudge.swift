@@ -280,35 +280,38 @@ struct RehearsalJudge {
             promise.reason = "fewer than 1000 packets arrived there"
             return
         }
-        let wanted = 1 - copies.expectedShare
+        let expectedOverlap = 1 - copies.expectedShare
         let measured = 1 - Double(copies.clear) / Double(copies.offered)
-        let error = Self.lossDependence * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
-        promise.expected = 100 * wanted
+        let error =
+            Self.lossDependence
+            * (max(expectedOverlap * (1 - expectedOverlap), 1e-4) / Double(copies.offered)).squareRoot()
+        promise.expected = 100 * expectedOverlap
         promise.measured = 100 * measured
         promise.standardError = 100 * error
         promise.verdict = .holds
-        guard abs(measured - wanted) > Self.shareTolerance + z * error else { return }
+        guard abs(measured - expectedOverlap) > Self.shareTolerance + z * error else { return }
         explain(
             &promise,
             "\(percent(measured)) of the packets \(subject) overlapped with others, and the model expects "
-                + percent(wanted), faults: [], nil)
+                + percent(expectedOverlap), faults: [], nil)
     }
 
     private mutating func judgeShare(_ link: RehearsalTallies.Link, _ receiver: String) {
         let beacon = tallies.beacons[link.beacon].name
         let copies = link.copies
         guard copies.offered >= 200 else { return }
-        let wanted = copies.expectedShare
+        let expectedShare = copies.expectedShare
         let measured = Double(copies.received) / Double(copies.offered)
-        let error = Self.lossDependence * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
+        let error =
+            Self.lossDependence * (max(expectedShare * (1 - expectedShare), 1e-4) / Double(copies.offered)).squareRoot()
         var promise = RehearsalPromise(
-            .share, "\(beacon) at \(receiver)", beacon: link.beacon, relation: .atLeast, expected: 100 * wanted,
+            .share, "\(beacon) at \(receiver)", beacon: link.beacon, relation: .atLeast, expected: 100 * expectedShare,
             measured: 100 * measured, unit: "%", standardError: 100 * error, count: copies.offered, verdict: .holds)
-        if measured < wanted - Self.shareTolerance - z * error {
+        if measured < expectedShare - Self.shareTolerance - z * error {
             explain(
                 &promise,
                 "\(receiver) received \(percent(measured)) of the packets of \(beacon) instead of "
-                    + percent(wanted), faults: ["clone", "interval"], beacon)
+                    + percent(expectedShare), faults: ["clone", "interval"], beacon)
         }
         promises.append(promise)
     }
@@ -418,10 +421,11 @@ struct RehearsalJudge {
     private mutating func judge(_ place: RehearsalTallies.Place) {
         let plan = Double(place.expected) / 1e6
         let target = Double(tallies.subject.targetShare) / 1e6
-        let wanted = min(plan, target)
+        let expectedShare = min(plan, target)
         let goal = "within \(seconds(Double(tallies.subject.targetTime) / 1e6))"
         var promise = RehearsalPromise(
-            .detection, "\(place.name), \(goal)", beacon: place.beacon, relation: .atLeast, expected: 100 * wanted,
+            .detection, "\(place.name), \(goal)", beacon: place.beacon, relation: .atLeast,
+            expected: 100 * expectedShare,
             measured: nil, unit: "%", count: place.visits, verdict: .unjudged)
         defer { promises.append(promise) }
         guard place.visits >= 10 else {
@@ -430,24 +434,24 @@ struct RehearsalJudge {
         }
         let count = Double(place.visits)
         let measured = Double(place.detected) / count
-        let error = (max(wanted * (1 - wanted), 1 / count) / count).squareRoot()
+        let error = (max(expectedShare * (1 - expectedShare), 1 / count) / count).squareRoot()
         promise.measured = 100 * measured
         promise.standardError = 100 * error
         promise.verdict = .holds
         if plan < target { promise.reason = "the plan does not reach the target of \(percent(target)) here" }
-        guard measured + 2 * Self.shareTolerance + z * error < wanted else { return }
+        guard measured + 2 * Self.shareTolerance + z * error < expectedShare else { return }
         let name = tallies.beacons.indices.contains(place.beacon) ? tallies.beacons[place.beacon].name : ""
         explain(
             &promise,
             "\(percent(measured)) of the phones at \(place.name) found the beacon \(goal) instead of "
-                + percent(wanted),
+                + percent(expectedShare),
             faults: ["stops", "weak", "interval", "identity"], name)
     }
 
     private mutating func judge(_ path: RehearsalTallies.Path) {
-        let wanted = Double(path.expected) / 1e6
+        let expectedShare = Double(path.expected) / 1e6
         var promise = RehearsalPromise(
-            .walk, path.name, relation: .atLeast, expected: 100 * wanted, measured: nil, unit: "%",
+            .walk, path.name, relation: .atLeast, expected: 100 * expectedShare, measured: nil, unit: "%",
             count: path.walks, verdict: .unjudged)
         defer { promises.append(promise) }
         guard path.walks >= 10 else {
@@ -456,7 +460,7 @@ struct RehearsalJudge {
         }
         let count = Double(path.walks)
         let measured = Double(path.detected) / count
-        let error = (max(wanted * (1 - wanted), 1 / count) / count).squareRoot()
+        let error = (max(expectedShare * (1 - expectedShare), 1 / count) / count).squareRoot()
         promise.measured = 100 * measured
         promise.standardError = 100 * error
         promise.verdict = .holds
@@ -465,10 +469,11 @@ struct RehearsalJudge {
             + NumberFormat.rounded(Double(path.expectedBeacons) / 1000, 1)
         // The plan treats each beacon as either in range or out of range, which gives an error of up to about 5
         // percentage points.
-        guard measured + 0.05 + z * error < wanted else { return }
+        guard measured + 0.05 + z * error < expectedShare else { return }
         explain(
             &promise,
-            "\(percent(measured)) of the phones on the path \(path.name) found a beacon instead of \(percent(wanted))",
+            "\(percent(measured)) of the phones on the path \(path.name) found a beacon instead of "
+                + percent(expectedShare),
             faults: ["stops", "weak"], nil)
     }
 

@@ -76,7 +76,7 @@ extension RehearsalTallies {
                 chip: chip, battery: battery, interval: interval, payloadOctets: octets, companions: companions)
         }
         guard !periods.isEmpty else { return 0 }
-        let whole = try model(0, companions: try periods.indices.dropFirst().map { try model($0) })
-        return Int(min(whole.lifeDays, BeaconBattery.shelfLifeDays) * 1000)
+        let energyModel = try model(0, companions: try periods.indices.dropFirst().map { try model($0) })
+        return Int(min(energyModel.lifeDays, BeaconBattery.shelfLifeDays) * 1000)
     }
 }
