@@ -32,7 +32,7 @@ enum HubProgram {
         return try turn.withLock { _ in
             let code = try redirected(Descriptor.standardOutput.number, to: folder.place("out")) {
                 try redirected(Descriptor.standardError.number, to: folder.place("err")) {
-                    CommandProgram.run(PharosHub.self, arguments, working: [], own: PharosHub.classify)
+                    CommandProgram.run(PharosHub.self, arguments, slowCommands: [], programErrors: PharosHub.classify)
                 }
             }
             func text(_ name: String) throws -> String {

@@ -8,26 +8,26 @@ package import Sightings
 /// The beacon that the user has chosen for a command, with a sighting table that recognizes it.
 package struct BeaconChoice {
     package let table: SightingTable
-    /// The numbers of the beacon's tracks in the table; `nil` for the beacon with the highest level.
-    package let places: Set<Int>?
+    /// The indices of the beacon's tracks in the table; `nil` for the beacon with the highest level.
+    package let trackIndices: Set<Int>?
 
     /// - Parameter beacon: The name of a known beacon, an identity with or without its kind, or an address; `nil` for
     ///   the beacon with the highest level.
     package init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
         guard let beacon else {
             table = known.table(clock)
-            places = nil
+            trackIndices = nil
             return
         }
         if known.names.contains(beacon) {
             table = known.table(clock, strangers: .counted)
-            places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
+            trackIndices = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
         } else if let identity = BeaconQuery.identity(beacon) {
             // If the identity is that of a known beacon, use the known beacon, which has a calibration.
-            let same = known.beacons.first { $0.identity == identity }
+            let knownBeacon = known.beacons.first { $0.identity == identity }
             table = SightingTable(
-                known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
-            places = [0]
+                known: [knownBeacon ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
+            trackIndices = [0]
         } else {
             throw Failure(
                 .usage,
@@ -37,7 +37,7 @@ package struct BeaconChoice {
     }
 }
 
-/// The options for the source of a command about one beacon: an adapter or a recording, and known beacons.
+/// The options of a command about one beacon: the adapter or recording to receive from, and files of known beacons.
 package struct BeaconSourceOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     package var adapter: AdapterName?
@@ -63,6 +63,8 @@ package struct BeaconSourceOptions: ParsableArguments {
         }
     }
 
+    /// Opens the recording, or else the adapter.
+    ///
     /// - Parameters:
     ///   - duration: How long to receive from an adapter, in microseconds; `nil` for no limit.
     ///   - isActive: True to request scan responses, in which many devices send their names.
@@ -85,7 +87,7 @@ package struct BeaconSourceOptions: ParsableArguments {
     /// The name of the receiver for messages: the adapter or the recording.
     package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
 
-    /// Asks the user to press Enter, and waits for it. Does nothing without a terminal.
+    /// Asks the user to press Enter, and waits until the user does. Does nothing without a terminal.
     package static func prompt(_ text: String) {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
         Terminal.writeError("\(text), then press Enter ")

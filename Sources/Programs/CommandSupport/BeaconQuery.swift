@@ -37,9 +37,9 @@ package enum BeaconQuery {
         if let identity = ["", "ibeacon:", "uid:", "url:"].lazy.compactMap({ BeaconIdentity($0 + text) }).first {
             return identity
         }
-        let rest = text.hasPrefix("address:") ? text.dropFirst(8) : text[...]
-        let digits = rest.filter { $0 != ":" && $0 != "-" }
-        let isSeparated = [17, 12].contains(rest.count)
+        let addressText = text.hasPrefix("address:") ? text.dropFirst(8) : text[...]
+        let digits = addressText.filter { $0 != ":" && $0 != "-" }
+        let isSeparated = [17, 12].contains(addressText.count)
         guard isSeparated, digits.count == 12, let octets = try? FixedOctets<6>(hexadecimal: digits) else { return nil }
         return .address(DeviceAddress(octets))
     }

@@ -46,7 +46,7 @@ package final class BeaconSearch: SightingConsumer {
 
     /// The selected beacons that were received, the highest level first.
     package var candidates: [Candidate] {
-        var found: [Candidate] = []
+        var candidates: [Candidate] = []
         for track in table.tracks {
             guard let last = track.lastHeard, query.matches(track) else { continue }
             guard let title = track.known?.name ?? track.identity?.description else { continue }
@@ -55,16 +55,16 @@ package final class BeaconSearch: SightingConsumer {
             let candidate = Candidate(
                 title: title, localName: name, address: track.sender?.address.description, level: level)
             // A known beacon may have several identities. Keep the one with the highest level.
-            if let place = found.firstIndex(where: { $0.title == title }) {
-                if found[place].level ?? -200 < level ?? -200 { found[place] = candidate }
+            if let index = candidates.firstIndex(where: { $0.title == title }) {
+                if candidates[index].level ?? -200 < level ?? -200 { candidates[index] = candidate }
             } else {
-                found.append(candidate)
+                candidates.append(candidate)
             }
         }
-        return found.sorted { ($1.level ?? -200, $0.title) < ($0.level ?? -200, $1.title) }
+        return candidates.sorted { ($1.level ?? -200, $0.title) < ($0.level ?? -200, $1.title) }
     }
 
-    /// Returns the candidates as a table with their numbers.
+    /// Returns the candidates as a table, with the rows numbered from 1.
     package static func text(_ candidates: [Candidate]) -> String {
         var table = Table(
             ["", "beacon", "dBm", "address", "name"], alignment: [.right, .left, .right, .left, .left])

@@ -17,9 +17,10 @@ package enum InputFile {
     /// Passes each line of a recording to `take`, without its line end and with its number, from 1.
     ///
     /// - Throws: An error if the file cannot be read, is larger than 1 GiB, or has a line longer than 16 MiB.
-    package static func lines(_ path: String, _ take: (ArraySlice<UInt8>, Int) -> Void) throws {
+    package static func forEachLine(of path: String, _ take: (ArraySlice<UInt8>, Int) -> Void) throws {
         let (lineLimit, limit) = (16 << 20, 1 << 30)
-        var (rest, number, size): ([UInt8], Int, Int) = ([], 0, 0)
+        // The last line that was read may be incomplete.
+        var (line, lineNumber, size): ([UInt8], Int, Int) = ([], 0, 0)
         do throws(SystemError) {
             let file = path == "-" ? Descriptor.standardInput : try Descriptor.open(path, .read)
             while true {
@@ -28,22 +29,22 @@ package enum InputFile {
                 size += octets.count
                 let parts = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 for part in parts.dropLast() {
-                    rest += part
-                    number += 1
-                    take(rest[...], number)
-                    rest.removeAll(keepingCapacity: true)
+                    line += part
+                    lineNumber += 1
+                    take(line[...], lineNumber)
+                    line.removeAll(keepingCapacity: true)
                 }
-                rest += parts.last ?? []
+                line += parts.last ?? []
                 if size > limit { throw SystemError("read", path, errno: SystemError.tooLarge) }
-                if rest.count > lineLimit { break }
+                if line.count > lineLimit { break }
             }
         } catch {
             throw BeaconServiceError(error, reading: path, limit: limit)
         }
-        guard rest.count <= lineLimit else {
-            throw Failure(.dataFormat, "\(path): line \(number + 1) is longer than 16 MiB: this is not a recording")
+        guard line.count <= lineLimit else {
+            throw Failure(.dataFormat, "\(path): line \(lineNumber + 1) is longer than 16 MiB: this is not a recording")
         }
-        if !rest.isEmpty { take(rest[...], number + 1) }
+        if !line.isEmpty { take(line[...], lineNumber + 1) }
     }
 
     /// Returns the file name of a path, without the ending `.json`.

@@ -15,12 +15,13 @@ package enum CommandProgram {
     /// - Parameters:
     ///   - root: The root command. It is synchronous, because an asynchronous root command takes
     ///     17 ms at every start of a static program.
-    ///   - working: The names of commands that may compute for more than a second. They show progress on a terminal.
+    ///   - slowCommands: The names of commands that may compute for more than a second. They show progress on a
+    ///     terminal.
     ///   - rewriting: Converts the arguments into equivalent arguments before they are parsed.
-    ///   - own: Returns the exit status of errors that only this program has.
+    ///   - programErrors: Returns the exit status of errors that only this program has.
     package static func main<Root: ParsableCommand>(
-        _ root: Root.Type, working: [String], rewriting: ([String]) -> [String] = { $0 },
-        own: ExitStatus.Classifier = { _ in nil }
+        _ root: Root.Type, slowCommands: [String], rewriting: ([String]) -> [String] = { $0 },
+        programErrors: ExitStatus.Classifier = { _ in nil }
     ) {
         do {
             try Descriptor.fillStandardStreams()
@@ -29,21 +30,22 @@ package enum CommandProgram {
         }
         SignalDescriptor.ignoreBrokenPipes()
         let arguments = rewriting(Array(CommandLine.arguments.dropFirst()))
-        exit(run(root, arguments, working: working, own: own))
+        exit(run(root, arguments, slowCommands: slowCommands, programErrors: programErrors))
     }
 
     /// Parses the arguments, and runs the command that they name.
     ///
     /// - Returns: The exit status. Errors are printed on standard error.
     package static func run<Root: ParsableCommand>(
-        _ root: Root.Type, _ arguments: [String], working: [String], own: ExitStatus.Classifier = { _ in nil }
+        _ root: Root.Type, _ arguments: [String], slowCommands: [String],
+        programErrors: ExitStatus.Classifier = { _ in nil }
     ) -> Int32 {
         do {
             if arguments.first == "help", let problem = UnknownCommand.problem(in: arguments, of: root) {
                 throw Failure(.usage, problem)
             }
             var command = try root.parseAsRoot(arguments)
-            if let first = arguments.first, working.contains(first) { ProgressLine.startHeartbeat() }
+            if let name = arguments.first, slowCommands.contains(name) { ProgressLine.startHeartbeat() }
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {
@@ -55,7 +57,7 @@ package enum CommandProgram {
             try Terminal.finish()
             return 0
         } catch {
-            return ExitStatus.report(error, of: root, arguments, own: own)
+            return ExitStatus.report(error, of: root, arguments, programErrors: programErrors)
         }
     }
 }
@@ -76,7 +78,7 @@ enum ArgumentMessages {
         sentence = sentence.hasPrefix("Error: ") ? String(sentence.dropFirst(7)) : sentence
         let usage = lines.first { $0.hasPrefix("Usage: ") }
         if sentence.hasPrefix("Missing expected argument '"), let usage {
-            let missing = required(usage).filter { option in
+            let missing = requiredOptions(in: usage).filter { option in
                 !arguments.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
             }
             if missing.count > 1 {
@@ -111,7 +113,7 @@ enum ArgumentMessages {
 
     /// Returns the options that a usage line shows outside of brackets, which are required, with the placeholders of
     /// their values.
-    private static func required(_ usage: String) -> [(name: String, text: String)] {
+    private static func requiredOptions(in usage: String) -> [(name: String, text: String)] {
         var depth = 0
         let outside = usage.filter { character in
             if character == "[" { depth += 1 }
@@ -143,10 +145,10 @@ enum UnknownCommand {
             }
             if configuration.defaultSubcommand != nil { return nil }
             if path == "pharos", let advice = serviceAdvice(word, arguments.dropFirst().first) { return advice }
-            let shown = configuration.subcommands.filter { $0.configuration.shouldDisplay }
-            let names = shown.compactMap { $0.configuration.commandName }
+            let shownCommands = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+            let names = shownCommands.compactMap { $0.configuration.commandName }
             let advice =
-                nested(word, in: shown, path)
+                subcommandAdvice(word, in: shownCommands, path)
                 ?? NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
                 ?? "there are " + names.joined(separator: ", ")
             return "\(path) has no command \(ProblemText.quoted(word)); \(advice)"
@@ -154,19 +156,19 @@ enum UnknownCommand {
         return nil
     }
 
-    /// Returns a question such as "did you mean `pharos site check`?" with all subcommands that have the name `word`;
-    /// `nil` if there are none.
-    private static func nested(
+    /// Returns a question such as "did you mean `pharos site check`?" with all subcommands of `commands` that have the
+    /// name `word`; `nil` if there are none.
+    private static func subcommandAdvice(
         _ word: String, in commands: [any ParsableCommand.Type], _ path: String
     ) -> String? {
-        let owners = commands.filter { command in
+        let parents = commands.filter { command in
             command.configuration.subcommands.contains {
                 $0.configuration.commandName == word && $0.configuration.shouldDisplay
             }
         }
-        let words = owners.compactMap { $0.configuration.commandName }.map { "`\(path) \($0) \(word)`" }
-        guard let last = words.last else { return nil }
-        return "did you mean " + (words.count > 1 ? words.dropLast().joined(separator: ", ") + " or " : "") + "\(last)?"
+        let calls = parents.compactMap { $0.configuration.commandName }.map { "`\(path) \($0) \(word)`" }
+        guard let last = calls.last else { return nil }
+        return "did you mean " + (calls.count > 1 ? calls.dropLast().joined(separator: ", ") + " or " : "") + "\(last)?"
     }
 }
 
@@ -193,8 +195,8 @@ extension UnknownCommand {
 /// A command that runs a sibling command. Its arguments are the name and the options of that command.
 package protocol ForwardingCommand: ParsableCommand {}
 
-/// Finds options that a command does not have. The argument parser first checks whether required options are present.
-/// So for a misspelled option, the parser may only report that a required option is missing.
+/// Finds options that a command does not have. The argument parser checks whether required options are present before
+/// it checks for unknown options. So for a misspelled option, it may only report that a required option is missing.
 enum UnknownOption {
     /// Returns a sentence about the first unknown option in `arguments`; `nil` if all are known.
     static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {

@@ -43,9 +43,9 @@ package enum ExitStatus: Int32 {
     ///
     /// - Returns: The exit status.
     static func report<Root: ParsableCommand>(
-        _ error: any Error, of root: Root.Type, _ arguments: [String], own: Classifier
+        _ error: any Error, of root: Root.Type, _ arguments: [String], programErrors: Classifier
     ) -> Int32 {
-        if let (status, messages) = statusAndMessages(error, own) { return status.print(messages) }
+        if let (status, messages) = statusAndMessages(error, programErrors) { return status.print(messages) }
         // All other errors, the help and the version come from the argument parser.
         let message = root.fullMessage(for: error)
         let code = root.exitCode(for: error)
@@ -64,19 +64,19 @@ package enum ExitStatus: Int32 {
             let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
                 TerminalText.line(String($0))
             }
-            Terminal.writeMessage("" + lines.joined(separator: "\n") + "")
+            Terminal.writeMessage(lines.joined(separator: "\n"))
         }
         return rawValue
     }
 
     /// Returns the sentences of an error that does not end the command.
-    package static func messages(of error: any Error, own: Classifier = { _ in nil }) -> [String] {
-        statusAndMessages(error, own)?.1 ?? ["\(error)"]
+    package static func messages(of error: any Error, programErrors: Classifier = { _ in nil }) -> [String] {
+        statusAndMessages(error, programErrors)?.1 ?? ["\(error)"]
     }
 
-    private static func statusAndMessages(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {
+    private static func statusAndMessages(_ error: any Error, _ programErrors: Classifier) -> (ExitStatus, [String])? {
         if let failure = error as? Failure { return (failure.status, failure.messages) }
-        return own(error) ?? classify(error)
+        return programErrors(error) ?? classify(error)
     }
 
     private static func classify(_ error: any Error) -> (ExitStatus, [String])? {
@@ -246,11 +246,11 @@ package struct Failure: Error {
 }
 
 extension FileProblem {
-    /// Returns the first ``JSONDocument/problemLimit`` problems as text. If there are more, the last line contains
-    /// their number.
+    /// Returns the first ``JSONDocument/problemLimit`` problems as text. If there are more, the last line says how many
+    /// are left out.
     package static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
-        let rest = problems.count - lines.count
-        return rest > 0 ? lines + ["\(file): \(NumberFormat.count(rest, "more problem"))"] : lines
+        let omittedCount = problems.count - lines.count
+        return omittedCount > 0 ? lines + ["\(file): \(NumberFormat.count(omittedCount, "more problem"))"] : lines
     }
 }

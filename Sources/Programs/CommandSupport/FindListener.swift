@@ -10,52 +10,52 @@ package final class FindListener: SightingConsumer {
     package private(set) var levels: [Int8] = []
     package private(set) var hasHeard = false
     /// Returns directions from a map for each printed line, as text and as JSON; `nil` without a map.
-    package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
+    package var mapDirections: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
     private var warnings = BeaconWarnings()
-    /// The numbers of the beacon's tracks in the table.
-    private let places: Set<Int>
+    /// The indices of the beacon's tracks in the table.
+    private let trackIndices: Set<Int>
     private let clock: HearingClock
     private let name: String
     private let json: Bool
     private let sound: Bool
     /// True if lines are printed; false if levels are collected instead.
-    private let isShown: Bool
+    private let printsLines: Bool
     /// The time of the next printed line.
-    private var nextLine: HeardInstant?
+    private var nextLineTime: HeardInstant?
     /// The time of the next ring of the bell.
-    private var nextBell: HeardInstant?
+    private var nextBellTime: HeardInstant?
     private var hasArrived = false
     private var block = LiveBlock()
 
     /// Creates a listener that prints nothing and only collects levels, for `find --turn`.
     package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
-        self.init(choice, clock, name: name, json: false, sound: false, isShown: false)
+        self.init(choice, clock, name: name, json: false, sound: false, printsLines: false)
     }
 
     package init(
-        _ choice: BeaconChoice, _ clock: HearingClock, name: String, json: Bool, sound: Bool, isShown: Bool = true
+        _ choice: BeaconChoice, _ clock: HearingClock, name: String, json: Bool, sound: Bool, printsLines: Bool = true
     ) {
         table = choice.table
-        places = choice.places ?? []
+        trackIndices = choice.trackIndices ?? []
         self.clock = clock
         self.name = name
         self.json = json
         self.sound = sound
-        self.isShown = isShown
+        self.printsLines = printsLines
     }
 
     package var isSatisfied: Bool { hasArrived || Terminal.outputIsGone }
-    package var nextWakeUp: HeardInstant? { isShown ? [nextLine, nextBell].compactMap { $0 }.min() : nil }
+    package var nextWakeUp: HeardInstant? { printsLines ? [nextLineTime, nextBellTime].compactMap { $0 }.min() : nil }
 
-    package func begin(at now: HeardInstant) { nextLine = nextLine ?? now }
+    package func begin(at now: HeardInstant) { nextLineTime = nextLineTime ?? now }
 
     package func advance(to now: HeardInstant) {
-        guard isShown else { return }
+        guard printsLines else { return }
         // For a recording, the first line is printed one period after its first packet.
-        nextLine = nextLine ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
-        while let due = nextLine, due <= now, !hasArrived {
-            nextLine = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
+        nextLineTime = nextLineTime ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
+        while let due = nextLineTime, due <= now, !hasArrived {
+            nextLineTime = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
             show(guide.state(at: due), at: due)
         }
         ring(at: now)
@@ -63,21 +63,22 @@ package final class FindListener: SightingConsumer {
 
     package func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         let heard = table.receive(report.sighting, octets, range)
-        guard let place = ([heard].compactMap(\.self) + table.groupsOfReport).first(where: places.contains),
+        guard let trackIndex = ([heard].compactMap(\.self) + table.groupsOfReport).first(where: trackIndices.contains),
             !report.sighting.isScanResponse
         else { return }
         hasHeard = true
         let level = report.sighting.rssi.flatMap { LevelTally.range.contains($0) ? $0 : nil }
-        if let level, !isShown { levels.append(level) }
-        if isShown { for warning in warnings.take(place, in: table) { say(warning, isWarning: true) } }
-        guide.powerAtOneMeter = table.tracks[place].powerAtOneMeter ?? guide.powerAtOneMeter
+        if let level, !printsLines { levels.append(level) }
+        if printsLines { for warning in warnings.take(trackIndex, in: table) { say(warning, isWarning: true) } }
+        guide.powerAtOneMeter = table.tracks[trackIndex].powerAtOneMeter ?? guide.powerAtOneMeter
         // If the beacon sends several advertisements, the shortest interval is used to detect its silence.
-        let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
+        let interval = trackIndices.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
         guide.intervalMicroseconds = interval
         guide.receive(level, at: report.sighting.instant)
     }
 
-    /// Notes whether the receiver works. While it does not, the silence of the beacon does not count.
+    /// Passes the state of the receiver to the guide. While the receiver fails, the silence of the beacon does not
+    /// count.
     package func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isListening { guide.startListening(at: now) } else { guide.stopListening(at: now) }
     }
@@ -98,10 +99,10 @@ package final class FindListener: SightingConsumer {
 
     private func show(_ state: FindGuide.State, at now: HeardInstant) {
         hasArrived = state.advice == .arrived
-        let found = onMap?(state)
-        if json { return Terminal.write(value(state, at: now, onMap: found?.json).line + "\n") }
+        let directions = mapDirections?(state)
+        if json { return Terminal.write(value(state, at: now, directions: directions?.json).line + "\n") }
         let width = Terminal.outputIsTerminal ? Terminal.columns : .max
-        let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
+        let line = text(state, bars: width < 80 ? 4 : 20) + (directions.map { "  " + $0.text } ?? "")
         // Shorten the line, because a line that is wider than the terminal cannot be cleared.
         let shown = TerminalText.shortened(line, to: width)
         if Terminal.canRedraw { block.draw([shown]) } else { Terminal.show(shown + "\n") }
@@ -138,7 +139,7 @@ package final class FindListener: SightingConsumer {
 
     private static func tenths(_ value: Double) -> String { NumberFormat.rounded(value, 1) }
 
-    private func value(_ state: FindGuide.State, at now: HeardInstant, onMap: JSONValue?) -> JSONValue {
+    private func value(_ state: FindGuide.State, at now: HeardInstant, directions: JSONValue?) -> JSONValue {
         .record(
             [
                 ("event", "find"), ("at", clock.json(now)), ("beacon", .string(name)),
@@ -149,15 +150,15 @@ package final class FindListener: SightingConsumer {
                 ("distanceHighM", .rounded(state.interval?.upperBound)),
                 ("proximity", .string(state.proximity.rawValue)),
                 ("silentS", .rounded(state.silentMicroseconds.map { Double($0) / 1_000_000 })),
-            ] + (onMap.map { [("map", $0)] } ?? []))
+            ] + (directions.map { [("map", $0)] } ?? []))
     }
 
     /// Rings the bell if it is time: once in 2 s at -90 dBm or less, up to five times per second at -45 dBm or more.
     private func ring(at now: HeardInstant) {
-        guard sound, Terminal.errorIsTerminal, now >= nextBell ?? now else { return }
+        guard sound, Terminal.errorIsTerminal, now >= nextBellTime ?? now else { return }
         let level = guide.state(at: now).level
         if level != nil { Terminal.ringBell() }
         let share = min(1, max(0, ((level ?? -90) + 90) / 45))
-        nextBell = now.advanced(byMicroseconds: Int(2_000_000 - 1_800_000 * share))
+        nextBellTime = now.advanced(byMicroseconds: Int(2_000_000 - 1_800_000 * share))
     }
 }

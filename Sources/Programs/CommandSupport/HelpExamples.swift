@@ -25,14 +25,14 @@ struct HelpExamples {
     func restored(in help: String) -> String {
         let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
         var result: [String] = []
-        var place = lines.startIndex
-        while place < lines.endIndex {
-            if let (example, count) = example(in: lines[place...]) {
+        var index = lines.startIndex
+        while index < lines.endIndex {
+            if let (example, count) = example(in: lines[index...]) {
                 result.append("  " + example)
-                place += count
+                index += count
             } else {
-                result.append(String(lines[place]))
-                place += 1
+                result.append(String(lines[index]))
+                index += 1
             }
         }
         return result.joined(separator: "\n")

@@ -45,15 +45,15 @@ package enum OptionValue {
     /// Parses the name of a web page file. A name such as `a.pdf` is refused, because the file would be no PDF
     /// document.
     package static func page(_ text: String) throws -> String {
-        let kinds = [
+        let otherKinds = [
             "pdf": "a PDF document", "png": "a picture", "jpg": "a picture", "jpeg": "a picture", "svg": "a drawing",
         ]
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count > 1, let kind = kinds[parts[parts.count - 1].lowercased()] else { return text }
+        guard parts.count > 1, let kind = otherKinds[parts[parts.count - 1].lowercased()] else { return text }
         let name = parts.dropLast().joined(separator: ".")
         throw Mistake(
-            "it names \(kind), but the file will be a web page: name it \(name).html, then open it in a browser and print it "
-                + "to get a PDF")
+            "the ending is that of \(kind), but the file will be a web page: use \(name).html; for a PDF, open the page "
+                + "in a browser and print it")
     }
 
     package static func uuid(_ text: String) throws -> FixedOctets<16> {
@@ -161,8 +161,8 @@ package enum OptionValue {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
-    /// The units of a time span with their lengths in milliseconds. A unit precedes the units that are its ending:
-    /// `min`, `ms`, `s`.
+    /// The units of a time span with their lengths in milliseconds. `ms` comes before `s`, because a text that ends
+    /// with `ms` also ends with `s`.
     private static let timeUnits = [("min", 60_000), ("ms", 1), ("s", 1000), ("h", 3_600_000), ("d", 86_400_000)]
 
     /// Divides a time span such as `1.5 min` or `15s` into its number and the length of its unit in milliseconds. A
@@ -302,7 +302,7 @@ extension ArgumentHelp {
     package static let sendingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
 
-    /// The help for an adapter that receives. It may also report only that a beacon is present.
+    /// The help for an adapter that receives, including an adapter that only reports which beacons are present.
     package static let receivingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
         valueName: "name")

@@ -5,35 +5,37 @@ package enum ScanTable {
     /// Returns the lines of a table with a header.
     ///
     /// - Parameters:
-    ///   - width: The largest width of a line, in characters. If the whole table is wider, only the essential cells and
-    ///     the details are shown. If these are wider too, each beacon has two lines, the first of which has only its
-    ///     title.
+    ///   - width: The largest width of a line, in characters. If the table with all cells is wider, only the essential
+    ///     cells and the details are shown. If this table is too wide as well, each beacon has two lines, the first of
+    ///     which has only the beacon's title.
     ///   - limit: The largest number of lines. Beacons that do not fit are left out.
     package static func lines(_ rows: [ScanRow], width: Int, limit: Int) -> Layout {
         let whole = Table(ScanRow.header + ["details"], alignment: ScanRow.alignment)
-        let one = lines(rows.prefix(limit - 1), whole) { $0.cells + [$0.details] }
-        if fits(one, width) { return Layout(lines: one, count: min(rows.count, limit - 1)) }
+        let wholeLines = lines(rows.prefix(limit - 1), whole) { $0.cells + [$0.details] }
+        if fits(wholeLines, width) { return Layout(lines: wholeLines, beaconCount: min(rows.count, limit - 1)) }
         let essential = Table(
             ScanRow.essential.map { ScanRow.header[$0] } + ["details"],
             alignment: ScanRow.essential.map { ScanRow.alignment[$0] })
-        let short = lines(rows.prefix(limit - 1), essential) { row in
+        let essentialLines = lines(rows.prefix(limit - 1), essential) { row in
             ScanRow.essential.map { row.cells[$0] } + [row.details]
         }
-        if fits(short, width) { return Layout(lines: short, count: min(rows.count, limit - 1)) }
+        if fits(essentialLines, width) { return Layout(lines: essentialLines, beaconCount: min(rows.count, limit - 1)) }
         let shown = rows.prefix(max(1, (limit - 1) / 2))
-        let second = Table(
+        let secondTable = Table(
             ScanRow.essential.dropFirst().map { ScanRow.header[$0] } + ["details"],
             alignment: ScanRow.essential.dropFirst().map { ScanRow.alignment[$0] })
-        let facts = lines(shown, second) { row in ScanRow.essential.dropFirst().map { row.cells[$0] } + [row.details] }
+        let secondLines = lines(shown, secondTable) { row in
+            ScanRow.essential.dropFirst().map { row.cells[$0] } + [row.details]
+        }
         let titles = shown.map { narrowed($0.cells[0], to: width) }
-        let pairs = zip(titles, facts.dropFirst()).flatMap { [$0, "  " + $1] }
-        return Layout(lines: ["  " + facts[0]] + pairs, count: shown.count)
+        let pairs = zip(titles, secondLines.dropFirst()).flatMap { [$0, "  " + $1] }
+        return Layout(lines: ["  " + secondLines[0]] + pairs, beaconCount: shown.count)
     }
 
     /// The lines of a table, and the number of beacons in them.
     package struct Layout {
         package let lines: [String]
-        package let count: Int
+        package let beaconCount: Int
     }
 
     private static func lines(

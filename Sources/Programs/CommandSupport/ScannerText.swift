@@ -4,7 +4,7 @@ internal import Configuration
 
 /// Parses scanners and mixes of scanners as users write them.
 package enum ScannerText {
-    /// Returns the scanner with a name: one of the user's own scanners, or a predefined one.
+    /// Returns the scanner with a name: one of the user's own scanners, or a predefined scanner.
     package static func scanner(_ text: String, own: [ScannerPreset]) throws -> ScannerPreset {
         if let preset = own.first(where: { $0.name == text }) ?? ScannerPreset(named: text.lowercased()) {
             return preset
@@ -18,7 +18,7 @@ package enum ScannerText {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { ScannerPart($0) }
         var weighted: [(scanner: ScannerPreset, weight: Double)] = []
         for (index, part) in parts.enumerated() {
-            let place = parts.count > 1 ? "part \(index + 1), \(ProblemText.quoted(part.text)): " : ""
+            let prefix = parts.count > 1 ? "part \(index + 1), \(ProblemText.quoted(part.text)): " : ""
             do {
                 guard !part.name.isEmpty else {
                     throw Mistake("write a scanner and its weight, such as continuous:1")
@@ -29,9 +29,9 @@ package enum ScannerText {
                 guard !weighted.contains(where: { $0.scanner.name == scanner.name }) else {
                     throw Mistake("\(scanner.name) occurs twice; add up its weights")
                 }
-                weighted.append((scanner, try part.number))
+                weighted.append((scanner, try part.weightValue))
             } catch let mistake as Mistake {
-                throw Mistake(place + "\(mistake)")
+                throw Mistake(prefix + "\(mistake)")
             }
         }
         let sum = weighted.reduce(0) { $0 + $1.weight }
@@ -66,7 +66,7 @@ package enum ScannerText {
         }
 
         /// The weight as a number above 0; 1 if there is no weight.
-        var number: Double {
+        var weightValue: Double {
             get throws {
                 guard let weight else { return 1 }
                 guard let number = Double(weight), !number.isNaN else {

@@ -17,7 +17,9 @@ enum FoundFiles {
             }
         }
         for error in contents.isEmpty ? errors.dropFirst() : errors[...] {
-            for message in ExitStatus.messages(of: error, own: PharosHub.classify) { Terminal.writeMessage(message) }
+            for message in ExitStatus.messages(of: error, programErrors: PharosHub.classify) {
+                Terminal.writeMessage(message)
+            }
         }
         if let first = errors.first, contents.isEmpty { throw first }
         return contents

@@ -22,7 +22,8 @@ struct PharosHub: ParsableCommand {
     static func main() {
         // `map record` waits for the user, and prints its own progress.
         let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
-        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map", "rehearse"], own: classify)
+        CommandProgram.main(
+            PharosHub.self, slowCommands: isRecording ? [] : ["map", "rehearse"], programErrors: classify)
     }
 
     /// Returns the exit status and the messages of errors that only this program has; `nil` for all other errors.

@@ -23,7 +23,7 @@ struct Pharos: ParsableCommand {
     static func main() {
         HubProgram.takeOver()
         CommandProgram.main(
-            Pharos.self, working: ["decode", "adapters", "doctor", "fleet", "plan"],
+            Pharos.self, slowCommands: ["decode", "adapters", "doctor", "fleet", "plan"],
             rewriting: PlanCompare.expanded)
     }
 }

@@ -51,7 +51,7 @@ final class CollectRun {
         var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
         for source in sources where source.path != "-" {
             var last = 0
-            try InputFile.lines(source.path) { octets, number in
+            try InputFile.forEachLine(of: source.path) { octets, number in
                 guard let line = parsed(octets, source.path, number) else { return }
                 // A line without a time gets the time of the line before it.
                 last = line.unixMilliseconds ?? last

@@ -100,7 +100,7 @@ private final class GuidedWalk: SightingConsumer {
 
     init(_ listener: FindListener, _ gatherer: SecondGatherer, _ locator: RunLocator, _ guide: BeaconDirections) {
         let steps = GuidedSteps(locator, guide)
-        listener.onMap = { state in steps.directions(state.silentMicroseconds == nil ? state.level : nil) }
+        listener.mapDirections = { state in steps.directions(state.silentMicroseconds == nil ? state.level : nil) }
         self.steps = steps
         self.listener = listener
         self.gatherer = gatherer

@@ -270,7 +270,7 @@ final class ScanOutput {
         if !rows.isEmpty {
             let layout = ScanTable.lines(rows, width: width, limit: room)
             lines = layout.lines
-            if places.count > layout.count { lines.append("and \(places.count - layout.count) more") }
+            if places.count > layout.beaconCount { lines.append("and \(places.count - layout.beaconCount) more") }
         }
         return (lines + others).map { line in
             (line.count > width ? line.prefix(max(0, width - 1)) + "…" : line[...]) + "\n"
