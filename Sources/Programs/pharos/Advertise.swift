@@ -48,7 +48,7 @@ struct OnAirOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
     var capture: String?
 
-    @Flag(help: "Print one line of JSON for each event.")
+    @Flag(help: "Print a line of JSON when the beacon is on the air, and another at the end.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Do not show the live view.")
@@ -91,7 +91,7 @@ struct AdvertiseProfile: ParsableCommand {
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
         for warning in loaded.warnings { Terminal.writeMessage(warning) }
-        let frames = try choose(from: loaded.advertisements.indices).map { index in
+        let frames = try chosenIndices(in: loaded.advertisements.indices).map { index in
             let chosen = loaded.advertisements[index]
             if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }
             return WantedFrame(source: try loaded.source(chosen), interval: loaded.interval(of: index))
@@ -103,10 +103,11 @@ struct AdvertiseProfile: ParsableCommand {
     }
 
     /// Returns the index of the chosen advertisement, or all indices if none is chosen.
-    private func choose(from all: Range<Int>) throws -> [Int] {
-        guard let advertisement else { return Array(all) }
-        guard advertisement >= 1, advertisement <= all.count else {
-            throw Failure(.usage, "--advertisement \(advertisement): the profile has advertisements 1...\(all.count)")
+    private func chosenIndices(in indices: Range<Int>) throws -> [Int] {
+        guard let advertisement else { return Array(indices) }
+        guard advertisement >= 1, advertisement <= indices.count else {
+            throw Failure(
+                .usage, "--advertisement \(advertisement): the profile has advertisements 1...\(indices.count)")
         }
         return [advertisement - 1]
     }
@@ -155,7 +156,7 @@ struct AdvertiseIBeacon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ibeacon", abstract: "Advertise an iBeacon (short for `advertise ibeacon`).")
 
-    @OptionGroup var form: AdvertiseFrame<IBeaconOptions>
+    @OptionGroup var command: AdvertiseFrame<IBeaconOptions>
 
-    func run() throws { try form.run() }
+    func run() throws { try command.run() }
 }

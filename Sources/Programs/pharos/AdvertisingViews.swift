@@ -51,8 +51,8 @@ struct JSONView: AdvertisingView {
     }
 }
 
-/// The view for a file or a pipe: prints one block of lines when the beacon is on the air, and the last lines at the
-/// end.
+/// The view for a file or a pipe: prints one block of lines when the beacon is on the air, and the final lines when it
+/// is off the air.
 struct LineView: AdvertisingView {
     private let facts: OnAirFacts
 

@@ -7,7 +7,7 @@ internal import VirtualController
 struct ControllerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "controller",
-        abstract: "Serve virtual controllers over H4 to other hosts and to the kernel.",
+        abstract: "Serve virtual controllers over H4 to other programs and to the kernel.",
         discussion: """
             H4 is the packet format of controllers on a serial line. Each connection gets a new controller, and all \
             controllers receive each other. Each --listen vhci gives the kernel a new hciN.
@@ -16,7 +16,7 @@ struct ControllerCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "unix:PATH, tcp:HOST:PORT (port 0 chooses a free one) or vhci. May be repeated.", valueName: "address"),
+            "unix:PATH, tcp:HOST:PORT (port 0 chooses a free port) or vhci. May be repeated.", valueName: "address"),
         completion: .list(["unix:", "tcp:127.0.0.1:0", "vhci"]), transform: ListenAddress.init)
     var listen: [ListenAddress]
 
@@ -38,8 +38,8 @@ struct ControllerCommand: ParsableCommand {
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
         var files: [SocketFile] = []
         // Remove only the socket files of this server. Another server may use a path that this server could not take,
-        // or may have replaced a file since. The server must live until then: while it listens, no other file can have
-        // the inode number of its file.
+        // or may have replaced a file since. This server must live until its files are removed: while it listens, no
+        // other file can have the inode number of one of its files.
         defer { withExtendedLifetime(server) { for file in files { file.remove() } } }
         for address in listen { try open(address, server, &files) }
         try server.run(until: signals)
@@ -55,9 +55,9 @@ struct ControllerCommand: ParsableCommand {
                 if let file = SocketFile(path) { files.append(file) }
                 Terminal.writeLine("listening unix:\(path)")
             case .tcp(let host, let port):
-                let (socket, bound) = try StreamSocket.listen(host: host, port: port)
+                let (socket, boundPort) = try StreamSocket.listen(host: host, port: port)
                 server.serve(listener: socket)
-                Terminal.writeLine("listening tcp:\(host.contains(":") ? "[\(host)]" : host):\(bound)")
+                Terminal.writeLine("listening tcp:\(host.contains(":") ? "[\(host)]" : host):\(boundPort)")
             case .kernel:
                 try server.serveKernel()
                 Terminal.write("listening vhci\n")

@@ -12,7 +12,7 @@ struct Decode: ParsableCommand {
         commandName: "decode", abstract: "Show what is in a payload or a capture, frame by frame.",
         discussion: """
             A capture is a btsnoop, pcap or pcapng file of HCI packets, or of
-            advertisements that a sniffer received (also the nRF Sniffer).
+            advertisements that a sniffer (such as the nRF Sniffer) received.
             A text has one payload or HCI packet per line in hexadecimal digits, or
             it is the output of `hcidump --raw`, or commands of `hcitool cmd`. Put
             such commands in quotes on the command line.
@@ -27,10 +27,12 @@ struct Decode: ParsableCommand {
         completion: .file())
     var input: [String]
 
-    @Flag(help: "Print one JSON object, or one per packet of a capture or line of input.")
+    @Flag(help: "Print each payload as one line of JSON.")
     var json = false
 
-    @Flag(help: "List every broken rule with its offset and section; exit 1 when there is one.")
+    @Flag(
+        help: "List every broken rule with its offset and the section of the specification; exit 1 if a rule is broken."
+    )
     var lint = false
 
     @Flag(help: "Explain each byte.")
@@ -81,7 +83,7 @@ struct Decode: ParsableCommand {
     /// Prints the payloads of a capture or a text. Returns true if no payload breaks a rule of the specification.
     private func decode(_ pieces: InputPieces, _ printer: PayloadPrinter) throws -> Bool {
         var start: [UInt8] = []
-        // Read only as many bytes as needed to recognize a capture, so that a typed line is decoded at once.
+        // Read only as many bytes as needed to recognize a capture, so that a typed line is decoded immediately.
         while start.count < CaptureFormat.magicLength, CaptureFormat.canStart(with: start) {
             let piece = try pieces.next()
             if piece.isEmpty { break }
@@ -109,7 +111,7 @@ struct Decode: ParsableCommand {
     }
 
     /// Returns true if a text begins like JSON: with a brace, or with a bracket and the start of a JSON value. A
-    /// bracket before another word is not JSON, because lines of bluetoothctl begin so.
+    /// bracket before another word is not JSON, because output lines of bluetoothctl begin with a bracket, too.
     private static func isJSON(_ start: [UInt8]) -> Bool {
         let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let first = text.first, "{[".utf8.contains(first) else { return false }
@@ -147,7 +149,7 @@ enum DecodeInput {
     case pieces(InputPieces)
 
     init(_ arguments: [String]) throws {
-        guard arguments.count == 1, let only = arguments.first else {
+        guard arguments.count == 1, let argument = arguments.first else {
             if let file = arguments.first(where: Self.namesFile) {
                 throw Failure(.usage, "\(file): decode takes one file and no other arguments")
             }
@@ -155,8 +157,8 @@ enum DecodeInput {
             return
         }
         self =
-            only == "-" || Self.namesFile(only)
-            ? .pieces(try InputPieces(only)) : .text(Self.joined(only))
+            argument == "-" || Self.namesFile(argument)
+            ? .pieces(try InputPieces(argument)) : .text(Self.joined(argument))
     }
 
     /// Returns true if an argument is the name of a file. Hexadecimal digits are bytes: a file with the name c0ffee

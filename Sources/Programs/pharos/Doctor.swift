@@ -10,8 +10,8 @@ struct Doctor: ParsableCommand {
         abstract: "Find everything that prevents a beacon on this machine, and show how to repair it.",
         discussion: """
             Exits with 1 if it finds such a problem. Warnings do not change the exit code.
-            Without --adapter it checks the first adapter with LE, which `run` uses too. It does not disturb running \
-            beacons.
+            Without --adapter, it checks the first adapter with LE, which `run` uses too. The check does not disturb \
+            running beacons.
             """)
 
     @Option(

@@ -58,7 +58,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
         if phy != nil, format == .hcitool {
             throw ValidationError(
                 "--phy: --format hcitool prints commands for legacy PDUs; `pharos advertise --dry-run` "
-                    + "prints those for extended ones.")
+                    + "prints commands for extended PDUs.")
         }
         if intervalMs != nil, format != .hcitool {
             throw ValidationError("--interval-ms needs --format hcitool: a payload does not contain its interval.")
@@ -80,7 +80,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 }
 
 extension FrameOptions {
-    /// Returns the payload that the options describe, with the time and the counters that they describe.
+    /// Returns the payload for the options, which also contain its time and its counters.
     func payload() throws -> AdvertisingData {
         let live = try liveOptions()
         let advertisement = Advertisement(

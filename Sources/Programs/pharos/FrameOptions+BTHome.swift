@@ -22,7 +22,8 @@ struct EncryptionOptions: ParsableArguments {
     var encryptionKey: FixedOctets<16>?
 
     @Option(
-        help: ArgumentHelp("BTHome: the sender's device address, part of the encryption.", valueName: "address"),
+        help: ArgumentHelp(
+            "BTHome: the sender's device address, which is used in the encryption.", valueName: "address"),
         transform: EncryptionOptions.address)
     var deviceAddress: DeviceAddress?
 
@@ -81,7 +82,7 @@ struct BTHomeOptions: FrameOptions {
         guard parts.count == 2 else { throw Mistake("write NAME=VALUE, such as temperature=21.5") }
         let id = parts[0].hasPrefix("0x") ? UInt8(parts[0].dropFirst(2), radix: 16) : nil
         let kinds = BTHomeKind.all.filter { id == nil ? $0.name == parts[0] : $0.id == id }
-        guard let first = kinds.first else {
+        guard let firstKind = kinds.first else {
             let names = Set(BTHomeKind.all.map(\.name)).sorted()
             let advice = NearestWord.find(parts[0], among: names).map { "did you mean \($0)?" }
             throw Mistake(
@@ -94,7 +95,8 @@ struct BTHomeOptions: FrameOptions {
         // If several kinds of values have this name, the message shows the widest limits.
         let limits = kinds.compactMap(\.limits).max { largest($0) < largest($1) }.map { ", \($0)" } ?? ""
         throw Mistake(
-            "\(first.name) takes \(forms.joined(separator: ", or "))\(limits)" + OptionValue.plainNumberAdvice(parts[1])
+            "\(firstKind.name) takes \(forms.joined(separator: ", or "))\(limits)"
+                + OptionValue.plainNumberAdvice(parts[1])
         )
     }
 

@@ -59,7 +59,8 @@ struct URLOptions: FrameOptions {
     static let title = "an Eddystone-URL frame: a compressed web address"
 
     @Option(
-        help: ArgumentHelp("Web address: at most 17 bytes after its scheme when compressed.", valueName: "url"),
+        help: ArgumentHelp(
+            "Web address. After compression, at most 17 bytes may follow its scheme.", valueName: "url"),
         transform: URLOptions.compress)
     var url: CompressedURL
 
@@ -97,7 +98,8 @@ struct RotationOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Clock of the beacon, in seconds; a new beacon starts at 65280.", valueName: "seconds"),
+        help: ArgumentHelp(
+            "Seconds on the beacon's clock, which starts at 65280 in a new beacon.", valueName: "seconds"),
         transform: { UInt32(try OptionValue.seconds($0, in: 0...Int(UInt32.max))) })
     var timeS: UInt32?
 

@@ -20,14 +20,15 @@ protocol FrameOptions: ParsableArguments {
     func measuredPowerRule() throws -> MeasuredPowerRule
     /// True if the frame has a measured power that the options do not give, so that a typical value is used.
     var hasTypicalPower: Bool { get }
-    /// Returns the key, the clock and the counters, for payloads that depend on time. The defaults are for payloads
-    /// that do not.
+    /// Returns the key, the clock and the counters, for payloads that depend on time. By default, returns none, for
+    /// other payloads.
     func liveOptions() throws -> LiveOptions
-    /// Throws an error if the options lack a value that `encode` needs, because it makes the payload of one moment.
+    /// Throws an error if the options lack a value that `encode` needs, because `encode` makes the payload of one
+    /// moment.
     func validateForEncoding() throws
 }
 
-/// The key, the clock and the counters from which a payload is made that depends on time.
+/// The key, the clock and the counters for payloads that depend on time.
 struct LiveOptions {
     var identityKey: IdentityKey?
     var eidTime: UInt32?
@@ -48,7 +49,8 @@ extension MeasuredPowerRule {
 extension FrameOptions {
     var hasTypicalPower: Bool { false }
 
-    /// The name of the frame in profiles, such as `eddystone-uid`; empty if it is the subcommand's name.
+    /// The aliases of the subcommand: the frame's name in profiles, such as `eddystone-uid`, if it differs from the
+    /// subcommand's name.
     static var otherNames: [String] {
         FrameKind.allCases.map(\.rawValue).filter { $0 == "eddystone-" + frameName }
     }

@@ -11,11 +11,11 @@ enum HubProgram {
         Proxy.self, RehearseCommand.self, Where.self, Zones.self,
     ]
 
-    /// The directories in which pharos-hub is searched: the directory of this program, as after a build;
+    /// The directories in which this program looks for pharos-hub: the directory of this program, as after a build;
     /// ../libexec/pharos, as after an installation with any prefix; and the directory of the package.
     private static var directories: [String] {
-        let own = ThisProgram.directory.map { [$0, "\($0)/../libexec/pharos"] } ?? []
-        return own + ["/usr/libexec/pharos"]
+        let relativeToProgram = ThisProgram.directory.map { [$0, "\($0)/../libexec/pharos"] } ?? []
+        return relativeToProgram + ["/usr/libexec/pharos"]
     }
 
     /// Returns true for `find --map`, which is a command of pharos-hub. `find` without a map is a command of this

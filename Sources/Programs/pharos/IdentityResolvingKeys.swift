@@ -19,13 +19,14 @@ struct IdentityResolvingKeys: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "File with a key to check, in hexadecimal digits or Base64. Without it, the keys of paired phones are shown.",
+            "File with a key to check, in hexadecimal digits or Base64. Without this option, the keys of paired phones are "
+                + "shown.",
             valueName: "file"), completion: .file())
     var keyFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "The address that the phone uses at present. It shows whether the key and its byte order are right.",
+            "The address that the phone uses at present, with which the key and its byte order are checked.",
             valueName: "address"))
     var deviceAddress: String?
 
@@ -58,8 +59,8 @@ struct IdentityResolvingKeys: ParsableCommand {
         guard address.randomKind == .resolvablePrivate else {
             throw Failure(
                 .usage,
-                "--device-address: \(address) is not made from a key: the first digit of such an address is 4, 5, 6 or 7"
-            )
+                "--device-address: \(address) is not made from a key: an address that is made from a key begins with the digit "
+                    + "4, 5, 6 or 7")
         }
         let order = try KeyFile.readIdentityResolvingKey(file).byteOrder(provenBy: address)
         if json {

@@ -110,7 +110,8 @@ struct InstalledOptions: ParsableArguments {
     @OptionGroup var profiles: InstalledProfiles
 
     @Option(
-        help: ArgumentHelp("Wait this long until the beacon is on the air (default: 10).", valueName: "seconds"),
+        help: ArgumentHelp(
+            "Wait at most this long until the beacon is on the air (default: 10).", valueName: "seconds"),
         transform: OptionValue.duration)
     var waitS = 10_000_000
 
@@ -149,9 +150,9 @@ struct Install: ParsableCommand {
             pharos profile init lobby.json
             sudo pharos install lobby.json
 
-            Checks the profile, copies it to /etc/pharos/NAME.json, enables and starts pharos@NAME, waits until it is on \
-            the air, and shows its status. If a beacon of that name is already running, it changes to the new profile \
-            without an interruption.
+            Checks the profile, copies it to /etc/pharos/NAME.json, enables and starts pharos@NAME, waits until the \
+            beacon is on the air, and shows the beacon's status. If a beacon of that name is already running, it changes \
+            to the new profile without an interruption.
             """)
 
     @Argument(help: "Beacon profile, such as lobby.json.", completion: .file())
@@ -166,13 +167,13 @@ struct Install: ParsableCommand {
         for problem in report.problems { Terminal.writeMessage("\(problem.text(file: file))") }
         let name = profile.name
         for key in profile.advertisements.compactMap(\.content.keyFile) {
-            let place = key.hasPrefix("/") ? key : "\(options.profiles.profileDir)/\(key)"
-            guard !Files.exists(place) else { continue }
+            let keyPath = key.hasPrefix("/") ? key : "\(options.profiles.profileDir)/\(key)"
+            guard !Files.exists(keyPath) else { continue }
             let source = key.hasPrefix("/") ? "KEY" : Files.directory(of: file) + key
             throw Failure(
                 .noInput,
-                "\(place): the profile's key is missing; install it first: sudo install -D -o pharos -m 600 \(source) \(place)"
-            )
+                "\(keyPath): the profile's key is missing; install the key first: sudo install -D -o pharos -m 600 "
+                    + "\(source) \(keyPath)")
         }
         guard try InstalledProfiles.hasUnit(name) else {
             throw Failure(
@@ -186,14 +187,18 @@ struct Install: ParsableCommand {
                 "\(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd")
         }
         let isActive = try InstalledProfiles.isActive(name)
-        let place = options.profiles.path(of: name)
-        let earlier = Files.exists(place) ? try options.profiles.read(name) : nil
+        let path = options.profiles.path(of: name)
+        let formerProfile = Files.exists(path) ? try options.profiles.read(name) : nil
         try options.profiles.write(octets, to: name)
         do {
             try InstalledProfiles.systemctl("enable", "--now", "pharos@\(name)")
         } catch {
-            // Restore the earlier profile, so that the command can be repeated.
-            if let earlier { try? options.profiles.write(earlier, to: name) } else { try? Files.remove(place) }
+            // Restore the former profile, so that the command can be repeated.
+            if let formerProfile {
+                try? options.profiles.write(formerProfile, to: name)
+            } else {
+                try? Files.remove(path)
+            }
             throw error
         }
         if isActive { try InstalledProfiles.systemctl("reload", "pharos@\(name)") }
@@ -209,8 +214,9 @@ struct SetCommand: ParsableCommand {
             sudo pharos set lobby url=https://example.org/menu
             sudo pharos set lobby radioPowerDbm=-4 ibeacon.intervalMs=250
 
-            If several advertisements have a key, write the type or the number of the advertisement in front of it: \
-            ibeacon.minor or advertisements[0].minor, counted from 0. Nothing is changed if the result would be invalid.
+            If several advertisements have the same key, write the type or the index of the advertisement in front of \
+            the key: ibeacon.minor, or advertisements[0].minor for the first advertisement. Nothing is changed if the \
+            result would be invalid.
             """)
 
     @Argument(help: "Name of the beacon.", completion: .custom(InstalledProfiles.installed))
@@ -260,8 +266,8 @@ struct Remove: ParsableCommand {
         discussion: """
             sudo pharos remove lobby
 
-            Its keys in /etc/pharos/keys and its state in /var/lib/pharos stay, so that the beacon can come back with the \
-            same identity.
+            The beacon's keys in /etc/pharos/keys and its saved state in /var/lib/pharos stay, so that the beacon can \
+            come back with the same identity.
             """)
 
     @Argument(help: "Name of the beacon.", completion: .custom(InstalledProfiles.installed))

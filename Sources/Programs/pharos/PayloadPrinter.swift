@@ -78,7 +78,7 @@ struct CapturePrinter {
         var reader = CaptureReader()
         var piece = start
         do {
-            // Stop if the reader of standard output has closed it.
+            // Stop if the program that reads standard output has closed it.
             while !Terminal.outputIsGone {
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
                 while let record = try reader.next(), !Terminal.outputIsGone {
@@ -110,13 +110,12 @@ struct LinePrinter {
     private var tally = CaptureTally()
     /// False if a payload has broken a rule of the specification.
     private var isClean = true
-    private var payloads = 0
-    private var packets = 0
-    /// The number of invalid lines.
-    private var faults = 0
+    private var payloadCount = 0
+    private var packetCount = 0
+    private var invalidLineCount = 0
     /// The largest number of invalid lines that are reported one by one. Further lines are only counted, because a file
     /// of another kind has only invalid lines.
-    private static let reportedFaultLimit = 20
+    private static let reportedLineLimit = 20
 
     /// - Parameters:
     ///   - name: The name of the file, for error messages; `nil` for a text on the command line.
@@ -133,7 +132,7 @@ struct LinePrinter {
     /// - Throws: An error at the end if a line was invalid. All valid lines are printed.
     mutating func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var piece = start
-        // Stop if the reader of standard output has closed it.
+        // Stop if the program that reads standard output has closed it.
         while !Terminal.outputIsGone {
             take(piece)
             if piece.isEmpty { break }
@@ -160,40 +159,40 @@ struct LinePrinter {
                 separate()
                 isClean = printer.print(data, sender: sender) && isClean
             case .success(.packet(let record)):
-                packets += 1
+                packetCount += 1
                 for payload in tally.take(record) {
                     separate()
                     isClean = printer.print(payload) && isClean
                 }
             case .failure(let fault):
-                faults += 1
-                guard faults <= Self.reportedFaultLimit else { continue }
-                let place = name.map { "\(TerminalText.line($0)):\(entry.line): " } ?? ""
-                Terminal.writeMessage("\(place)\(fault)")
+                invalidLineCount += 1
+                guard invalidLineCount <= Self.reportedLineLimit else { continue }
+                let prefix = name.map { "\(TerminalText.line($0)):\(entry.line): " } ?? ""
+                Terminal.writeMessage("\(prefix)\(fault)")
             }
         }
     }
 
     /// Prints an empty line between payloads.
     private mutating func separate() {
-        if payloads > 0 && !printer.json { Terminal.write("\n") }
-        payloads += 1
+        if payloadCount > 0 && !printer.json { Terminal.write("\n") }
+        payloadCount += 1
     }
 
     private func finish() throws -> Bool {
-        let place = name.map { TerminalText.line($0) + ": " } ?? ""
-        for warning in tally.warnings { Terminal.writeMessage("\(place)\(warning)") }
-        if faults > Self.reportedFaultLimit {
-            let more = faults - Self.reportedFaultLimit
-            Terminal.writeMessage("\(place)\(NumberFormat.count(more, "more line")) could not be decoded")
+        let prefix = name.map { TerminalText.line($0) + ": " } ?? ""
+        for warning in tally.warnings { Terminal.writeMessage("\(prefix)\(warning)") }
+        if invalidLineCount > Self.reportedLineLimit {
+            let unreportedCount = invalidLineCount - Self.reportedLineLimit
+            Terminal.writeMessage("\(prefix)\(NumberFormat.count(unreportedCount, "more line")) could not be decoded")
         }
         // The failure has no message, because each fault has already been reported.
-        if faults > 0 { throw Failure(.dataFormat) }
-        guard payloads > 0 || packets > 0 || Terminal.outputIsGone else {
+        if invalidLineCount > 0 { throw Failure(.dataFormat) }
+        guard payloadCount > 0 || packetCount > 0 || Terminal.outputIsGone else {
             let reason = name == nil ? "there are no bytes" : "it is empty"
-            throw Failure(.dataFormat, "\(place)nothing to decode: \(reason)")
+            throw Failure(.dataFormat, "\(prefix)nothing to decode: \(reason)")
         }
-        if payloads == 0 && !printer.json { Terminal.show("no advertising data in these packets\n") }
+        if payloadCount == 0 && !printer.json { Terminal.show("no advertising data in these packets\n") }
         return isClean
     }
 }

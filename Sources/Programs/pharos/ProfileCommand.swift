@@ -15,10 +15,10 @@ struct ProfileCommand: ParsableCommand {
 
 struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "List every problem of one or more profiles; exit 1 when there is an error.",
+        commandName: "check", abstract: "List every problem of one or more profiles; exit 1 if there is an error.",
         discussion: """
-            A key file that this machine does not have is a warning on standard error: the profile may be for another \
-            machine.
+            If this machine does not have a profile's key file, there is only a warning on standard error: the profile \
+            may be for another machine.
             """)
 
     @Argument(help: "Beacon profiles in JSON, or - for standard input.", completion: .file())
@@ -87,7 +87,7 @@ struct ProfileInit: ParsableCommand {
             pharos profile init lobby.json
             pharos profile init lobby.json --type eddystone-url --url https://example.org
 
-            Without --type it asks on the terminal. An iBeacon and an AltBeacon get a new random identity, an \
+            Without --type, the command asks on the terminal which frame to send. An iBeacon and an AltBeacon get a new random identity, an \
             Eddystone-UID a new random namespace, and an Eddystone-EID a new key in the file NAME.key. The measured power \
             is a typical value: measure your own beacon before you rely on distances.
             """)
@@ -114,7 +114,7 @@ struct ProfileInit: ParsableCommand {
     var intervalMs: String?
 
     @OptionGroup
-    var replacing: ReplaceOption
+    var replaceOption: ReplaceOption
 
     private static let names = FrameKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -124,9 +124,9 @@ struct ProfileInit: ParsableCommand {
             throw Failure(.usage, "without a terminal, give --type \(Self.names)")
         }
         let type = try type ?? ask(Self.question, default: "1", Self.frame)
-        let given = name ?? file.map(Self.stem)
+        let givenName = name ?? file.map(Self.stem)
         let name =
-            try given.map(Self.beaconName)
+            try givenName.map(Self.beaconName)
             ?? (isAsking ? ask("Name of the beacon", default: "my-beacon", Self.beaconName) : "my-beacon")
         let interval =
             try intervalMs.map(OptionValue.interval)
@@ -145,8 +145,9 @@ struct ProfileInit: ParsableCommand {
                 .usage, "--local-name cannot be combined with eddystone-eid: the name would identify the beacon")
         }
         var generator = SystemRandomNumberGenerator()
-        let made = FirstProfile(type, name: name, interval: interval, url: url, localName: localName, using: &generator)
-        guard let profile = made else {
+        let firstProfile = FirstProfile(
+            type, name: name, interval: interval, url: url, localName: localName, using: &generator)
+        guard let profile = firstProfile else {
             throw Failure(.usage, "an eddystone-url needs a web address: --url https://example.org")
         }
         let path = file ?? name + ".json"
@@ -167,18 +168,18 @@ struct ProfileInit: ParsableCommand {
 
     private func write(_ profile: FirstProfile, to path: String) throws {
         if let keyFile = profile.keyFile {
-            let place = Files.directory(of: path) + keyFile
+            let keyPath = Files.directory(of: path) + keyFile
             do throws(SystemError) {
-                if !Files.exists(place) {
+                if !Files.exists(keyPath) {
                     let digits = Hexadecimal.text(Privileges.randomOctets(16)) + "\n"
-                    try Files.createSecret(place, with: Array(digits.utf8))
-                    Terminal.writeLine("Wrote \(place), a new identity key; keep it secret.")
+                    try Files.createSecret(keyPath, with: Array(digits.utf8))
+                    Terminal.writeLine("Wrote \(keyPath), a new identity key; keep it secret.")
                 }
             } catch {
-                throw Failure(.osError, "\(place): \(error.text)")
+                throw Failure(.osError, "\(keyPath): \(error.text)")
             }
         }
-        try replacing.write(profile.text, to: path)
+        try replaceOption.write(profile.text, to: path)
     }
 
     private static let question =

@@ -37,7 +37,7 @@ struct RadioOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "public, random-static (the default) or a static random address (C0...FF first).",
+            "public, random-static (the default) or a static random address (first byte C0...FF).",
             valueName: "address"),
         completion: .list(["public", "random-static"]), transform: AddressChoice.parse)
     var address: AddressChoice?
@@ -69,7 +69,7 @@ struct RadioOptions: ParsableArguments {
         let content = try frame.content()
         if case .eddystoneEID = content, address != nil {
             throw ValidationError(
-                "--address cannot be combined with an ephemeral id: its address changes with the id.")
+                "--address cannot be combined with an ephemeral id: the address changes with the id.")
         }
         var response = AdvertisingData(octets: [])
         if let localName {
@@ -83,13 +83,14 @@ struct RadioOptions: ParsableArguments {
                 throw ValidationError("--local-name: \(error).")
             }
         }
-        let chosen = pdu ?? (response.octets.isEmpty ? .nonconnectable : .scannable)
-        if chosen == .nonconnectable && localName != nil {
+        let chosenPDU = pdu ?? (response.octets.isEmpty ? .nonconnectable : .scannable)
+        if chosenPDU == .nonconnectable && localName != nil {
             throw ValidationError("--local-name needs --pdu scannable or connectable.")
         }
         let advertisement = Advertisement(
             content: content, interval: intervalMs.interval, radioPower: radioPowerDbm,
-            measuredPower: try frame.measuredPowerRule(), address: rule(name), channels: channels, pdu: chosen,
+            measuredPower: try frame.measuredPowerRule(), address: addressRule(name: name), channels: channels,
+            pdu: chosenPDU,
             phy: phy, scanResponse: response)
         try check(advertisement)
         return advertisement
@@ -102,7 +103,7 @@ struct RadioOptions: ParsableArguments {
         if phy == nil { try AdvertisingData.checkLegacy(octets) }
     }
 
-    private func rule(_ name: String) -> Advertisement.AddressRule {
+    private func addressRule(name: String) -> Advertisement.AddressRule {
         switch address {
         case .public: .public
         case nil, .randomStatic: .staticRandom(StaticAddress.make(name: name))

@@ -13,8 +13,8 @@ struct SampleCommand: ParsableCommand {
             pharos sample lobby-ibeacon --output lobby.json
             pharos sample fleets/museum
 
-            Without a name it lists the samples. Some samples name others by their relative path; --all writes all of \
-            them into one directory, where they find each other.
+            Without a name, it lists the samples. Some samples contain the relative paths of other samples. --all writes \
+            all samples into one directory, so that these paths are right.
             """)
 
     @Argument(
@@ -126,10 +126,10 @@ struct Sample: Sendable {
             name: "bthome", summary: "values of this machine in BTHome, for Home Assistant",
             contents: PackageResources.bthome_json),
         Sample(
-            name: "home-assistant", summary: "an iBeacon with a name, as Home Assistant wants it",
+            name: "home-assistant", summary: "an iBeacon with a name, which Home Assistant needs",
             contents: PackageResources.home_assistant_json),
         Sample(
-            name: "warehouse", summary: "an AltBeacon next to a local name", contents: PackageResources.warehouse_json),
+            name: "warehouse", summary: "an AltBeacon with a local name", contents: PackageResources.warehouse_json),
         Sample(
             name: "thesis-node", summary: "AD structures of your own", contents: PackageResources.thesis_node_json),
         Sample(
@@ -166,7 +166,7 @@ struct Sample: Sendable {
             name: "listeners/living-room", summary: "a listener for Home Assistant, over MQTT",
             contents: PackageResources.listeners_living_room_json),
         Sample(
-            name: "listeners/hall", summary: "one receiver of collectors/museum",
+            name: "listeners/hall", summary: "a listener: one receiver of collectors/museum",
             contents: PackageResources.listeners_hall_json),
         Sample(
             name: "collectors/museum", summary: "a collector: the receivers of a site",

@@ -55,10 +55,10 @@ struct BeaconFilter: ParsableArguments {
 
     /// Returns the selected beacons, in the order of `beacons`.
     func apply(to beacons: [FleetManifest.Beacon], of fleet: String) throws -> [FleetManifest.Beacon] {
-        let found = try selection.beacons(of: beacons, in: fleet)
-        guard !found.isEmpty || beacons.isEmpty else {
+        let selectedBeacons = try selection.beacons(of: beacons, in: fleet)
+        guard !selectedBeacons.isEmpty || beacons.isEmpty else {
             throw Failure(.usage, "\(fleet): no beacon matches all of the given options")
         }
-        return found
+        return selectedBeacons
     }
 }

@@ -15,10 +15,10 @@ struct FleetExport: ParsableCommand {
         ])
 
     /// Prints on standard error how many beacons an export leaves out and why, with the names of at most five of them.
-    static func warn(_ left: [String], _ why: String) {
-        guard !left.isEmpty else { return }
-        let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
-        Terminal.writeMessage("\(NumberFormat.count(left.count, "beacon")) \(why): \(names)")
+    static func warn(_ omitted: [String], _ reason: String) {
+        guard !omitted.isEmpty else { return }
+        let names = omitted.prefix(5).joined(separator: ", ") + (omitted.count > 5 ? ", …" : "")
+        Terminal.writeMessage("\(NumberFormat.count(omitted.count, "beacon")) \(reason): \(names)")
     }
 }
 
@@ -37,17 +37,18 @@ struct FleetExportCSV: ParsableCommand {
             If the fleet file names a table, the columns have the names of that table. If a beacon has a title, the titles are \
             the second column. Cells are separated by commas, and numbers have decimal points, as other programs expect.
 
-            With --output the file begins with a byte order mark, which spreadsheets need to detect UTF-8. Standard output \
-            has none, for other programs.
+            With --output, the file begins with a byte order mark, which spreadsheets need to detect UTF-8. On standard \
+            output there is no such mark, because other programs do not expect it.
             """)
 
     @OptionGroup var source: FleetArgument
     @OptionGroup var destination: ExportOutput
 
     func run() throws {
-        let mark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
+        let byteOrderMark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
         let names = try source.named.columnNames()
-        try ExportFile.write(mark + FleetSpreadsheet.text(source.manifest(), names: names), to: destination.output)
+        let text = try FleetSpreadsheet.text(source.manifest(), names: names)
+        try ExportFile.write(byteOrderMark + text, to: destination.output)
     }
 }
 
@@ -62,9 +63,9 @@ struct FleetExportHomeAssistant: ParsableCommand {
     @OptionGroup var destination: ExportOutput
 
     func run() throws {
-        let (text, left) = KnownDevices.text(try source.manifest())
+        let (text, omitted) = KnownDevices.text(try source.manifest())
         try ExportFile.write(text, to: destination.output)
-        FleetExport.warn(left, "without an address that stays the same, left out")
+        FleetExport.warn(omitted, "without an address that stays the same, left out")
     }
 }
 
@@ -110,9 +111,9 @@ struct FleetExportAnsible: ParsableCommand {
               ansible-playbook rollout.json -e pharos_package=pharos_\(CommandProgram.version)_arm64.deb
 
             The playbook changes one machine first, then ten, then a quarter of all machines at a time. It stops at a machine \
-            whose beacons do not come on the air. Correct files are not changed. Profiles, keys and drop-ins of earlier \
-            roll-outs that are no longer in the fleet are removed; other files are not. Optional variables (-e, or \
-            group_vars/all.json):
+            whose beacons are not on the air in time. Files with the right contents are not changed. Profiles, keys and \
+            drop-ins of earlier roll-outs that are no longer in the fleet are removed; other files stay. Optional \
+            variables (-e, or group_vars/all.json):
 
               pharos_package         the Debian package to install, or
               pharos_binary          the static program alone, with its units
@@ -120,7 +121,7 @@ struct FleetExportAnsible: ParsableCommand {
               pharos_keys            or the keys: {"NAME.key": "32 digits"}, in a
                                      file that ansible-vault encrypts
               pharos_batches         machines at a time: [1, 10, "25%"]
-              pharos_wait_s          seconds to come on the air: 60
+              pharos_wait_s          seconds to wait for the beacons: 60
               pharos_root            a mounted image, such as an SD card, to
                                      prepare for its first boot
             """)
@@ -185,16 +186,16 @@ struct FleetExportGeoJSON: ParsableCommand {
     var anchor: [SiteAnchor] = []
 
     func run() throws {
-        let general = anchor.last { $0.site == nil }?.anchor
-        let own = anchor.compactMap { entry in entry.site.map { ($0, entry.anchor) } }
+        let commonAnchor = anchor.last { $0.site == nil }?.anchor
+        let siteAnchors = anchor.compactMap { entry in entry.site.map { ($0, entry.anchor) } }
         let manifest = try source.manifest()
         let sites = Set(manifest.beacons.compactMap(\.site))
-        for (name, _) in own where !sites.contains(name) {
+        for (name, _) in siteAnchors where !sites.contains(name) {
             let known = sites.isEmpty ? "it has none" : "it has " + sites.sorted().prefix(20).joined(separator: ", ")
             throw Failure(.usage, "--anchor \(name)=…: there is no site of that name in \(source.fleet); \(known)")
         }
         let map = FleetMap(
-            manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
+            manifest, anchor: commonAnchor, anchors: Dictionary(siteAnchors) { _, last in last })
         try ExportFile.write(map.text, to: destination.output)
         FleetExport.warn(map.withoutPoint, "without a position on the globe, listed without a point (see --anchor)")
     }

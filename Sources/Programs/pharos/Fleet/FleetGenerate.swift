@@ -15,12 +15,12 @@ struct FleetInit: ParsableCommand {
             pharos fleet init --from beacons.csv
 
             --from guesses which column has the names, sites, floors, rooms, hosts, positions and iBeacon values. On a \
-            terminal it asks about each. The fleet file is written next to the table. Cells may be separated by commas, \
+            terminal, it asks you to confirm each column. The fleet file is written next to the table. Cells may be separated by commas, \
             semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
             """)
 
     @Argument(
-        help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
+        help: "Sample: museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
         transform: FleetInit.sample)
     var sample: FleetSample?
 
@@ -44,8 +44,8 @@ struct FleetInit: ParsableCommand {
         if let table = sample.table { files.append((Files.directory(of: path) + table.name, table.text)) }
         for (path, _) in files { try Self.refuseExisting(path) }
         for (path, text) in files { try Self.write(text, to: path) }
-        let made = files.map(\.0).joined(separator: " and ")
-        Terminal.writeLine("Made \(made). Next: pharos fleet check \(path)")
+        let paths = files.map(\.0).joined(separator: " and ")
+        Terminal.writeLine("Made \(paths). Next: pharos fleet check \(path)")
     }
 
     /// Writes a fleet file for a table of beacons.
@@ -91,7 +91,7 @@ struct FleetInit: ParsableCommand {
     /// default answer.
     private func ask(_ proposal: inout FleetProposal) {
         Terminal.writeError("The table has the columns \(proposal.columns.joined(separator: ", ")).\n")
-        Terminal.writeError("Press Enter to accept a column, or type another one, or - for none.\n")
+        Terminal.writeError("Press Enter to accept a column, or type another column, or - for none.\n")
         for role in FleetProposal.Role.allCases where role == .name || proposal.roles[role] != nil {
             while true {
                 Terminal.writeError("Column with \(role.text) [\(proposal.roles[role] ?? "-")]: ")
@@ -107,7 +107,7 @@ struct FleetInit: ParsableCommand {
     }
 
     private static func refuseExisting(_ path: String) throws {
-        if Files.exists(path) { throw Failure(.usage, "\(path): this file exists; choose another one with --output") }
+        if Files.exists(path) { throw Failure(.usage, "\(path): this file exists; choose another name with --output") }
     }
 
     private static func write(_ text: String, to path: String) throws {
@@ -216,7 +216,7 @@ struct FleetRename: ParsableCommand {
         discussion: """
             Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, only the \
             lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters from a to z, digits, \
-            '.', '_' and '-', so write ae, oe, ue for umlauts; a column title has the names for people. Examples:
+            '.', '_' and '-', so write ae, oe, ue for umlauts. Names for people are in the column `title`. Examples:
 
               pharos fleet rename museum.json museum/ground ground-floor
               pharos fleet rename museum.json hall-3 hall-east

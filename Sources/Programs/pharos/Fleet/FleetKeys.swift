@@ -147,13 +147,15 @@ struct FleetKeysAgree: ParsableCommand {
     var keys: String?
 
     @Option(
-        help: ArgumentHelp("Make keys of beacons with this public key of the resolver.", valueName: "hex"),
+        help: ArgumentHelp(
+            "Make keys for beacons, with this public key of the machine that resolves ids.", valueName: "hex"),
         transform: Self.publicKey)
     var resolverPublicKey: FixedOctets<32>?
 
     @Option(
         help: ArgumentHelp(
-            "The private key of the resolver. The file is created if it does not exist.", valueName: "file"),
+            "File with the private key of the machine that resolves ids. It is created if it does not exist.",
+            valueName: "file"),
         completion: .file())
     var resolverKeyFile: String?
 
@@ -200,9 +202,9 @@ struct FleetKeysResolve: ParsableCommand {
         commandName: "resolve",
         abstract: "Print the beacon that sent an ephemeral id. Exit with 1 if it is not in the fleet.",
         discussion: """
-            An ephemeral id is valid for one rotation period. The command searches the period of the given time, and \
-            one period on each side. With --drift-s it searches all periods that are possible with this error of the \
-            beacon's clock. For a large fleet, name the file of `pharos fleet keys collect`, which is much faster than \
+            An ephemeral id is valid for one rotation period. The command searches the period of the given time, the \
+            period before and the period after. With --drift-s, it searches all periods that are possible with this \
+            error of the beacon's clock. For a large fleet, name the file of `pharos fleet keys collect`, which is much faster than \
             a file for each beacon.
             """)
 

@@ -43,11 +43,11 @@ struct FleetLabels: ParsableCommand {
         completion: .list(LabelPaper.all.map(\.name)), transform: Self.paper)
     var paper: LabelPaper = .standard
 
-    @Option(help: ArgumentHelp("Number of used labels on the first page.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of labels of the first page that are already used up.", valueName: "n"))
     var skipLabels: Int = 0
 
     @Option(
-        help: ArgumentHelp("URL in the codes, with {name} and others.", valueName: "template"),
+        help: ArgumentHelp("URL in the codes, with names in braces, such as {name}.", valueName: "template"),
         transform: Self.url)
     var url: LabelURL?
 

@@ -64,7 +64,7 @@ struct FleetDiffCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The earlier state: a directory that `fleet generate` wrote, a manifest, or an older fleet file.",
+            "What to compare with: a directory that `fleet generate` wrote, a manifest, or an older fleet file.",
             valueName: "path"), completion: .file())
     var against: String
 
@@ -100,7 +100,7 @@ struct FleetList: ParsableCommand {
         completion: .list(frameTypes), transform: frameType)
     var type: [String] = []
 
-    @Flag(help: "Print one JSON object a line for each beacon.")
+    @Flag(help: "Print one line of JSON for each beacon.")
     var json = false
 
     private static let frameTypes = FrameKind.allCases.map(\.rawValue)
@@ -138,7 +138,7 @@ struct FleetStatus: ParsableCommand {
         help: ArgumentHelp("Read status files from this directory.", valueName: "directory"), completion: .directory)
     var from: String?
 
-    @Flag(help: "Query every machine by ssh. It must work without a password.")
+    @Flag(help: "Query every machine by ssh, which must work without a password.")
     var ssh = false
 
     @Option(help: ArgumentHelp("Machines to query in parallel (1...256).", valueName: "n"))

@@ -18,19 +18,19 @@ struct Audit: ParsableCommand {
             pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
             pharos audit museum.json --walk --group museum/ground
 
-            Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on each of these verdicts: \
-            silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, obstructed, long-silence, telemetry, \
-            low-battery, cloned, impostor. The verdict ok and warnings (stranger, not-in-range, unjudged, truncated) do \
-            not count. If none of the advertisements that can be judged was judged, the exit code is 1, too. Reports that a receiver lost never count \
-            against a beacon.
+            Listens for 30 s, or for 60 times the longest advertising interval if that is longer. Exits with 1 if an \
+            advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, \
+            obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings (stranger, \
+            not-in-range, unjudged, truncated) do not count. The exit code is also 1 if no advertisement was judged, \
+            although at least one can be judged. Reports that a receiver lost never count against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
             least once with the right bytes, and with the right interval if enough was received to measure it.
 
             With --replay and a site file (--site), recordings that are named after receivers of the file, such as \
             hall.btsnoop, are compared with the levels of the plan. A beacon is weak if shadowing cannot explain its low \
-            level. It is obstructed if only one receiver receives it too weakly: something between the beacon and that \
-            receiver weakens it. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
+            level. It is obstructed if only one receiver receives it too weakly, so that there must be an obstacle between \
+            the two. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
@@ -77,8 +77,8 @@ struct Audit: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Audit only the beacons of this site. A site file instead of a name means the floor on which the receivers stand: \
-            beacons of other floors need not be received.
+            Audit only the beacons of the site with this name. With a site file instead of a name, the receivers are on \
+            the floor of this file, and beacons of other floors need not be received.
             """, valueName: "name or file"), completion: .file())
     var site: String?
 
@@ -94,12 +94,12 @@ struct Audit: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Run this program for each verdict except ok. It gets the advertisement as JSON on standard input, and "
+            "Run this program for each verdict except ok, with the advertisement as JSON on standard input, and with "
                 + "PHAROS_BEACON, PHAROS_VERDICT and PHAROS_REASON in its environment.", valueName: "program"),
         completion: .file())
     var hook: String?
 
-    @Option(help: ArgumentHelp("The floor that the receivers stand on, as the fleet calls it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The floor of the receivers, with its name in the fleet.", valueName: "name"))
     var floor: String?
 
     @Flag(help: "Print one JSON object.")
@@ -120,7 +120,7 @@ struct Audit: ParsableCommand {
             throw ValidationError("--replay reads a file: leave out --adapter and --duration-s.")
         }
         if files.count(where: { $0 == "-" }) + replay.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("Standard input can be read once.")
+            throw ValidationError("Standard input can be read only once.")
         }
         if durationS == 0 { throw ValidationError("--duration-s must be more than 0.") }
         try OptionValue.check("--low-battery-mv", lowBatteryMv, in: 1000...6000)
@@ -165,11 +165,11 @@ struct Audit: ParsableCommand {
     }
 
     private func listen(_ files: AuditedFiles) throws -> Auditor {
-        let line = ProgressLine()
-        defer { line.finish() }
+        let progressLine = ProgressLine()
+        defer { progressLine.finish() }
         let start = MonotonicClock.nanoseconds()
         return try AuditRun.listen(files, adapters: adapter, duration: durationS, isWalk: walk) { progress in
-            line.report {
+            progressLine.report {
                 "listening for \((MonotonicClock.nanoseconds() - start) / 1_000_000_000) s: \(progress.heard) of "
                     + "\(progress.expected) advertisements received, \(progress.reports) reports"
             }
@@ -182,9 +182,9 @@ struct Audit: ParsableCommand {
     /// place, because then no beacon could be checked.
     private func place(of files: AuditedFiles, siteFile: String?) throws -> AuditPlace? {
         guard let place = try namedPlace(siteFile) else { return nil }
-        let placed = files.beacons.map(\.group).filter { $0.count > 1 }
-        if let floor, !placed.contains(where: { $0[1] == floor }) {
-            let floors = Set(placed.map { TerminalText.line($0[1]) }).sorted()
+        let groupsWithFloor = files.beacons.map(\.group).filter { $0.count > 1 }
+        if let floor, !groupsWithFloor.contains(where: { $0[1] == floor }) {
+            let floors = Set(groupsWithFloor.map { TerminalText.line($0[1]) }).sorted()
             throw Failure(
                 .usage,
                 "--floor \(TerminalText.line(floor)): no beacon is on that floor; "
@@ -216,17 +216,17 @@ struct Audit: ParsableCommand {
         let decoded = Site.decode(try InputFile.read(file)).site
         guard var floor = decoded, !replay.isEmpty else { return nil }
         let names = replay.map { String(($0.split(separator: "/").last ?? "").prefix { $0 != "." }) }
-        let places = names.map { name in floor.receivers.first { $0.name == name }?.position }
+        let positions = names.map { name in floor.receivers.first { $0.name == name }?.position }
         // Several recordings of one receiver have the same shadowing, so only the first of them counts.
         var seen: Set<String> = []
         let isFirst = names.map { seen.insert($0).inserted }
-        guard places.contains(where: { $0 != nil }) else { return nil }
+        guard positions.contains(where: { $0 != nil }) else { return nil }
         _ = try SiteCompanions.fillFleet(of: &floor, file)
         let model = SiteModel(beacons: floor.beacons, walls: floor.walls, radio: floor.radio)
         var levels: [String: [Double?]] = [:]
         var reach: [String: Double] = [:]
-        for (number, beacon) in floor.beacons.enumerated() {
-            let links = places.map { $0.map { model.link(number, at: $0) } }
+        for (index, beacon) in floor.beacons.enumerated() {
+            let links = positions.map { $0.map { model.link(index, at: $0) } }
             levels[beacon.name] = links.map { $0?.power }
             if links.allSatisfy({ $0 != nil }) {
                 let audible = zip(links, isFirst).map { link, isFirst in isFirst ? link?.audible ?? 0 : 0 }

@@ -17,8 +17,9 @@ struct Calibrate: ParsableCommand {
             pharos calibrate --beacon lobby --known lobby.json --turn --write lobby.json
             pharos calibrate --beacon uid:8b0ca750095477cb3e77-000000000002 --headings 8 --distance-m 1 --distance-m 4
 
-            Turn the beacon, not the receiver: its level differs by 4 to 19 dB from side to side. The value holds for \
-            this receiver. Exits with 75 after fewer than 100 packets, or fewer than 20 for a heading.
+            Turn the beacon, not the receiver: the level of a beacon differs by 4 to 19 dB between its sides. The measured \
+            level is valid only for this receiver. Exits with 75 if fewer than 100 packets were received, or fewer than 20 \
+            for one heading (a direction to which you turn the beacon).
             """)
 
     @Option(
@@ -44,13 +45,17 @@ struct Calibrate: ParsableCommand {
         transform: OptionValue.duration)
     var seconds: Int = 60_000_000
 
-    @Flag(help: "Measure four headings of the beacon.")
+    @Flag(help: "Measure four headings of the beacon, which you turn by 90° after each.")
     var turn = false
 
     @Option(help: ArgumentHelp("Measure this many headings of the beacon, 2...16.", valueName: "n"))
     var headings: Int?
 
-    @Flag(help: "Measure each channel separately: the beacon sends on 37, 38 and 39 in turn (`advertise --channels`).")
+    @Flag(
+        help: """
+            Measure each channel separately. The beacon must send only on channel 37, then only on 38, then only on 39 \
+            (`advertise --channels`).
+            """)
     var channels = false
 
     @Option(
@@ -80,7 +85,7 @@ struct Calibrate: ParsableCommand {
 
     func validate() throws {
         guard (beacon != nil) != strongest else {
-            throw ValidationError("Give --beacon or --strongest.")
+            throw ValidationError("Give either --beacon or --strongest.")
         }
         if turn && headings != nil { throw ValidationError("--turn means --headings 4: give only one of them.") }
         if let headings { try OptionValue.check("--headings", headings, in: 2...16) }
@@ -143,27 +148,27 @@ struct Calibrate: ParsableCommand {
     private func measure(_ known: KnownBeacons, _ power: Int?) throws -> (CalibrationMeasurement, tie: String?) {
         let legs = legs
         let duration = max(1, seconds * (distanceM.isEmpty ? 1 : distanceM.count) / legs.count)
-        var empty = CalibrationMeasurement(legs: legs)
-        empty.exponent = pathLossExponent
-        empty.referenceOffset = referenceOffsetDb
-        empty.radioPower = power
+        var emptyMeasurement = CalibrationMeasurement(legs: legs)
+        emptyMeasurement.exponent = pathLossExponent
+        emptyMeasurement.referenceOffset = referenceOffsetDb
+        emptyMeasurement.radioPower = power
         let signals = try SignalDescriptor()
-        let first = try source.open(known, duration: duration, signals: signals)
+        let firstSource = try source.open(known, duration: duration, signals: signals)
         let listener = CalibrationListener(
-            try BeaconChoice(beacon, known, first.clock), empty, legMicroseconds: duration,
+            try BeaconChoice(beacon, known, firstSource.clock), emptyMeasurement, legMicroseconds: duration,
             isRecording: source.replay != nil)
         if source.replay != nil {
-            try first.run(listener)
+            try firstSource.run(listener)
             return (listener.measurement, listener.tie)
         }
         for index in legs.indices where index == 0 || !listener.isSatisfied {
             let leg = legs[index]
-            var text = "Leg \(index + 1) of \(legs.count): the beacon \(Self.meters(leg.meters)) m away"
+            var text = "Measurement \(index + 1) of \(legs.count): put the beacon \(Self.meters(leg.meters)) m away"
             if legs.contains(where: { $0.heading > 0 }) { text += ", turned by \(leg.heading)°" }
             if let channel = leg.channel { text += ", sending on channel \(channel) alone" }
             BeaconSourceOptions.prompt(text)
-            listener.begin(leg: index)
-            try (index == 0 ? first : source.open(known, duration: duration, signals: signals)).run(listener)
+            listener.begin(legIndex: index)
+            try (index == 0 ? firstSource : source.open(known, duration: duration, signals: signals)).run(listener)
             if signals.takenAt != nil { break }
         }
         return (listener.measurement, listener.tie)
@@ -198,47 +203,50 @@ struct Calibrate: ParsableCommand {
 /// channel or all channels.
 private final class CalibrationListener: SightingConsumer {
     private var table: SightingTable
-    /// The numbers of the beacon's tracks in the table; `nil` to choose the beacon with the highest level.
-    private let places: Set<Int>?
+    /// The indices of the beacon's tracks in the table; `nil` to choose the beacon with the highest level.
+    private let trackIndices: Set<Int>?
     /// The measurement from which each beacon starts: the legs, without packets.
-    private let empty: CalibrationMeasurement
-    /// The measurement of each beacon, by its number in the table. If the beacon is chosen, only the number 0 is used.
+    private let emptyMeasurement: CalibrationMeasurement
+    /// The measurement of each beacon, by its track index. If the user has chosen a beacon, only the index 0 is used.
     private var measurements: [Int: CalibrationMeasurement] = [:]
     private let legMicroseconds: Int
     private let isRecording: Bool
-    private let line = ProgressLine()
-    /// The number of the current leg, from 0.
-    private var leg = 0
+    private let progressLine = ProgressLine()
+    /// The index of the current leg.
+    private var legIndex = 0
     /// The start of the current leg.
     private var start: HeardInstant?
-    /// The duration of the earlier legs, in microseconds.
-    private var elapsed = 0
+    /// The total duration of the earlier legs, in microseconds.
+    private var earlierLegsMicroseconds = 0
     private var latest = HeardInstant(nanoseconds: 0)
 
     /// The largest number of beacons among which the beacon with the highest level is chosen.
-    private static let candidates = 256
+    private static let candidateLimit = 256
 
-    init(_ choice: BeaconChoice, _ empty: CalibrationMeasurement, legMicroseconds: Int, isRecording: Bool) {
+    init(
+        _ choice: BeaconChoice, _ emptyMeasurement: CalibrationMeasurement, legMicroseconds: Int, isRecording: Bool
+    ) {
         table = choice.table
-        places = choice.places
-        self.empty = empty
+        trackIndices = choice.trackIndices
+        self.emptyMeasurement = emptyMeasurement
         self.legMicroseconds = legMicroseconds
         self.isRecording = isRecording
     }
 
     /// The measurement of the chosen beacon, or of the ``strongest`` beacon if none is chosen.
     var measurement: CalibrationMeasurement {
-        if places != nil { return measurements[0] ?? empty }
-        return strongest.flatMap { measurements[$0] } ?? empty
+        if trackIndices != nil { return measurements[0] ?? emptyMeasurement }
+        return strongest.flatMap { measurements[$0] } ?? emptyMeasurement
     }
 
-    /// The number in the table of the beacon with the highest level among those with enough packets. If no beacon has
-    /// enough packets, that of the beacon with the most packets. Of beacons with equal levels, that with the most
-    /// packets is used, and of these the first by name.
+    /// The track index of the beacon with the highest level, among the beacons with enough packets. If no beacon has
+    /// enough packets, the track index of the beacon with the most packets. Among beacons with equal levels, the beacon
+    /// with the most packets comes first, and among these the first by name.
     private var strongest: Int? {
-        let fewest = CalibrationMeasurement.neededPacketsOfHeading
-        let heard = measurements.filter { $0.value.packets >= fewest }
-        let candidates = heard.isEmpty ? measurements.mapValues { (0.0, $0.packets) } : heard.mapValues(Self.rank)
+        let neededPackets = CalibrationMeasurement.neededPacketsOfHeading
+        let judgeable = measurements.filter { $0.value.packets >= neededPackets }
+        let candidates =
+            judgeable.isEmpty ? measurements.mapValues { (0.0, $0.packets) } : judgeable.mapValues(Self.rank)
         return candidates.max { $0.value != $1.value ? $0.value < $1.value : title($0.key) > title($1.key) }?.key
     }
 
@@ -247,15 +255,15 @@ private final class CalibrationListener: SightingConsumer {
         (((measurement.mean ?? -200) * 10).rounded() / 10, measurement.packets)
     }
 
-    private func title(_ place: Int) -> String {
-        let track = table.tracks[place]
+    private func title(_ trackIndex: Int) -> String {
+        let track = table.tracks[trackIndex]
         return track.known?.name ?? track.identity?.description ?? track.sender?.address.description ?? ""
     }
 
     /// A sentence if other beacons have the same level as the strongest beacon; `nil` if there are none, or if the
-    /// beacon was chosen.
+    /// user has chosen a beacon.
     var tie: String? {
-        guard places == nil, let strongest, let measured = measurements[strongest], measured.mean != nil else {
+        guard trackIndices == nil, let strongest, let measured = measurements[strongest], measured.mean != nil else {
             return nil
         }
         let level = Self.rank(measured).0
@@ -272,36 +280,38 @@ private final class CalibrationListener: SightingConsumer {
 
     private var elapsedOfLeg: Int { start.map { latest.microseconds(since: $0) } ?? 0 }
 
-    func begin(leg: Int) {
-        elapsed += elapsedOfLeg
-        self.leg = leg
+    func begin(legIndex: Int) {
+        earlierLegsMicroseconds += elapsedOfLeg
+        self.legIndex = legIndex
         start = nil
     }
 
     var isSatisfied: Bool {
-        let seconds = Double(elapsed + elapsedOfLeg) / 1_000_000
-        return leg == empty.legs.count - 1 && measurement.isEnough(afterSeconds: seconds)
+        let seconds = Double(earlierLegsMicroseconds + elapsedOfLeg) / 1_000_000
+        return legIndex == emptyMeasurement.legs.count - 1 && measurement.isEnough(afterSeconds: seconds)
     }
 
     func advance(to now: HeardInstant) {
         if start == nil { start = now }
         latest = now
-        if isRecording { leg = elapsedOfLeg / legMicroseconds }
+        if isRecording { legIndex = elapsedOfLeg / legMicroseconds }
     }
 
     func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         let heard = table.receive(report.sighting, octets, range)
-        let found = [heard].compactMap(\.self) + (places == nil ? [] : table.groupsOfReport)
-        guard let place = found.first(where: { places?.contains($0) ?? true }), !report.sighting.isScanResponse else {
-            return
-        }
-        let key = places == nil ? place : 0
-        guard measurements[key] != nil || measurements.count < Self.candidates else { return }
-        measurements[key, default: empty].receive(report.sighting, leg: leg)
+        let tracksOfReport = [heard].compactMap(\.self) + (trackIndices == nil ? [] : table.groupsOfReport)
+        guard let trackIndex = tracksOfReport.first(where: { trackIndices?.contains($0) ?? true }),
+            !report.sighting.isScanResponse
+        else { return }
+        let key = trackIndices == nil ? trackIndex : 0
+        guard measurements[key] != nil || measurements.count < Self.candidateLimit else { return }
+        measurements[key, default: emptyMeasurement].receive(report.sighting, leg: legIndex)
     }
 
     func handleIdle(at now: HeardInstant) {
-        line.report { "\((elapsed + elapsedOfLeg) / 1_000_000) s: \(measurement.packets) packets" }
+        progressLine.report {
+            "\((earlierLegsMicroseconds + elapsedOfLeg) / 1_000_000) s: \(measurement.packets) packets"
+        }
     }
 
     func say(_ sentence: String, isWarning: Bool) {
@@ -310,7 +320,7 @@ private final class CalibrationListener: SightingConsumer {
 
     func finish(at now: HeardInstant) {
         latest = max(latest, now)
-        line.finish()
+        progressLine.finish()
     }
 }
 

@@ -18,8 +18,8 @@ struct Find: ParsableCommand {
             pharos find lobby-north --known museum.json --map map.json
 
             Name the beacon as you know it: its name in --known, an identity as `pharos scan` prints it, an address, a UUID, \
-            the name that a device sends, or a profile. Without a beacon, or if several have the UUID or name, it listens for \
-            5 s and shows a list to choose from.
+            the name that a device sends, or a profile. Without a beacon, or if several beacons have the UUID or name, it \
+            listens for 5 s and shows a list to choose from.
 
             Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A distance is \
             always an interval, which contained the true distance in 92 % of measurements between devices of two people. \
@@ -34,14 +34,14 @@ struct Find: ParsableCommand {
     @Flag(help: "Take the strongest beacon, or the strongest of those with the given UUID or name.")
     var strongest = false
 
-    @Flag(help: "Ask for scan responses, in which many devices send their names. Costs other devices' batteries.")
+    @Flag(help: "Ask for scan responses, in which many devices send their names. This costs other devices' batteries.")
     var active = false
 
     @OptionGroup var source: BeaconSourceOptions
 
     // With this option, pharos-hub runs the command. The option is declared here for help and completions.
     @Option(
-        help: ArgumentHelp("A map, to show where the beacon is and how far away.", valueName: "file"),
+        help: ArgumentHelp("A map, to show where the beacon is and how far away it is.", valueName: "file"),
         completion: .file())
     var map: String?
 
@@ -56,7 +56,7 @@ struct Find: ParsableCommand {
                 "--turn needs an adapter for four times 4 s: leave out --replay and --duration-s.")
         }
         if beacon != nil, strongest, beacon.map(BeaconQuery.identity) ?? nil != nil {
-            throw ValidationError("An identity is one beacon: leave out --strongest.")
+            throw ValidationError("An identity belongs to one beacon: leave out --strongest.")
         }
         if active, source.replay != nil { throw ValidationError("--replay reads a file: leave out --active.") }
         try options.check(with: source)
@@ -77,7 +77,7 @@ struct Find: ParsableCommand {
         if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was received from it") }
     }
 
-    private static let words = ["ahead of where you began", "to the right", "behind", "to the left"]
+    private static let directionWords = ["ahead of where you began", "to the right", "behind", "to the left"]
     private static let quarterMicroseconds = 4_000_000
 
     /// Returns the name or identity of the beacon to find. If several beacons are possible and no user can choose,
@@ -108,7 +108,7 @@ struct Find: ParsableCommand {
 
     private func search(_ query: BeaconQuery, _ known: KnownBeacons) throws -> [BeaconSearch.Candidate] {
         if source.replay == "-" {
-            throw Failure(.usage, "Standard input can be read once: name one beacon by its identity or address.")
+            throw Failure(.usage, "Standard input can be read only once: name one beacon by its identity or address.")
         }
         let feed = try source.open(known, duration: BeaconSearch.microseconds, isActive: active)
         let search = BeaconSearch(query, known.table(feed.clock))
@@ -120,12 +120,12 @@ struct Find: ParsableCommand {
         guard case .localName = query else {
             throw Failure(.temporaryFailure, "\(what): nothing was received from it")
         }
-        let meant = beacon.flatMap { NearestWord.find($0, among: known.names.sorted()) }
+        let nearestName = beacon.flatMap { NearestWord.find($0, among: known.names.sorted()) }
         throw Failure(
             .usage,
             "\(what): this is not an identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
                 + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)")
-                + (meant.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
+                + (nearestName.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
     }
 
     /// Returns the beacon that the user chooses by its number; `nil` without a terminal, or if the user chooses none.
@@ -153,18 +153,18 @@ struct Find: ParsableCommand {
         guard result.levels.contains(where: { $0 != nil }) else {
             throw Failure(.temporaryFailure, "\(name): nothing was received from it")
         }
-        let found = result.beaconDirection
+        let estimate = result.beaconDirection
         if options.json {
             let levels = result.levels.map { JSONValue.rounded($0) }
             return Terminal.write(
                 JSONValue.record([
                     ("event", "turn"), ("beacon", .string(name)), ("rssiDbm", .array(levels)),
-                    ("direction", .optional(found) { .integer($0.direction * 90) }),
-                    ("confidence", .rounded(found?.confidence)),
+                    ("direction", .optional(estimate) { .integer($0.direction * 90) }),
+                    ("confidence", .rounded(estimate?.confidence)),
                 ]).line + "\n")
         }
-        guard let found else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
-        let percent = Int((found.confidence * 100).rounded(.down))
-        Terminal.show("\(Self.words[found.direction]), with \(percent) % confidence\n")
+        guard let estimate else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
+        let percent = Int((estimate.confidence * 100).rounded(.down))
+        Terminal.show("\(Self.directionWords[estimate.direction]), with \(percent) % confidence\n")
     }
 }

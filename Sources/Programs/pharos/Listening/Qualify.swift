@@ -14,7 +14,7 @@ struct Qualify: ParsableCommand {
             pharos qualify --sender hci0 --receiver hci1
             pharos qualify --receiver hci0 --hears lobby-north --known museum.json
 
-            One radio sends a beacon every 100 ms and the other receives it, then they change roles. They do so with \
+            One radio sends a beacon every 100 ms and the other receives it, then they exchange roles. They do so with \
             legacy advertising, with extended advertising, while both send, and with the controller's filter for \
             duplicates. Grades: good (90 % delivered, no silence over 2 s), usable (50 % delivered, no silence over \
             10 s), unfit. Exits with 1 if a radio is unfit, and with 75 after Ctrl-C.
@@ -28,7 +28,7 @@ struct Qualify: ParsableCommand {
     var sender: AdapterName?
 
     @Option(
-        help: ArgumentHelp("The radio that receives first, not the sender.", valueName: "name"),
+        help: ArgumentHelp("The radio that receives first. It must differ from the sender.", valueName: "name"),
         completion: .adapters,
         transform: OptionValue.adapter)
     var receiver: AdapterName?
@@ -40,7 +40,7 @@ struct Qualify: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Qualify one radio with this beacon of --known, which must be near.", valueName: "beacon"))
+            "Qualify only one radio, with this beacon of --known, which must be near.", valueName: "beacon"))
     var hears: String?
 
     @Option(
@@ -74,14 +74,14 @@ struct Qualify: ParsableCommand {
             options.heard = try beacon(hears, known)
             options.virtualBeacons = known.virtualBeacons
         }
-        let line = ProgressLine()
+        let progressLine = ProgressLine()
         let seconds = durationS / 1_000_000
         let outcome = try QualificationRun(options).run { progress in
-            line.report {
+            progressLine.report {
                 "phase \(progress.phase) of \(progress.phases), \(progress.what): \(progress.seconds) of \(seconds) s"
             }
         }
-        line.finish()
+        progressLine.finish()
         if !outcome.report.deliveries.isEmpty || outcome.failure == nil {
             Terminal.show(outcome.report.text, or: outcome.report.json, asJSON: json)
         }
@@ -91,15 +91,15 @@ struct Qualify: ParsableCommand {
     }
 
     private func beacon(_ name: String, _ known: KnownBeacons) throws -> KnownBeacon {
-        let named = known.beacons.filter { $0.name == name }
-        guard !named.isEmpty else {
+        let candidates = known.beacons.filter { $0.name == name }
+        guard !candidates.isEmpty else {
             throw Failure(.usage, "--hears \(name): no beacon in --known has this name")
         }
-        guard let beacon = named.first(where: { $0.identity != nil }) else {
+        guard let beacon = candidates.first(where: { $0.identity != nil }) else {
             throw Failure(
                 .usage,
                 "--hears \(name): "
-                    + (named.contains { $0.region != nil }
+                    + (candidates.contains { $0.region != nil }
                         ? "several devices may match it; name a beacon with an identity"
                         : "its identity changes, so it cannot be used"))
         }

@@ -27,8 +27,8 @@ struct Scan: ParsableCommand {
     @OptionGroup var selection: ScanSelection
 
     @Option(
-        help: ArgumentHelp("Report in rounds of this many seconds.", valueName: "seconds"), transform: OptionValue.round
-    )
+        help: ArgumentHelp("Report all beacons once in each round of this many seconds.", valueName: "seconds"),
+        transform: OptionValue.round)
     var everyS: Int?
 
     @Flag(help: "Report the distance of the known beacons in each round (--every-s, default 1).")
@@ -49,7 +49,7 @@ struct Scan: ParsableCommand {
 
     @OptionGroup var distance: DistanceOptions
 
-    @Flag(help: "Print one JSON object a line: for each report, round or event.")
+    @Flag(help: "Print one line of JSON for each report, round or event of a region.")
     var json = false
 
     func validate() throws {
@@ -59,7 +59,7 @@ struct Scan: ParsableCommand {
         if source.replay == "-" && selection.known.contains("-") {
             throw ValidationError("Standard input cannot be both the recording and the known beacons.")
         }
-        if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
+        if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor cannot be combined.") }
         if !monitor.isEmpty, case .managed(let index)? = source.adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so an exit cannot be detected there: use hci\(index).")
@@ -103,17 +103,17 @@ struct ScanSourceOptions: ParsableArguments {
     var replay: String?
 
     @Option(
-        help: ArgumentHelp("Write all HCI packets to a btsnoop file, which must be new.", valueName: "file"),
+        help: ArgumentHelp("Write all HCI packets to a new btsnoop file.", valueName: "file"),
         completion: .file())
     var record: String?
 
-    @Flag(help: "Let --record replace a file.")
+    @Flag(help: "Replace the file of --record if it exists.")
     var force = false
 
     @Flag(help: "Ask for scan responses. Shows names, but costs other devices' batteries.")
     var active = false
 
-    @Flag(help: "Also receive LE Coded. The radio then listens to LE 1M half of the time.")
+    @Flag(help: "Also receive LE Coded. The radio then listens to LE 1M only half of the time.")
     var coded = false
 
     @Option(
@@ -138,7 +138,7 @@ struct ScanSourceOptions: ParsableArguments {
         if force, record == nil { throw ValidationError("--force needs --record.") }
         if replay != nil && (active || coded || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
-                "--replay reads a file that was scanned before: leave out --active, --coded, --scan-interval-ms "
+                "--replay reads a file that was recorded before: leave out --active, --coded, --scan-interval-ms "
                     + "and --scan-window-ms.")
         }
         _ = try settings()
@@ -163,9 +163,9 @@ struct ScanSourceOptions: ParsableArguments {
 
     /// Returns the scan parameters.
     private func settings() throws -> ScanSettings {
-        let longest = scanIntervalMs ?? 60
-        let interval = try interval(longest, of: "--scan-interval-ms", upTo: 10_240)
-        let window = try self.interval(scanWindowMs ?? longest, of: "--scan-window-ms", upTo: longest)
+        let intervalMs = scanIntervalMs ?? 60
+        let interval = try interval(intervalMs, of: "--scan-interval-ms", upTo: 10_240)
+        let window = try self.interval(scanWindowMs ?? intervalMs, of: "--scan-window-ms", upTo: intervalMs)
         do {
             var settings = try ScanSettings(isActive: active, interval: interval, window: window)
             settings.isCoded = coded
@@ -194,13 +194,14 @@ struct ScanSelection: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Show only ibeacon, altbeacon, uid, url, eid or address, an identity or a name. May be repeated.",
+            "Show only a kind (ibeacon, altbeacon, uid, url, eid or address), an identity or a name. May be repeated.",
             valueName: "what"))
     var only: [String] = []
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Leave out weaker reports, -127...20.", valueName: "dBm"), transform: Self.level)
+        help: ArgumentHelp("Leave out reports with a lower level, -127...20.", valueName: "dBm"),
+        transform: Self.level)
     var minRssiDbm: Int8?
 
     @Option(
@@ -237,17 +238,17 @@ struct ScanSelection: ParsableArguments {
 
     func filter(_ known: KnownBeacons) throws -> ScanFilter {
         var filter = ScanFilter()
-        for what in only {
-            if BeaconIdentity.kinds.contains(what) {
-                filter.kinds.insert(what)
-            } else if let pattern = RegionPattern(what) {
+        for text in only {
+            if BeaconIdentity.kinds.contains(text) {
+                filter.kinds.insert(text)
+            } else if let pattern = RegionPattern(text) {
                 filter.patterns.append(pattern)
-            } else if known.names.contains(what) {
-                filter.names.insert(what)
+            } else if known.names.contains(text) {
+                filter.names.insert(text)
             } else {
                 throw Failure(
                     .usage,
-                    "--only \(what): use a kind (\(BeaconIdentity.kinds.joined(separator: ", "))), an identity such as "
+                    "--only \(text): use a kind (\(BeaconIdentity.kinds.joined(separator: ", "))), an identity such as "
                         + "ibeacon:UUID-1-2, or the name of a known beacon")
             }
         }
@@ -311,12 +312,12 @@ final class ScanEngine: SightingConsumer {
     }
 
     func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let place = processor.receive(report.sighting, octets, range)
+        let trackIndex = processor.receive(report.sighting, octets, range)
         guard output.form == .reports else { return }
-        output.show(report, range.map { octets[$0] }, place, processor.table)
+        output.show(report, range.map { octets[$0] }, trackIndex, processor.table)
     }
 
-    /// Notes whether the receiver works. While it does not, no beacon leaves.
+    /// Passes the state of the receiver to the processor. While the receiver fails, no beacon leaves.
     func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isListening { processor.startListening(at: now) } else { processor.stopListening(at: now) }
         if hasListened, state != .off { output.show(state, at: now) }

@@ -34,7 +34,7 @@ struct ScanFilter {
 
     var isEmpty: Bool { kinds.isEmpty && patterns.isEmpty && names.isEmpty }
 
-    func takes(_ identity: BeaconIdentity?, _ name: String?) -> Bool {
+    func includes(_ identity: BeaconIdentity?, _ name: String?) -> Bool {
         if isEmpty { return true }
         if let name, names.contains(name) { return true }
         guard let identity else { return false }
@@ -86,7 +86,7 @@ final class ScanOutput {
     /// a pipe.
     private var plainWidth: Int { Terminal.outputIsTerminal ? Terminal.columns : .max }
 
-    /// Prints text for users, after the JSON lines that wait.
+    /// Prints text for users, after the JSON lines that have not been written yet.
     private func addText(_ text: String) {
         flush()
         Terminal.show(text)
@@ -96,18 +96,19 @@ final class ScanOutput {
 
     // MARK: Reports
 
-    /// - Parameter place: The number of the beacon's track in the table; `nil` if the table does not have the beacon.
-    func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
+    /// - Parameter trackIndex: The index of the beacon's track in the table; `nil` if the table does not have the
+    ///   beacon.
+    func show(_ report: HeardReport, _ data: [UInt8], _ trackIndex: Int?, _ table: SightingTable) {
         let (frames, network) = Self.frames(data)
-        // If the table does not have the sender, use the group of devices to which it belongs.
-        let place = place ?? table.groupsOfReport.first
+        // If the table does not have the sender, use the group of devices to which the sender belongs.
+        let trackIndex = trackIndex ?? table.groupsOfReport.first
         // A track is large, so it is not copied for each report.
-        let known = place.flatMap { table.tracks[$0].known }
-        let last = place.flatMap { table.tracks[$0].identity }
+        let known = trackIndex.flatMap { table.tracks[$0].known }
+        let lastIdentity = trackIndex.flatMap { table.tracks[$0].identity }
         let address = report.sighting.sender.map { BeaconIdentity.address($0.address) }
         let identity =
-            known != nil ? last : frames.lazy.compactMap(BeaconIdentity.init).first ?? last ?? address
-        guard filter.takes(identity, known?.name), place != nil || table.keepsStrangers else { return }
+            known != nil ? lastIdentity : frames.lazy.compactMap(BeaconIdentity.init).first ?? lastIdentity ?? address
+        guard filter.includes(identity, known?.name), trackIndex != nil || table.keepsStrangers else { return }
         values.write(report, data, frames, identity, beacon: known?.name, network: network, into: &row)
         output.addLine(&row)
     }
@@ -136,7 +137,7 @@ final class ScanOutput {
                 hasShownTable = true
                 return addText(text(table, to, width: plainWidth) + "\n")
             }
-            values.write(round: from, to, table, of: rows(table, heardInRound: true), into: &row)
+            values.write(round: from, to, table, of: shownTracks(of: table, heardInRound: true), into: &row)
             output.addLine(&row)
         case .region(let event): show(event)
         }
@@ -145,22 +146,22 @@ final class ScanOutput {
     private func show(_ event: RegionMonitor.Event) {
         let name = regions[event.region]
         guard json else {
-            let what = event.kind == .exit ? "exit " : event.kind.rawValue
-            return addText("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
+            let kind = event.kind == .exit ? "exit " : event.kind.rawValue
+            return addText("\(source.clock.text(event.instant) ?? "-")  \(kind)  \(TerminalText.line(name))\n")
         }
         output.add(values.region(event, name: name).line + "\n")
     }
 
-    /// Prints a change of the state.
+    /// Prints that the state of the receiver has changed.
     func show(_ state: ListeningState, at instant: HeardInstant) {
         if json { output.add(values.state(state, at: instant).line + "\n") }
     }
 
-    /// Returns the numbers of the tracks to show, in the chosen order. By default, known beacons come first in their
-    /// order, then other beacons by identity.
-    private func rows(_ table: SightingTable, heardInRound: Bool) -> [Int] {
-        let all = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
-        let shown = all.filter { filter.takes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
+    /// Returns the indices of the tracks to show, in the chosen order. By default, known beacons come first, in the
+    /// order of the files, then other beacons by identity.
+    private func shownTracks(of table: SightingTable, heardInRound: Bool) -> [Int] {
+        let heard = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
+        let shown = heard.filter { filter.includes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
         return shown.map { (key(of: $0, table), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
@@ -168,31 +169,31 @@ final class ScanOutput {
     private struct Key: Comparable {
         /// The value by which the user has chosen to sort. The largest value comes first.
         var rank: UInt64 = 0
-        /// The number of a known beacon, by which known beacons come before other beacons.
-        var known = Int.max
+        /// The track index of a known beacon. The default is larger, so that known beacons come before other beacons.
+        var knownIndex = Int.max
         /// The identity of a beacon that is not known.
         var identity = ""
-        var place: Int
+        var trackIndex: Int
 
         static func < (left: Key, right: Key) -> Bool {
             if left.rank != right.rank { return left.rank > right.rank }
-            if left.known != right.known { return left.known < right.known }
-            return (left.identity, left.place) < (right.identity, right.place)
+            if left.knownIndex != right.knownIndex { return left.knownIndex < right.knownIndex }
+            return (left.identity, left.trackIndex) < (right.identity, right.trackIndex)
         }
     }
 
-    private func key(of place: Int, _ table: SightingTable) -> Key {
-        var key = Key(place: place)
+    private func key(of trackIndex: Int, _ table: SightingTable) -> Key {
+        var key = Key(trackIndex: trackIndex)
         switch order {
-        case .rssi: key.rank = UInt64(Int(table.tracks[place].lastLevel ?? .min) + 128)
-        case .last: key.rank = table.tracks[place].lastHeard?.nanoseconds ?? 0
-        case .rate: key.rank = UInt64(table.tracks[place].reports)
+        case .rssi: key.rank = UInt64(Int(table.tracks[trackIndex].lastLevel ?? .min) + 128)
+        case .last: key.rank = table.tracks[trackIndex].lastHeard?.nanoseconds ?? 0
+        case .rate: key.rank = UInt64(table.tracks[trackIndex].reports)
         case .name: break
         }
-        if place < table.knownCount {
-            key.known = place
+        if trackIndex < table.knownCount {
+            key.knownIndex = trackIndex
         } else {
-            key.identity = table.tracks[place].identity?.description ?? ""
+            key.identity = table.tracks[trackIndex].identity?.description ?? ""
         }
         return key
     }
@@ -204,8 +205,8 @@ final class ScanOutput {
         guard isLive, now >= nextRepaint, Terminal.takesOutput() else { return }
         nextRepaint = now.advanced(byMicroseconds: Self.repaintMicroseconds)
         let width = Terminal.columns
-        let foot = String(summary(isLast: false).prefix(width))
-        let text = text(table, now, width: width, rows: Terminal.rows - 2) + foot
+        let footer = String(summary(isLast: false).prefix(width))
+        let text = text(table, now, width: width, limit: Terminal.rows - 2) + footer
         block.draw(text.split(separator: "\n").map(String.init))
     }
 
@@ -245,40 +246,43 @@ final class ScanOutput {
     ///
     /// - Parameters:
     ///   - width: The width of the terminal, in characters. If the whole table is wider, only the most important
-    ///     columns are shown, and if these are wider too, each beacon has two lines.
+    ///     columns are shown. If these are too wide as well, each beacon has two lines.
     ///   - limit: The largest number of lines.
     private func text(
-        _ table: SightingTable, _ now: HeardInstant, width: Int, rows limit: Int = .max
+        _ table: SightingTable, _ now: HeardInstant, width: Int, limit: Int = .max
     ) -> String {
-        let places = rows(table, heardInRound: form == .rounds)
-        let others = others(table, now, width)
-        guard !places.isEmpty || !others.isEmpty else {
+        let trackIndices = shownTracks(of: table, heardInRound: form == .rounds)
+        let linesBelow = linesBelow(table, now, width)
+        guard !trackIndices.isEmpty || !linesBelow.isEmpty else {
             return source.counts.reports == 0
                 ? "nothing received yet\n" : "none of the selected beacons was received yet\n"
         }
         // Reserve one line for the number of beacons that are left out.
-        let room = max(3, limit - 1 - others.count)
-        // A beacon with several frames has a row for each frame, all with its name.
-        let counts = places.compactMap { table.tracks[$0].known?.name }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let rows = places.prefix(room).map { place in
-            let sharesName = table.tracks[place].known.map { counts[$0.name, default: 0] > 1 } ?? false
+        let rowLimit = max(3, limit - 1 - linesBelow.count)
+        // A beacon with several frames has a row for each frame, all with the beacon's name.
+        let rowCounts = trackIndices.compactMap { table.tracks[$0].known?.name }.reduce(into: [:]) {
+            $0[$1, default: 0] += 1
+        }
+        let rows = trackIndices.prefix(rowLimit).map { trackIndex in
+            let sharesName = table.tracks[trackIndex].known.map { rowCounts[$0.name, default: 0] > 1 } ?? false
             return ScanRow(
-                table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly, sharesName: sharesName)
+                table.tracks[trackIndex], now, rule, isPresenceOnly: source.isPresenceOnly, sharesName: sharesName)
         }
         var lines: [String] = []
         if rows.isEmpty, !table.keepsStrangers { lines.append("none of the selected beacons was received yet") }
         if !rows.isEmpty {
-            let layout = ScanTable.lines(rows, width: width, limit: room)
+            let layout = ScanTable.lines(rows, width: width, limit: rowLimit)
             lines = layout.lines
-            if places.count > layout.beaconCount { lines.append("and \(places.count - layout.beaconCount) more") }
+            let omittedCount = trackIndices.count - layout.beaconCount
+            if omittedCount > 0 { lines.append("and \(omittedCount) more") }
         }
-        return (lines + others).map { line in
+        return (lines + linesBelow).map { line in
             (line.count > width ? line.prefix(max(0, width - 1)) + "…" : line[...]) + "\n"
         }.joined()
     }
 
     /// Returns lines about the devices of networks, and a line about the beacons that are not listed.
-    private func others(_ table: SightingTable, _ now: HeardInstant, _ width: Int) -> [String] {
+    private func linesBelow(_ table: SightingTable, _ now: HeardInstant, _ width: Int) -> [String] {
         var lines: [String] = []
         let networks = table.networks.summaries(until: now)
         if !networks.isEmpty, filter.isEmpty {

@@ -28,15 +28,16 @@ struct PlanCollisions: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Capture: a packet survives others that are this many dB weaker, such as 12.", valueName: "dB"),
+            "Capture: a packet survives a collision with packets that are this many dB weaker, such as 12.",
+            valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...40, "dB") })
     var captureDb: Double?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Range of the time between the three copies; each device has its own, such as 0.45..6.",
-            valueName: "ms..ms"),
+            "Range of the time between the copies of an advertisement on the three channels, such as 0.45..6. Each device "
+                + "has its own time.", valueName: "ms..ms"),
         transform: PlanValue.copySpacing)
     var copySpacingMs: CopySpacing?
 

@@ -76,15 +76,15 @@ struct PlanOutput: ParsableArguments {
 /// Shows the progress of a long calculation on a terminal. Ctrl-C stops the calculation, which then answers with the
 /// results so far.
 final class PlanWatch {
-    private let line = ProgressLine()
+    private let progressLine = ProgressLine()
     private let signals: SignalDescriptor
-    private let pace: Int
+    private let callsPerCheck: Int
     private var calls = 0
     private var isStopped = false
 
-    /// - Parameter pace: The number of calls of ``report(_:)`` between two checks for signals.
-    init(every pace: Int = 1) throws {
-        self.pace = pace
+    /// - Parameter callsPerCheck: The number of calls of ``report(_:)`` between two checks for signals.
+    init(callsPerCheck: Int = 1) throws {
+        self.callsPerCheck = callsPerCheck
         signals = try SignalDescriptor()
     }
 
@@ -93,14 +93,14 @@ final class PlanWatch {
     /// - Returns: False after Ctrl-C.
     func report(_ progress: () -> PlanProgress) -> Bool {
         calls += 1
-        if calls % pace == 0, signals.take() != nil { isStopped = true }
-        line.report {
+        if calls % callsPerCheck == 0, signals.take() != nil { isStopped = true }
+        progressLine.report {
             let progress = progress()
-            // Show nothing after the first batch if the total is unknown.
+            // Show nothing after the first batch of a simulation if the number of batches is unknown.
             return progress.done > 1 || progress.total != nil ? progress.text : nil
         }
         return !isStopped
     }
 
-    func finish() { line.finish() }
+    func finish() { progressLine.finish() }
 }

@@ -23,12 +23,12 @@ struct PlanCompare: ForwardingCommand {
     ]
     /// The options whose value may itself contain commas: files, names, and numbers that belong together. Their values
     /// are not split into lists.
-    private static let withoutLists: Set<String> = [
+    private static let optionsWithoutLists: Set<String> = [
         "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
         "--scanners", "--scanner-file", "--pattern", "--background",
     ]
     /// The largest number of answers in a comparison.
-    private static let limit = 100
+    private static let answerLimit = 100
 
     @Argument(parsing: .captureForPassthrough, help: "A question of pharos plan, and its options.")
     var question: [String] = []
@@ -48,9 +48,9 @@ struct PlanCompare: ForwardingCommand {
         }
         if let problem = Self.decimalComma(in: question) { throw Failure(.usage, problem) }
         let combinations = Self.combinations(question)
-        guard combinations.count <= Self.limit else {
+        guard combinations.count <= Self.answerLimit else {
             throw Failure(
-                .usage, "these lists give \(combinations.count) answers; give at most \(Self.limit) at once")
+                .usage, "these lists give \(combinations.count) answers; give at most \(Self.answerLimit) at once")
         }
         guard !question.contains(where: { $0 == "--html" || $0.hasPrefix("--html=") || $0 == "--write-profile" }) else {
             throw Failure(.usage, "with --html or --write-profile, give one value for each option, not a list")
@@ -105,16 +105,16 @@ struct PlanCompare: ForwardingCommand {
                 value = String(argument[argument.index(after: equals)...])
             }
             let parts = value.split(separator: ",", omittingEmptySubsequences: false)
-            guard let option, !withoutLists.contains(option), parts.count == 2, Int(parts[0]) != nil,
+            guard let option, !optionsWithoutLists.contains(option), parts.count == 2, Int(parts[0]) != nil,
                 let digit = parts[1].first, digit.isNumber
             else { continue }
             let unit = parts[1].drop { !$0.isLetter && $0 != "%" }
             let isZero = parts[0] == "0" && aboveZero.contains(option) && Int(parts[1]) != nil
             guard !unit.isEmpty || isZero else { continue }
             let list = TerminalText.line(parts[0] + unit + "," + parts[1])
-            let two = unit.isEmpty ? "" : "; for two values write \(list)"
+            let listAdvice = unit.isEmpty ? "" : "; for two values write \(list)"
             return "\(option): \(ProblemText.quoted(value)): a comma separates values; use a point in a number: "
-                + TerminalText.line(parts.joined(separator: ".")) + two
+                + TerminalText.line(parts.joined(separator: ".")) + listAdvice
         }
         return nil
     }
@@ -135,7 +135,7 @@ struct PlanCompare: ForwardingCommand {
                 value = String(argument[argument.index(after: equals)...])
             }
             let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            guard let name = option, !withoutLists.contains(name), parts.count > 1, !parts.contains("") else {
+            guard let name = option, !optionsWithoutLists.contains(name), parts.count > 1, !parts.contains("") else {
                 for index in combinations.indices { combinations[index].arguments.append(argument) }
                 continue
             }
@@ -156,9 +156,9 @@ struct PlanCompare: ForwardingCommand {
 final class PlanAnswerCollector: Sendable {
     @TaskLocal static var current: PlanAnswerCollector?
 
-    private let received = Monitor<PlanAnswer?>(nil)
+    private let receivedAnswer = Monitor<PlanAnswer?>(nil)
 
-    var answer: PlanAnswer? { received.change { $0 } }
+    var answer: PlanAnswer? { receivedAnswer.change { $0 } }
 
-    func take(_ answer: PlanAnswer) { received.change { $0 = answer } }
+    func take(_ answer: PlanAnswer) { receivedAnswer.change { $0 = answer } }
 }

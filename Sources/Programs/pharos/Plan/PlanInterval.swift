@@ -28,11 +28,11 @@ struct PlanInterval: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95 or 95%.", valueName: "p"),
+        help: ArgumentHelp("Share of cases in which a beacon is found in time, such as 0.95 or 95%.", valueName: "p"),
         transform: PlanValue.probability)
     var probability: Double?
 
-    @Flag(help: "Find the interval at which the most advertisements arrive, counted over all beacons.")
+    @Flag(help: "Find the interval at which the most advertisements of all beacons together arrive.")
     var maxThroughput = false
 
     @OptionGroup var receiver: PlanScannerOptions
@@ -47,7 +47,10 @@ struct PlanInterval: ParsableCommand {
             "Number of the profile's advertisement, from 1 (default: the most frequent).", valueName: "n"))
     var advertisement: [Int] = []
 
-    @Flag(help: "Write an interval from the advised spread, chosen by the profile's name.")
+    @Flag(
+        help:
+            "Write an interval from the advised spread (a range of intervals for a fleet), chosen by the profile's name."
+    )
     var spread = false
 
     @OptionGroup var output: PlanOutput
@@ -94,8 +97,9 @@ struct PlanInterval: ParsableCommand {
             }
         var answer = try question.answer()
         if let writeProfile {
-            let own = spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
-            let sentences = try write(question.advice.interval, spread: own, to: writeProfile)
+            let advisedSpread =
+                spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
+            let sentences = try write(question.advice.interval, spread: advisedSpread, to: writeProfile)
             for sentence in sentences {
                 if output.json { Terminal.writeMessage(sentence) } else { answer.note(sentence) }
             }

@@ -81,11 +81,12 @@ struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Load of each channel: Wi-Fi channels with the share of the time in which each sends, such as wifi-1-6-11:0.3 "
-                + "(default: 0.25), or shares such as 37:0,38:0.1,39:0.05,data:0.2, where data is the secondary channels.",
+                + "(default: 0.25), or shares such as 37:0,38:0.1,39:0.05,data:0.2, where data means the secondary channels.",
             discussion:
-                "Wi-Fi disturbs the Bluetooth channels inside its 16.6 MHz (IEEE 802.11, OFDM). So 1, 6 and 11 leave 37, 38 "
-                + "and 39 free, which lie outside them; 4 or 5 disturbs 38, and 13 disturbs 39. The share of 0.25 is an "
-                + "assumption: `iw dev wlan0 survey dump` measures yours.", valueName: "loads"),
+                "A Wi-Fi channel disturbs the Bluetooth channels inside its 16.6 MHz (IEEE 802.11, OFDM). The Wi-Fi channels "
+                + "1, 6 and 11 leave the Bluetooth channels 37, 38 and 39 free. The Wi-Fi channels 4 and 5 disturb 38, and "
+                + "13 disturbs 39. The share of 0.25 is an assumption: measure yours with `iw dev wlan0 survey dump`.",
+            valueName: "loads"),
         completion: .list(["wifi-1-6-11", "wifi-1-5-9-13", "wifi-1", "wifi-6", "wifi-11"]),
         transform: PlanValue.channelLoads)
     var background: ChannelLoads?
@@ -93,8 +94,8 @@ struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Bytes of advertising data in other devices' packets (default: as in those of the beacons).", valueName: "n"
-        ),
+            "Bytes of advertising data in other devices' packets (default: as many as in the beacons' packets).",
+            valueName: "n"),
         transform: PlanValue.payload)
     var backgroundPayloadOctets: Int?
 
@@ -154,8 +155,8 @@ struct PlanScannerOptions: ParsableArguments {
     var scanIntervalMs: Int?
 
     func validate() throws {
-        let isTyped = scanWindowMs != nil || scanIntervalMs != nil
-        guard [scanner != nil, scanners != nil, isTyped].count(where: \.self) < 2 else {
+        let hasScanTimes = scanWindowMs != nil || scanIntervalMs != nil
+        guard [scanner != nil, scanners != nil, hasScanTimes].count(where: \.self) < 2 else {
             throw ValidationError("Give one of --scanner, --scanners, and --scan-window-ms with --scan-interval-ms.")
         }
         if scannerFile != nil, scanner == nil, scanners == nil {
@@ -184,10 +185,10 @@ struct PlanScannerOptions: ParsableArguments {
                     ScannerMix(try ScannerPreset(windowMicroseconds: window, intervalMicroseconds: interval))
                 }
             }
-            let known = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
+            let ownScanners = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
             do {
-                if let scanners { return try ScannerText.mix(scanners, own: known) }
-                return ScannerMix(try scanner.map { try ScannerText.scanner($0, own: known) } ?? .continuous)
+                if let scanners { return try ScannerText.mix(scanners, own: ownScanners) }
+                return ScannerMix(try scanner.map { try ScannerText.scanner($0, own: ownScanners) } ?? .continuous)
             } catch let mistake as Mistake {
                 let option = scanners.map { "--scanners \($0)" } ?? "--scanner \(scanner ?? "")"
                 throw ValidationError("\(option): \(mistake)")
@@ -200,7 +201,8 @@ struct PlanScannerOptions: ParsableArguments {
 struct PlanSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take beacons, intervals and lengths from a fleet: its file, the directory that `fleet generate` wrote, or its manifest.json. --interval-ms and --payload-octets override those of all advertisements.",
+            "Take beacons, intervals and lengths from a fleet: its file, the directory that `fleet generate` wrote, or its "
+                + "manifest.json. --interval-ms and --payload-octets replace the values of all advertisements.",
             valueName: "fleet"), completion: .file())
     var fromFleet: String?
 
@@ -283,7 +285,7 @@ struct PlanRadioOptions: ParsableArguments {
     var shadowingDb: Double?
 
     /// The names of the options that were given.
-    var given: [String] {
+    var givenOptions: [String] {
         let options = [
             ("--radio-power-dbm", radioPowerDbm != nil), ("--path-loss", pathLoss != nil),
             ("--receiver-sensitivity-dbm", receiverSensitivityDbm != nil), ("--shadowing-db", shadowingDb != nil),

@@ -20,13 +20,14 @@ struct PlanPattern: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Largest mean number of advertising events in a second.", valueName: "n"),
+        help: ArgumentHelp("Limit for the mean number of advertising events in a second.", valueName: "n"),
         transform: PlanValue.positive)
     var eventsPerS: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Largest mean power of the beacon, at 3 V; needs --chip.", valueName: "microwatts"),
+        help: ArgumentHelp(
+            "Limit for the beacon's mean power consumption, at a supply of 3 V; needs --chip.", valueName: "microwatts"),
         transform: PlanValue.positive)
     var powerUw: Double?
 
@@ -37,7 +38,8 @@ struct PlanPattern: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What is best: mean (default), a percentile such as p95, or within:10 for the largest share found within 10 s.",
+            "Goal: mean for the shortest mean time until the beacon is found (default), a percentile of this time such as p95, "
+                + "or within:10 for the largest share of visitors that find it within 10 s.",
             valueName: "goal"),
         completion: .list(["mean", "p50", "p90", "p95", "p99", "within:10"]), transform: PlanValue.goal)
     var goal: PatternGoal = .mean
@@ -45,7 +47,7 @@ struct PlanPattern: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Beacons in range with the same schedule, including the target beacon (default: 1).", valueName: "n"),
+            "Beacons in range with the same pattern, including the target beacon (default: 1).", valueName: "n"),
         transform: PlanValue.count)
     var beacons: Int = 1
 
@@ -83,12 +85,13 @@ struct PlanPatternOption: ParsableArguments {
     @Option(
         name: .customLong("pattern"), parsing: .unconditional,
         help: ArgumentHelp(
-            "Intervals that take turns instead of --interval-ms: each in ms with its time in s, such as 100:2,1000:8.",
+            "Pattern of alternating intervals, instead of --interval-ms: each interval in ms, with the time in s for which it "
+                + "is used, such as 100:2,1000:8.",
             valueName: "ms:s,..."), transform: PlanValue.pattern)
     var requested: AdvertisingPattern?
 
-    /// Throws an error unless an interval, a pattern or a fleet is given, or if a pattern is given together with
-    /// another of them.
+    /// Throws an error if neither an interval nor a pattern nor a fleet is given, or if a pattern is given together with
+    /// an interval or a fleet.
     func validate(_ interval: PlanIntervalOption, with source: PlanSourceOptions) throws {
         guard requested != nil else { return try interval.validate(with: source) }
         if interval.requested != nil { throw ValidationError("Give --interval-ms or --pattern, not both.") }
@@ -125,9 +128,9 @@ extension PlanValue {
             throw Mistake("write two to 16 intervals with their times, such as 100:2,1000:8")
         }
         let parts = try texts.enumerated().map { index, text in
-            let place = "part \(index + 1), \(text): "
+            let prefix = "part \(index + 1), \(text): "
             let values = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            guard values.count == 2 else { throw Mistake(place + "write an interval and its time, such as 100:2") }
+            guard values.count == 2 else { throw Mistake(prefix + "write an interval and its time, such as 100:2") }
             do {
                 let interval = try interval(values[0])
                 let time = try seconds(values[1])
@@ -140,7 +143,7 @@ extension PlanValue {
                 }
                 return AdvertisingPattern.Part(interval: interval, durationMicroseconds: microseconds)
             } catch let mistake as Mistake {
-                throw Mistake(place + "\(mistake)")
+                throw Mistake(prefix + "\(mistake)")
             }
         }
         guard let pattern = AdvertisingPattern(parts), pattern.shortestInterval < pattern.longestInterval else {

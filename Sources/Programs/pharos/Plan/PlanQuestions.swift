@@ -48,7 +48,7 @@ struct PlanLatency: ParsableCommand {
 struct PlanWalk: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "walk",
-        abstract: "Show how likely a scanner finds a beacon while it is carried past.",
+        abstract: "Show how likely a scanner finds a beacon while the scanner is carried past.",
         discussion: """
             Example: pharos plan walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 760 \
             --scanner android-low-power
@@ -89,7 +89,7 @@ struct PlanWalk: ParsableCommand {
     func validate() throws {
         try source.validate(beacons: beacons, isOptional: true)
         try interval.validate(with: source)
-        if rangeM != nil, let option = radio.given.first {
+        if rangeM != nil, let option = radio.givenOptions.first {
             throw ValidationError("Give --range-m or \(option), not both: with --range-m the range is not computed.")
         }
     }
@@ -126,7 +126,7 @@ struct PlanDensity: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95 or 95%.", valueName: "p"),
+        help: ArgumentHelp("Share of cases in which a beacon is found in time, such as 0.95 or 95%.", valueName: "p"),
         transform: PlanValue.probability)
     var probability: Double
 
@@ -158,7 +158,7 @@ struct PlanEnergy: ParsableCommand {
             pharos plan energy --interval-ms 500 --chip nrf52832 --battery cr2477 --beacons 50
             pharos plan energy --interval-ms 500 --charge-uc 8 --sleep-ua 1.5 --capacity-mah 220
 
-            Own measurements replace a chip or a battery that is not in the lists.
+            If your chip or battery is not in the lists, give your own measurements of it.
             """)
 
     @OptionGroup var interval: PlanIntervalOption
@@ -181,21 +181,22 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Charge of one advertising event (default: the chip's).", valueName: "microcoulombs"),
+        help: ArgumentHelp("Charge of one advertising event (default: that of the chip).", valueName: "microcoulombs"),
         transform: { try PlanValue.number($0, in: 0.01...10_000, "µC") })
     var chargeUc: Double?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Current between events (default: the chip's; \(NumberFormat.significant(BeaconChip.usualSleepMicroamperes)) for "
+            "Current between events (default: that of the chip; \(NumberFormat.significant(BeaconChip.usualSleepMicroamperes)) for "
                 + "a chip that is not in the list).", valueName: "microamperes"),
         transform: { try PlanValue.number($0, in: 0...100_000, "µA") })
     var sleepUa: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Battery capacity, of which 85 % are usable (default: the battery's).", valueName: "mAh"),
+        help: ArgumentHelp(
+            "Battery capacity, of which 85 % are usable (default: that of the battery).", valueName: "mAh"),
         transform: { try PlanValue.number($0, in: 0.1...1_000_000, "mAh") })
     var capacityMah: Double?
 
@@ -234,8 +235,11 @@ struct PlanEnergy: ParsableCommand {
 struct PlanThesis: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "thesis",
-        abstract: "Compare a widely read thesis's estimate with the correct values.",
-        discussion: "The thesis estimates 7.6 and 3.8 advertisements a second for 250 beacons, 14.6 and 7.3 for 130.")
+        abstract: "Compare the estimates of a widely read thesis with the correct values.",
+        discussion: """
+            The thesis estimates that each of 250 beacons sends 7.6 advertisements a second, of which 3.8 arrive. For 130 \
+            beacons, it estimates 14.6 and 7.3.
+            """)
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Beacons in range of one receiver.", valueName: "n"),

@@ -27,7 +27,7 @@ struct PlanRange: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Distance of a beacon on the floor: show its level and loss.", valueName: "m"),
+        help: ArgumentHelp("Distance of a beacon, measured on the floor: show its level and loss.", valueName: "m"),
         transform: { try PlanValue.number($0, in: 0...500_000, "m") })
     var distanceM: Double?
 
@@ -46,7 +46,8 @@ struct PlanRange: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Loss of a body between beacon and receiver, such as 15 close to it and 6 at 20 cm.", valueName: "dB"),
+            "Loss caused by a body between beacon and receiver, such as 15 at 5 cm from the receiver and 6 at 20 cm.",
+            valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...60, "dB") })
     var bodyDb: Double?
 
@@ -59,7 +60,8 @@ struct PlanRange: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Capture: a packet survives another one that is this many dB weaker (default: 12).", valueName: "dB"),
+            "Capture: a packet survives a collision with a packet that is this many dB weaker (default: 12).",
+            valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...40, "dB") })
     var captureDb: Double?
 

@@ -29,8 +29,8 @@ struct PlanScanners: ParsableCommand {
 
     func run() throws {
         if schema { return Terminal.write(ScannerFile.schema) }
-        let own = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
-        let list = ScannerList(own + ScannerPreset.all)
+        let ownScanners = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
+        let list = ScannerList(ownScanners + ScannerPreset.all)
         Terminal.show(list.text, or: list.json, asJSON: json)
     }
 }

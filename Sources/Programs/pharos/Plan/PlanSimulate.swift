@@ -7,11 +7,11 @@ internal import Planner
 struct PlanSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Answer questions by simulation, next to the models' values.",
+        abstract: "Answer questions by simulation, and compare the results with those of the models.",
         discussion: """
-            The same --seed gives the same numbers on any number of cores. Ctrl-C stops a run: it prints the result so far \
-            and exits with status 1. --shard 2/8 simulates one of eight parts, on any machine, and prints its counts; \
-            merge adds the counts of all parts up to exactly the result of a single run.
+            The same --seed gives the same numbers on any number of cores. After Ctrl-C, the simulation prints the result \
+            so far and exits with status 1. --shard 2/8 simulates one of eight parts, on any machine, and prints the counts \
+            of this part. `merge` adds up the counts of all parts, which gives exactly the result of a single run.
             """,
         subcommands: [SimulateCollisions.self, SimulateLatency.self, SimulateMerge.self])
 }
@@ -45,12 +45,13 @@ struct SimulationOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Minimum number of batches of a part (default: enough for the precision).", valueName: "n"),
+            "Minimum number of batches (independent repetitions) of a part (default: enough for the precision).",
+            valueName: "n"),
         transform: PlanValue.batches)
     var batches: Int?
 
     /// The options that may differ between the parts of a simulation, and so do not belong to the question.
-    private static let own = ["--shard", "--batches", "--jobs", "--html"]
+    private static let optionsOfParts = ["--shard", "--batches", "--jobs", "--html"]
 
     func validate(with output: PlanOutput) throws {
         if shard == nil, batches != nil { throw ValidationError("--batches needs --shard.") }
@@ -83,8 +84,8 @@ struct SimulationOptions: ParsableArguments {
         var words: [String] = []
         var isValue = false
         for word in CommandLine.arguments.drop(while: { $0 != name }).dropFirst() {
-            defer { isValue = own.contains(word) }
-            if isValue || own.contains(String(word.prefix { $0 != "=" })) { continue }
+            defer { isValue = optionsOfParts.contains(word) }
+            if isValue || optionsOfParts.contains(String(word.prefix { $0 != "=" })) { continue }
             words.append(word)
         }
         return words
@@ -125,12 +126,16 @@ struct SimulateCollisions: SimulationCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Capture: a packet survives others that are together this many dB weaker.", valueName: "dB"),
+        help: ArgumentHelp(
+            "Capture: a packet survives a collision with packets that are together this many dB weaker.",
+            valueName: "dB"),
         transform: PlanValue.number)
     var captureDb: Double?
 
     @Option(
-        help: ArgumentHelp("Range of the time between the copies; each device has its own.", valueName: "ms..ms"),
+        help: ArgumentHelp(
+            "Range of the time between the copies of an advertisement on the three channels. Each device has its own time.",
+            valueName: "ms..ms"),
         transform: PlanValue.copySpacing)
     var copySpacingMs: CopySpacing?
 

@@ -89,7 +89,7 @@ struct PlanSite: ParsableCommand {
         }
         let question = SiteQuestion(
             site: site, fleet: fleet, places: places, proposal: proposal, drawsControls: output.html != nil)
-        let watch = try PlanWatch(every: 16)
+        let watch = try PlanWatch(callsPerCheck: 16)
         let finding = try question.finding { progress in watch.report { progress } }
         watch.finish()
         if let writeSite {

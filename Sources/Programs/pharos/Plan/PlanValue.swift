@@ -35,14 +35,14 @@ enum PlanValue {
     /// is a share, and a number from 10 to 100 is a percentage. Numbers between 1 and 10 are refused, because they are
     /// often a mistake.
     static func share(_ text: String) throws -> Double {
-        let hasSign = text.hasSuffix("%")
-        var digits = hasSign ? text.dropLast() : text[...]
+        let hasPercentSign = text.hasSuffix("%")
+        var digits = hasPercentSign ? text.dropLast() : text[...]
         while digits.last == " " { digits.removeLast() }
         guard let number = Double(digits), number.isFinite else {
             throw Mistake(
                 "write a share such as 0.25, 25% or 25" + OptionValue.plainNumberAdvice(String(digits)))
         }
-        let isPercent = hasSign || (ConfigurationDecoder.leastPercent...100).contains(number)
+        let isPercent = hasPercentSign || (ConfigurationDecoder.leastPercent...100).contains(number)
         if !isPercent, number > 1, number < ConfigurationDecoder.leastPercent {
             throw Mistake(
                 "did you mean \(digits) %? Write \(digits)% or \(NumberFormat.significant(number / 100, 12))")

@@ -30,7 +30,7 @@ struct SiteSchemaCommand: ParsableCommand {
 struct SiteCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "List every problem of site files, of their pictures and fleets; exit 1 when there is an error.")
+        abstract: "List every problem of site files, of their pictures and fleets; exit 1 if there is an error.")
 
     @Argument(help: "Site files in JSON, or - for standard input.", completion: .file())
     var files: [String]
@@ -63,7 +63,7 @@ struct SiteCheck: ParsableCommand {
         let isGood: Bool
         private var problems: [FileProblem]
         /// The problems of the files that the site file names.
-        private var companions: [String] = []
+        private var companionProblems: [String] = []
 
         init(of file: String) throws {
             let octets = try InputFile.read(file, limit: PlanSite.sizeLimit)
@@ -78,18 +78,18 @@ struct SiteCheck: ParsableCommand {
                 let (_, warnings) = try SiteCompanions.fillFleet(of: &site, file)
                 self.problems += warnings
             } catch {
-                companions += ExitStatus.messages(of: error)
+                companionProblems += ExitStatus.messages(of: error)
             }
             do throws(FloorPictureError) {
                 try site.readPicture(ofSite: file)
             } catch {
                 self.problems.append(error.problem)
             }
-            isGood = companions.isEmpty && !self.problems.contains { $0.severity == .error }
+            isGood = companionProblems.isEmpty && !self.problems.contains { $0.severity == .error }
         }
 
         var lines: [String] {
-            let lines = FileProblem.lines(problems, file: file) + companions
+            let lines = FileProblem.lines(problems, file: file) + companionProblems
             return lines.isEmpty ? ["\(file): good"] : lines
         }
 
@@ -100,7 +100,7 @@ struct SiteCheck: ParsableCommand {
                     "problems",
                     .array(
                         problems.map(\.json)
-                            + companions.map { .record([("severity", "error"), ("message", .string($0))]) })
+                            + companionProblems.map { .record([("severity", "error"), ("message", .string($0))]) })
                 ),
             ])
         }

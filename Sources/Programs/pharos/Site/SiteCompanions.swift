@@ -16,12 +16,12 @@ enum SiteCompanions {
         of site: inout Site, _ file: String
     ) throws -> (fleet: SiteFleet?, warnings: [FileProblem]) {
         guard let reference = site.fleet else { return (nil, []) }
-        var placed = SiteFleet(reference, of: site)
+        var siteFleet = SiteFleet(reference, of: site)
         let directory = reference.path.hasPrefix("/") || file == "-" ? "" : Files.directory(of: file)
         let manifest = try NamedFleet(path: directory + reference.path, isNamedInFile: true).plannedManifest()
-        for beacon in manifest.beacons { placed.add(beacon) }
+        for beacon in manifest.beacons { siteFleet.add(beacon) }
         do throws(FileProblem) {
-            return (placed, try placed.fill(&site))
+            return (siteFleet, try siteFleet.fill(&site))
         } catch {
             throw Failure(.configuration, error.text(file: Files.inputName(file)))
         }

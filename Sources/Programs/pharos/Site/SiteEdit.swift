@@ -17,14 +17,14 @@ struct SiteEdit: ParsableCommand {
             on this machine only (127.0.0.1), and its address has a secret token. A file that does not exist yet is created \
             when you save. The editor ends with its button Close, or with Ctrl-C.
 
-            With --html, the command writes a page that opens and saves site files by itself, without Pharos.
+            With --html, the command writes a page that opens and saves site files without Pharos.
             """)
 
     @Argument(help: "Site file (JSON).", completion: .file())
     var file: String?
 
     @Option(
-        help: ArgumentHelp("Port on 127.0.0.1 (default: a free one).", valueName: "port"),
+        help: ArgumentHelp("Port on 127.0.0.1 (default: a free port).", valueName: "port"),
         transform: OptionValue.uint16)
     var port: UInt16?
 
@@ -32,7 +32,7 @@ struct SiteEdit: ParsableCommand {
     var noBrowser = false
 
     @Option(
-        help: ArgumentHelp("Write a page that opens and saves site files by itself, and end.", valueName: "file"),
+        help: ArgumentHelp("Write a page that opens and saves site files without Pharos, and end.", valueName: "file"),
         completion: .file(), transform: OptionValue.page)
     var html: String?
 
@@ -40,11 +40,11 @@ struct SiteEdit: ParsableCommand {
         guard let html else {
             guard let file else { throw ValidationError("Give a site file, or --html.") }
             if file == "-" { throw ValidationError("Give the name of a file: the editor writes it.") }
-            if port == 0 { throw ValidationError("Give a port of 1...65535, or leave out --port for a free one.") }
+            if port == 0 { throw ValidationError("Give a port of 1...65535, or leave out --port for a free port.") }
             return
         }
         if html == file { throw ValidationError("--html names the site file itself: give another name.") }
-        if port != nil || noBrowser { throw ValidationError("--port and --no-browser do not go with --html.") }
+        if port != nil || noBrowser { throw ValidationError("--port and --no-browser cannot be combined with --html.") }
     }
 
     func run() throws {
@@ -61,7 +61,7 @@ struct SiteEdit: ParsableCommand {
         } catch {
             throw Failure(
                 error.errno == SystemError.accessDenied ? .notPermitted : .unavailable,
-                "\(error); choose another --port, or leave it out for a free one")
+                "\(error); choose another --port, or leave out --port for a free port")
         }
         Terminal.writeLine("editing \(TerminalText.line(file)) at \(server.address)")
         Terminal.writeLine("Close the editor with its button Close, or with Ctrl-C.")

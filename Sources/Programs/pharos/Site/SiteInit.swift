@@ -15,15 +15,15 @@ struct SiteInit: ParsableCommand {
             pharos site init shop --from shop.geojson
             pharos site init hall --width-m 20 --height-m 12
 
-            The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the length on the \
-            floor from its left edge to its right edge. The lower left corner becomes the origin.
+            The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the distance on \
+            the floor from the picture's left edge to its right edge. The picture's lower left corner becomes the origin.
 
             --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. The property "kind" or "layer" of a \
             feature must contain one of the words outline, wall, room, beacon, receiver, mount and path, in English or \
             German, in upper or lower case. A ring is closed with a straight side if its ends do not meet. A wall has the \
-            loss of its property "attenuationDb", or that of its "material" or layer: \(materials). Numbers are metres \
-            unless the file names a coordinate system in degrees, or all lie within 0.1 of each other; degrees need \
-            --reference.
+            loss of its property "attenuationDb", or that of its "material" or layer: \(materials). Coordinates are \
+            metres, unless the file names a coordinate system in degrees, or all coordinates lie within 0.1 of each other. \
+            Then they are degrees, which need --reference.
             """)
 
     private static let materials = WallMaterial.allCases.map {
@@ -34,7 +34,7 @@ struct SiteInit: ParsableCommand {
     var name: String
 
     @Option(
-        help: ArgumentHelp("Picture of the floor, PNG or JPEG, which pages draw behind it.", valueName: "file"),
+        help: ArgumentHelp("Picture of the floor, PNG or JPEG, which pages show behind the floor.", valueName: "file"),
         completion: .file())
     var image: String?
 
@@ -46,7 +46,8 @@ struct SiteInit: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Depth of the floor from south to north. With a picture, its shape decides.", valueName: "m"),
+            "Depth of the floor from south to north. With --image, it follows from the shape of the picture.",
+            valueName: "m"),
         transform: Self.meters)
     var heightM: Double?
 
@@ -80,7 +81,7 @@ struct SiteInit: ParsableCommand {
         transform: { try PlanValue.number($0, in: 0...100, "dB") })
     var wallAttenuationDb: Double?
 
-    @OptionGroup var replacing: ReplaceOption
+    @OptionGroup var replaceOption: ReplaceOption
 
     /// The value of an option that is two numbers, separated by a comma.
     struct Pair: Equatable {
@@ -149,11 +150,11 @@ struct SiteInit: ParsableCommand {
         if from != nil, image == nil, widthM != nil || heightM != nil {
             throw ValidationError("Leave out --width-m and --height-m: the drawing has the size of the floor.")
         }
-        let ofDrawings: [(String, Bool)] = [
+        let drawingOptions: [(String, Bool)] = [
             ("--reference", reference != nil), ("--origin", origin != nil), ("--unit", unit != nil),
             ("--wall-attenuation-db", wallAttenuationDb != nil),
         ]
-        if from == nil, let option = ofDrawings.first(where: \.1)?.0 {
+        if from == nil, let option = drawingOptions.first(where: \.1)?.0 {
             throw ValidationError("\(option) is for a drawing: add --from.")
         }
         if reference != nil, origin != nil || unit != nil {
@@ -227,14 +228,14 @@ struct SiteInit: ParsableCommand {
 
     /// Returns the numbers of the parts of a drawing, such as ` with 3 walls and 1 room`.
     private static func counts(_ draft: SiteDraft) -> String {
-        let all = [
+        let counts = [
             (draft.walls.count, "wall"), (draft.rooms.count, "room"), (draft.beacons.count, "beacon"),
             (draft.receivers.count, "receiver"), (draft.mounts.count, "mount"), (draft.paths.count, "path"),
         ]
-        let parts = all.filter { $0.0 > 0 }.map { NumberFormat.count($0.0, $0.1) }
-        guard let last = parts.last else { return "" }
-        let others = parts.dropLast().joined(separator: ", ")
-        return " with " + (others.isEmpty ? last : "\(others) and \(last)")
+        let parts = counts.filter { $0.0 > 0 }.map { NumberFormat.count($0.0, $0.1) }
+        guard let lastPart = parts.last else { return "" }
+        let otherParts = parts.dropLast().joined(separator: ", ")
+        return " with " + (otherParts.isEmpty ? lastPart : "\(otherParts) and \(lastPart)")
     }
 
     /// Writes the draft. Throws an error if it has errors that `pharos site check` would report.
@@ -247,7 +248,7 @@ struct SiteInit: ParsableCommand {
             let reasons = problems.filter { $0.severity == .error }.map { "\($0.path): \($0.message)" }
             throw Failure(.configuration, reasons.map { "\(path) was not written: \($0)" })
         }
-        try replacing.write(text, to: path)
+        try replaceOption.write(text, to: path)
         return site
     }
 }
