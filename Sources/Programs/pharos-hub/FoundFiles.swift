@@ -21,7 +21,7 @@ enum FoundFiles {
                 Terminal.writeMessage(message)
             }
         }
-        if let first = errors.first, contents.isEmpty { throw first }
+        if let firstError = errors.first, contents.isEmpty { throw firstError }
         return contents
     }
 }

@@ -17,8 +17,8 @@ struct History: ParsableCommand {
 
             Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
             first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without --history, all \
-            files NAME.db of the state directory are read; one that cannot be read is reported, and the others are shown. \
-            If --history names a collector file, the database of its "postgresql" or "history" is read. The last table shows \
+            files NAME.db of the state directory are read. A file that cannot be read is reported, and the events of the other \
+            files are shown. If --history names a collector file, the database of its "postgresql" or "history" is read. The last table shows \
             how long a beacon was in each room of a collector, and in each zone of each receiver. Time in which the listener \
             or the collector did not run does not count.
             """)
@@ -100,9 +100,9 @@ struct History: ParsableCommand {
         let range = start...end
         let files =
             try history.isEmpty
-            ? FoundFiles.usable(found()) { try open($0, range) }
+            ? FoundFiles.usable(databasesInStateDirectory()) { try open($0, range) }
             : history.map { try open($0, range) }
-        // Each database has one cursor for events, and with --heard another one for minutes.
+        // Each database has one cursor for events, and with --heard another cursor for minutes.
         let cursors = files.enumerated().flatMap { file in file.element.cursors.map { (file.offset, $0) } }
         var times = RoomTimes(pauses: try files.map { try $0.source.pauses(until: WallClock.microseconds()) })
         if start > .min {
@@ -113,18 +113,20 @@ struct History: ParsableCommand {
             times.begin(at: start)
         }
         var output = HistoryOutput(totals ? .nothing : json ? .json : csv ? .csv : .table(utc ? .utc : .local))
-        try HistoryCursor.merge(cursors.map(\.1)) { event, place in
+        try HistoryCursor.merge(cursors.map(\.1)) { event, cursorIndex in
             // A reader such as `head` may have closed the output.
-            if !Terminal.outputIsGone { output.add(event, lasted: times.take(event, from: cursors[place].0)) }
+            if !Terminal.outputIsGone {
+                output.add(event, stayMicroseconds: times.take(event, from: cursors[cursorIndex].0))
+            }
         }
         output.finish()
-        if output.count == 0 {
+        if output.eventCount == 0 {
             let names = try files.reduce(into: Set<String>()) { $0.formUnion(try $1.source.names()) }
-            guard names.contains(name) else { throw unknown(names) }
-            let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
-            Terminal.writeMessage("\(TerminalText.quoted(name, to: 60)) has no events\(rest)")
+            guard names.contains(name) else { throw unknownName(knownNames: names) }
+            let hint = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
+            Terminal.writeMessage("\(TerminalText.quoted(name, to: 60)) has no events\(hint)")
         }
-        show(times.totals(of: name, at: min(end, WallClock.microseconds())), isFirst: totals || output.count == 0)
+        show(times.totals(of: name, at: min(end, WallClock.microseconds())), isFirst: totals || output.eventCount == 0)
     }
 
     /// Opens a database, and reads its first events, so that an error in reading is reported before any output.
@@ -134,11 +136,11 @@ struct History: ParsableCommand {
         let source = try HistorySource(file, stateDirectory: stateDir)
         var cursors = [source.events(of: name, range)]
         if heard { cursors.append(source.minutes(of: name, range)) }
-        for place in cursors.indices { _ = try cursors[place].peek() }
+        for index in cursors.indices { _ = try cursors[index].peek() }
         return (source, cursors)
     }
 
-    private func found() throws -> [String] {
+    private func databasesInStateDirectory() throws -> [String] {
         let directory = stateDir ?? StateDirectory.usual
         let files = Files.names(in: directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
         guard !files.isEmpty else {
@@ -150,8 +152,8 @@ struct History: ParsableCommand {
         return files
     }
 
-    private func unknown(_ names: Set<String>) -> Failure {
-        let advice = NearestWord.find(name, among: names.sorted()).map {
+    private func unknownName(knownNames: Set<String>) -> Failure {
+        let advice = NearestWord.find(name, among: knownNames.sorted()).map {
             "; did you mean \(TerminalText.quoted($0, to: 60))?"
         }
         return Failure(
@@ -167,11 +169,11 @@ struct History: ParsableCommand {
             Terminal.write(
                 ([RoomTimes.Row.header.joined(separator: ",")] + rows.map(\.csv)).map { $0 + "\r\n" }.joined())
         } else if !json, !csv, !rows.isEmpty {
-            var sums = Table(
+            var table = Table(
                 ["beacon", "room or zone", "receiver", "time", "stays", ""],
                 alignment: [.left, .left, .left, .right, .right, .left])
-            for row in rows { sums.add(row.cells) }
-            Terminal.show((isFirst ? "" : "\n") + sums.text)
+            for row in rows { table.add(row.cells) }
+            Terminal.show((isFirst ? "" : "\n") + table.text)
         }
     }
 }
@@ -183,15 +185,15 @@ private struct HistoryOutput {
         case table(TimeZoneChoice)
     }
 
-    private(set) var count = 0
+    private(set) var eventCount = 0
     private let form: Form
-    private var table = HistoryOutput.empty
-    private var rows = 0
+    private var table = HistoryOutput.emptyTable
+    private var rowCount = 0
     private var lines = ""
 
     /// The number of rows in each part of a table.
-    private static let part = 10_000
-    private static var empty: Table {
+    private static let rowsPerPart = 10_000
+    private static var emptyTable: Table {
         Table(
             ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
             alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
@@ -202,17 +204,17 @@ private struct HistoryOutput {
         if case .csv = form { lines = HistoryRow.header.joined(separator: ",") + "\r\n" }
     }
 
-    /// - Parameter lasted: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
-    mutating func add(_ event: EventStore.Event, lasted: Int64?) {
-        count += 1
+    /// - Parameter stayMicroseconds: The duration of the stay that the event ends; `nil` if it ends no stay.
+    mutating func add(_ event: EventStore.Event, stayMicroseconds: Int64?) {
+        eventCount += 1
         switch form {
         case .json: lines += event.json + "\n"
         case .csv: lines += HistoryRow(event).csv + "\r\n"
         case .nothing: return
         case .table(let zone):
-            table.add(HistoryRow(event).cells(zone, lasted: lasted))
-            rows += 1
-            if rows == Self.part { finish() }
+            table.add(HistoryRow(event).cells(zone, stayMicroseconds: stayMicroseconds))
+            rowCount += 1
+            if rowCount == Self.rowsPerPart { finish() }
         }
         if lines.utf8.count > 1 << 16 { finish() }
     }
@@ -221,8 +223,8 @@ private struct HistoryOutput {
     mutating func finish() {
         Terminal.write(lines)
         lines = ""
-        guard rows > 0 else { return }
+        guard rowCount > 0 else { return }
         Terminal.show(table.text)
-        (table, rows) = (Self.empty, 0)
+        (table, rowCount) = (Self.emptyTable, 0)
     }
 }

@@ -3,7 +3,7 @@ internal import Store
 /// Reads the events of one database in their order, a thousand at a time, so that years of events need little memory.
 struct HistoryCursor {
     /// The largest number of events that are in memory at a time.
-    static let page = 1000
+    static let pageSize = 1000
 
     private let fetch: () throws -> [EventStore.Event]
     private var events: ArraySlice<EventStore.Event> = []
@@ -15,22 +15,24 @@ struct HistoryCursor {
     /// Creates a cursor over the events of a time span, in the order of their times.
     ///
     /// - Parameters:
-    ///   - page: The largest number of events that are in memory at a time.
+    ///   - pageSize: The largest number of events that are in memory at a time.
     ///   - fetch: Returns the first events of a time span. The second parameter is the largest number of events.
     init(
-        _ range: ClosedRange<Int64>, page: Int = HistoryCursor.page,
+        _ range: ClosedRange<Int64>, pageSize: Int = HistoryCursor.pageSize,
         _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
     ) {
-        var rest = range
-        // The ids of the events at the start of `rest` that were already returned, because the next page begins at the
-        // time of the last event.
-        var taken: Set<String> = []
+        var remainingRange = range
+        // The ids of the events at the start of `remainingRange` that were already returned. The next page contains
+        // them again, because it begins at the time of the last event.
+        var returnedIDs: Set<String> = []
         self.init {
-            let events = try fetch(rest, page + taken.count).filter { !taken.contains($0.id) }
-            guard let last = events.last?.time else { return [] }
-            let same = Set(events.filter { $0.time == last }.map(\.id))
-            taken = last == rest.lowerBound ? taken.union(same) : same
-            rest = last...rest.upperBound
+            let events = try fetch(remainingRange, pageSize + returnedIDs.count).filter {
+                !returnedIDs.contains($0.id)
+            }
+            guard let lastTime = events.last?.time else { return [] }
+            let idsAtLastTime = Set(events.filter { $0.time == lastTime }.map(\.id))
+            returnedIDs = lastTime == remainingRange.lowerBound ? returnedIDs.union(idsAtLastTime) : idsAtLastTime
+            remainingRange = lastTime...remainingRange.upperBound
             return events
         }
     }
@@ -50,15 +52,15 @@ struct HistoryCursor {
     static func merge(_ cursors: [HistoryCursor], _ each: (EventStore.Event, Int) throws -> Void) throws {
         var cursors = cursors
         while true {
-            var next: (place: Int, event: EventStore.Event)?
-            for place in cursors.indices {
-                guard let event = try cursors[place].peek() else { continue }
-                if let other = next?.event, (other.time ?? 0, other.id) <= (event.time ?? 0, event.id) { continue }
-                next = (place, event)
+            var earliest: (cursorIndex: Int, event: EventStore.Event)?
+            for index in cursors.indices {
+                guard let event = try cursors[index].peek() else { continue }
+                if let other = earliest?.event, (other.time ?? 0, other.id) <= (event.time ?? 0, event.id) { continue }
+                earliest = (index, event)
             }
-            guard let next else { return }
-            cursors[next.place].events.removeFirst()
-            try each(next.event, next.place)
+            guard let earliest else { return }
+            cursors[earliest.cursorIndex].events.removeFirst()
+            try each(earliest.event, earliest.cursorIndex)
         }
     }
 }

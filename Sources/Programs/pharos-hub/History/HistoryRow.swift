@@ -23,7 +23,7 @@ struct HistoryRow {
 
     private func number(_ key: String) -> String? { root?[key]?.thousandths.map(DecimalText.thousandths) }
 
-    private func axis(_ key: String) -> String? {
+    private func coordinate(_ key: String) -> String? {
         root?["position"]?[key]?.thousandths.map(DecimalText.thousandths)
     }
 
@@ -46,8 +46,8 @@ struct HistoryRow {
 
     /// Returns the cells of the event's row in a table for users.
     ///
-    /// - Parameter lasted: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
-    func cells(_ zone: TimeZoneChoice, lasted: Int64?) -> [String] {
+    /// - Parameter stayMicroseconds: The duration of the stay that the event ends; `nil` if it ends no stay.
+    func cells(_ zone: TimeZoneChoice, stayMicroseconds: Int64?) -> [String] {
         func shown(_ text: String?, to length: Int = 40) -> String {
             text.map { TerminalText.line(TerminalText.shortened($0, to: length)) } ?? "-"
         }
@@ -55,8 +55,8 @@ struct HistoryRow {
             shown(event.time.map { zone.text(Int($0 / 1_000_000)) } ?? text("at")), shown(event.kind),
             shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
             shown(text("receiver")),
-            number("dwellS") ?? lasted.map { DecimalText.thousandths(Int($0 / 1000)) } ?? "-", number("rssiDbm") ?? "-",
-            number("distanceM") ?? "-",
+            number("dwellS") ?? stayMicroseconds.map { DecimalText.thousandths(Int($0 / 1000)) } ?? "-",
+            number("rssiDbm") ?? "-", number("distanceM") ?? "-",
             shown(text("cause") ?? reason(zone) ?? text("from").map { "from \($0)" }, to: 80),
         ]
     }
@@ -72,8 +72,8 @@ struct HistoryRow {
         return [
             cell(text("at")), cell(event.kind), cell(event.zone), cell(event.beacon), cell(text("receiver")),
             cell(text("since")), number("dwellS") ?? "", cell(text("cause")), number("rssiDbm") ?? "",
-            number("distanceM") ?? "", cell(event.id), cell(text("floor")), cell(text("from")), axis("x") ?? "",
-            axis("y") ?? "", number("probability") ?? "", number("reports") ?? "", number("late") ?? "",
+            number("distanceM") ?? "", cell(event.id), cell(text("floor")), cell(text("from")), coordinate("x") ?? "",
+            coordinate("y") ?? "", number("probability") ?? "", number("reports") ?? "", number("late") ?? "",
         ].joined(separator: ",")
     }
 }

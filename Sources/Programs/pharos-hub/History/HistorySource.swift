@@ -24,8 +24,8 @@ enum HistorySource {
             let options = try PostgreSQLOptions(section, in: Files.directory(of: path))
             self = .postgreSQL(try PostgreSQLHistory(options, isReadOnly: true), name: file.name)
         } else if let rule = file.history {
-            let kept = rule.path(of: file.name, in: StateDirectory.path(stateDirectory))
-            self = .file(try EventStore(path: kept, isReadOnly: true))
+            let databasePath = rule.path(of: file.name, in: StateDirectory.path(stateDirectory))
+            self = .file(try EventStore(path: databasePath, isReadOnly: true))
         } else {
             throw Failure(
                 .configuration, "\(path): this collector stores no events: it has no \"history\" and no \"postgresql\"")
@@ -49,13 +49,13 @@ enum HistorySource {
             var numbers: ArraySlice<Int64>?
             return HistoryCursor {
                 let rest = try numbers ?? store.numbers(of: name, range)[...]
-                numbers = rest.dropFirst(HistoryCursor.page)
-                return try store.events(rest.prefix(HistoryCursor.page))
+                numbers = rest.dropFirst(HistoryCursor.pageSize)
+                return try store.events(rest.prefix(HistoryCursor.pageSize))
             }
         case .postgreSQL(let store, let site):
             // For each page, the server works as long as for all events. So the pages are 50 times as large as for a
             // file.
-            return HistoryCursor(range, page: 50 * HistoryCursor.page) {
+            return HistoryCursor(range, pageSize: 50 * HistoryCursor.pageSize) {
                 try store.events(of: name, at: site, $0, limit: $1)
             }
         }

@@ -10,7 +10,7 @@ internal import Store
 struct RoomTimes {
     /// A beacon in a room or a zone.
     private struct Key: Hashable {
-        /// The number of the database.
+        /// The index of the database.
         let source: Int
         /// The site, in a database of several sites; otherwise `nil`.
         let site: String?
@@ -38,10 +38,10 @@ struct RoomTimes {
     }
 
     /// The starts of the stays that have not ended, in microseconds since 1970.
-    private var open: [Key: Int64] = [:]
+    private var startsOfStays: [Key: Int64] = [:]
     private var rows: [Row] = []
     /// The index of each total in ``rows``. Rooms with the same name at several sites of a database have one total.
-    private var numbers: [Key: Int] = [:]
+    private var rowIndices: [Key: Int] = [:]
     /// The pauses in which the service did not run, by database and site, the oldest first.
     private let pauses: [[String?: [ServicePause]]]
 
@@ -52,7 +52,7 @@ struct RoomTimes {
 
     /// Adds the next event.
     ///
-    /// - Parameter source: The number of the event's database.
+    /// - Parameter source: The index of the event's database.
     /// - Returns: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
     @discardableResult
     mutating func take(_ event: EventStore.Event, from source: Int) -> Int64? {
@@ -68,14 +68,14 @@ struct RoomTimes {
         }
         switch event.kind {
         case "enter", "room", "known":
-            guard isRoom || event.kind == "enter", open[key(place)] == nil else { return nil }
-            let ended = isRoom ? endRooms(like: key(place), at: time) : nil
+            guard isRoom || event.kind == "enter", startsOfStays[key(place)] == nil else { return nil }
+            let stayMicroseconds = isRoom ? endRooms(like: key(place), at: time) : nil
             begin(key(place), at: time)
-            return ended
+            return stayMicroseconds
         case "unknown" where isRoom:
-            let ended = endRooms(like: key(place), at: time)
+            let stayMicroseconds = endRooms(like: key(place), at: time)
             begin(key(nil), at: time)
-            return ended
+            return stayMicroseconds
         case "exit": return isRoom ? endRooms(like: key(place), at: time) : end(key(place), at: time)
         default: return nil
         }
@@ -83,8 +83,8 @@ struct RoomTimes {
 
     /// Removes all time before `time` from the sums. Stays that have not ended begin at `time`.
     mutating func begin(at time: Int64) {
-        let ongoing = open.keys.sorted { ($0.beacon, $0.place ?? "") < ($1.beacon, $1.place ?? "") }
-        (open, rows, numbers) = ([:], [], [:])
+        let ongoing = startsOfStays.keys.sorted { ($0.beacon, $0.place ?? "") < ($1.beacon, $1.place ?? "") }
+        (startsOfStays, rows, rowIndices) = ([:], [], [:])
         for key in ongoing { begin(key, at: time) }
     }
 
@@ -93,10 +93,10 @@ struct RoomTimes {
     /// - Parameter name: The name of the beacon, room or zone.
     func totals(of name: String, at time: Int64) -> [Row] {
         var times = self
-        for (key, start) in open where start <= time {
-            let number = numbers[key.total] ?? 0
-            times.rows[number].microseconds += running(start, time, key)
-            if !isPaused(at: time, key) { times.rows[number].isOngoing = true }
+        for (key, start) in startsOfStays where start <= time {
+            let rowIndex = rowIndices[key.total] ?? 0
+            times.rows[rowIndex].microseconds += runningTime(from: start, to: time, key)
+            if !isPaused(at: time, key) { times.rows[rowIndex].isOngoing = true }
         }
         // Rows without any time are left out. They come from stays that began before the time span.
         return times.rows.filter {
@@ -107,25 +107,27 @@ struct RoomTimes {
     }
 
     private mutating func begin(_ key: Key, at time: Int64) {
-        let number = numbers[key.total] ?? rows.count
-        if number == rows.count {
-            numbers[key.total] = number
+        let rowIndex = rowIndices[key.total] ?? rows.count
+        if rowIndex == rows.count {
+            rowIndices[key.total] = rowIndex
             rows.append(Row(beacon: key.beacon, place: key.place, receiver: key.receiver))
         }
-        rows[number].stays += 1
-        open[key] = time
+        rows[rowIndex].stays += 1
+        startsOfStays[key] = time
     }
 
     private mutating func end(_ key: Key, at time: Int64) -> Int64? {
-        guard let start = open.removeValue(forKey: key), let number = numbers[key.total] else { return nil }
-        let lasted = running(start, time, key)
-        rows[number].microseconds += lasted
-        return lasted
+        guard let start = startsOfStays.removeValue(forKey: key), let rowIndex = rowIndices[key.total] else {
+            return nil
+        }
+        let stayMicroseconds = runningTime(from: start, to: time, key)
+        rows[rowIndex].microseconds += stayMicroseconds
+        return stayMicroseconds
     }
 
     /// Ends the stay of a beacon in any room of the same collector.
     private mutating func endRooms(like key: Key, at time: Int64) -> Int64? {
-        open.keys.filter {
+        startsOfStays.keys.filter {
             $0.beacon == key.beacon && $0.source == key.source && $0.site == key.site && $0.receiver == nil
         }.compactMap { end($0, at: time) }.max()
     }
@@ -135,9 +137,9 @@ struct RoomTimes {
     }
 
     /// Returns how long the service that recorded a stay ran between two times, in microseconds.
-    private func running(_ start: Int64, _ end: Int64, _ key: Key) -> Int64 {
-        let paused = pauses(key).reduce(0) { $0 + max(0, min(end, $1.end) - max(start, $1.start)) }
-        return max(0, end - start - paused)
+    private func runningTime(from start: Int64, to end: Int64, _ key: Key) -> Int64 {
+        let pausedTime = pauses(key).reduce(0) { $0 + max(0, min(end, $1.end) - max(start, $1.start)) }
+        return max(0, end - start - pausedTime)
     }
 
     private func isPaused(at time: Int64, _ key: Key) -> Bool {

@@ -16,7 +16,8 @@ struct Listen: ParsableCommand {
             pharos listen --schema
 
             This is the service that systemd runs (systemctl enable --now pharos-listen@NAME). It stores the events of \
-            zones in an SQLite file, starts hooks, publishes to a broker, and writes each event to the journal. \
+            zones in an SQLite file, starts hooks (programs of yours), publishes to a broker, and writes each event to \
+            the journal. \
             SIGHUP reads the listener file again, SIGTERM stops the service. If the adapter is missing, the service \
             waits for it.
 
@@ -29,7 +30,7 @@ struct Listen: ParsableCommand {
     var file: String?
 
     @Flag(name: .customLong("print"), help: "Print what is received, and store nothing.")
-    var isPrinted = false
+    var onlyPrints = false
 
     @Option(name: .shortAndLong, help: .receivingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
@@ -41,7 +42,7 @@ struct Listen: ParsableCommand {
     var durationS: Int?
 
     @Option(
-        help: ArgumentHelp("Length of a round for --print (default: 1).", valueName: "seconds"),
+        help: ArgumentHelp("Length of the rounds in which --print prints (default: 1).", valueName: "seconds"),
         transform: OptionValue.round)
     var everyS: Int?
 
@@ -70,13 +71,13 @@ struct Listen: ParsableCommand {
 
     func validate() throws {
         guard schema || file != nil else { throw ValidationError("Give a listener file, or use --schema.") }
-        if !isPrinted && !schema {
+        if !onlyPrints && !schema {
             if replay != nil { throw ValidationError("--replay needs --print. To replay zones, use `pharos zones`.") }
             if everyS != nil { throw ValidationError("--every-s needs --print.") }
             if file == "-" {
                 throw ValidationError("The service must be able to read its file again: standard input cannot be used.")
             }
-        } else if isPrinted, stateDir != nil || runtimeDir != nil || metricsFile != nil {
+        } else if onlyPrints, stateDir != nil || runtimeDir != nil || metricsFile != nil {
             throw ValidationError(
                 "--print stores nothing; --state-dir, --runtime-dir and --metrics-file cannot be used with it.")
         }
@@ -91,7 +92,7 @@ struct Listen: ParsableCommand {
     func run() throws {
         if schema { return Terminal.write(HubFile.schema) }
         guard let file else { return }
-        guard isPrinted else { return try serve(file) }
+        guard onlyPrints else { return try serve(file) }
         let listener = try ListenerFile.read(file)
         let known = try KnownBeacons(withInventoriesOf: listener, at: file)
         for warning in known.warnings { Terminal.writeMessage(warning) }

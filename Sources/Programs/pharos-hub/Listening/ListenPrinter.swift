@@ -49,9 +49,9 @@ final class ListenPrinter: SightingConsumer {
     }
 
     func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        let place = processor.receive(report.sighting, octets, range)
-        for place in [place].compactMap(\.self) + processor.table.groupsOfReport {
-            for warning in warnings.take(place, in: processor.table) { Terminal.writeMessage(warning) }
+        let trackIndex = processor.receive(report.sighting, octets, range)
+        for index in [trackIndex].compactMap(\.self) + processor.table.groupsOfReport {
+            for warning in warnings.take(index, in: processor.table) { Terminal.writeMessage(warning) }
         }
     }
 
@@ -78,57 +78,58 @@ final class ListenPrinter: SightingConsumer {
         watch.endRound(processor.table)
         let silentSince = watch.clock.silentSince(at: to)
         deafSince = silentSince == nil ? nil : deafSince ?? silentSince.flatMap(source.clock.text)
-        let rows = rows
-        guard json else { return output.add(text(to, rows)) }
-        write(from, to, rows)
+        let tracksToPrint = tracksToPrint
+        guard json else { return output.add(text(to, tracksToPrint)) }
+        write(from, to, tracksToPrint)
         output.addLine(&row)
     }
 
-    /// The tracks to print: all tracks that were received in the round, and the last received track of each known
-    /// beacon.
-    private var rows: (places: [Int], neverHeard: Int) {
+    /// The indices of the tracks to print, which are all tracks that were received in the round, and the last received
+    /// track of each known beacon; and the number of known beacons that were never received.
+    private var tracksToPrint: (indices: [Int], neverHeard: Int) {
         let tracks = processor.table.tracks
+        // The index of the last received track of each known beacon.
         var latest = [Int?](repeating: nil, count: watch.count)
-        for (place, group) in watch.groups.enumerated() {
-            guard let heard = tracks[place].lastHeard else { continue }
-            if let other = latest[group].flatMap({ tracks[$0].lastHeard }), other >= heard { continue }
-            latest[group] = place
+        for (index, group) in watch.groups.enumerated() {
+            guard let lastHeard = tracks[index].lastHeard else { continue }
+            if let other = latest[group].flatMap({ tracks[$0].lastHeard }), other >= lastHeard { continue }
+            latest[group] = index
         }
-        let places = tracks.indices.filter { place in
-            tracks[place].roundReports > 0 || place < watch.groups.count && latest[watch.groups[place]] == place
+        let indices = tracks.indices.filter { index in
+            tracks[index].roundReports > 0 || index < watch.groups.count && latest[watch.groups[index]] == index
         }
-        return (places, latest.count { $0 == nil })
+        return (indices, latest.count { $0 == nil })
     }
 
-    private func presence(_ place: Int, _ now: HeardInstant) -> PresenceWatch.Presence? {
-        watch.groups.indices.contains(place) ? watch.presence(of: watch.groups[place], at: now) : nil
+    private func presence(_ trackIndex: Int, _ now: HeardInstant) -> PresenceWatch.Presence? {
+        watch.groups.indices.contains(trackIndex) ? watch.presence(of: watch.groups[trackIndex], at: now) : nil
     }
 
-    private func note(_ place: Int) -> BeaconNote {
-        processor.table.tracks[place].known.flatMap { known.notes[$0.name] } ?? BeaconNote()
+    private func note(_ trackIndex: Int) -> BeaconNote {
+        processor.table.tracks[trackIndex].known.flatMap { known.notes[$0.name] } ?? BeaconNote()
     }
 
-    private func localName(_ place: Int) -> String? {
-        let octets = processor.table.tracks[place].nameOctets
+    private func localName(_ trackIndex: Int) -> String? {
+        let octets = processor.table.tracks[trackIndex].nameOctets
         return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
     }
 
     /// Writes a round as one line into ``row``.
-    private func write(_ from: HeardInstant, _ to: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) {
-        values.write(round: from, to, processor.table, of: rows.places, into: &row) { row in
+    private func write(_ from: HeardInstant, _ to: HeardInstant, _ tracks: (indices: [Int], neverHeard: Int)) {
+        values.write(round: from, to, processor.table, of: tracks.indices, into: &row) { row in
             row.add("listener", listener.name)
             row.add("place", .optional(listener.place) { $0.json })
             row.add("adapter", source.adapter?.description)
             row.add("state", source.state.rawValue)
             row.add("deafSince", deafSince)
             row.add("rssiOffsetDb", listener.levelOffset)
-            row.add("neverHeard", rows.neverHeard)
-        } more: { place, row in
-            let note = note(place)
-            row.add("presence", presence(place, to)?.rawValue)
-            row.add("address", processor.table.tracks[place].sender?.address.description)
-            row.add("localName", localName(place))
-            row.add("cloned", .boolean(processor.table.tracks[place].clones.finding != nil))
+            row.add("neverHeard", tracks.neverHeard)
+        } more: { trackIndex, row in
+            let note = note(trackIndex)
+            row.add("presence", presence(trackIndex, to)?.rawValue)
+            row.add("address", processor.table.tracks[trackIndex].sender?.address.description)
+            row.add("localName", localName(trackIndex))
+            row.add("cloned", .boolean(processor.table.tracks[trackIndex].clones.finding != nil))
             row.add("tags", .array(note.tags.map(JSONValue.string)))
             row.add("attachments", .object(note.attachments.map { .init($0.key, .string($0.text)) }))
         }
@@ -136,7 +137,7 @@ final class ListenPrinter: SightingConsumer {
 
     // MARK: Text
 
-    private func text(_ now: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) -> String {
+    private func text(_ now: HeardInstant, _ tracks: (indices: [Int], neverHeard: Int)) -> String {
         let names = (listener.place?.names ?? []).joined(separator: " / ")
         var state = "listening"
         if watch.clock.silentSince(at: now) != nil {
@@ -151,34 +152,37 @@ final class ListenPrinter: SightingConsumer {
             text += ", each level \(listener.levelOffset > 0 ? "+" : "")\(listener.levelOffset) dB"
         }
         text += "\n"
-        if !rows.places.isEmpty { text += table(now, rows.places) }
-        return text + remainder(rows.neverHeard) + "\n"
+        if !tracks.indices.isEmpty { text += table(now, tracks.indices) }
+        return text + footer(neverHeard: tracks.neverHeard) + "\n"
     }
 
-    private func table(_ now: HeardInstant, _ places: [Int]) -> String {
+    private func table(_ now: HeardInstant, _ trackIndices: [Int]) -> String {
         // The column with the trace of levels is omitted, because each round is printed only once.
-        let trace = 3
-        func without<Element>(_ cells: [Element]) -> [Element] { Array(cells[1..<trace] + cells[(trace + 1)...]) }
+        let traceColumn = 3
+        func otherColumns<Element>(_ cells: [Element]) -> [Element] {
+            Array(cells[1..<traceColumn] + cells[(traceColumn + 1)...])
+        }
         var table = Table(
-            ["beacon", "tags", "presence"] + without(ScanRow.header) + ["joined"],
-            alignment: [.left, .left, .left] + without(ScanRow.alignment))
-        for place in places {
-            let track = processor.table.tracks[place]
-            let row = ScanRow(track, now, .init(), isPresenceOnly: source.isPresenceOnly).cells
-            let tags = TerminalText.line(TerminalText.shortened(note(place).tags.joined(separator: " "), to: 20))
+            ["beacon", "tags", "presence"] + otherColumns(ScanRow.header) + ["joined"],
+            alignment: [.left, .left, .left] + otherColumns(ScanRow.alignment))
+        for index in trackIndices {
+            let track = processor.table.tracks[index]
+            let cells = ScanRow(track, now, .init(), isPresenceOnly: source.isPresenceOnly).cells
+            let tags = TerminalText.line(TerminalText.shortened(note(index).tags.joined(separator: " "), to: 20))
             table.add(
-                [row[0], tags, presence(place, now)?.rawValue ?? "-"] + without(row) + [joined(place, track)])
+                [cells[0], tags, presence(index, now)?.rawValue ?? "-"] + otherColumns(cells)
+                    + [remarks(index, track)])
         }
         return table.text
     }
 
     /// Returns the problems of a beacon, and the data that it sends in addition to its identity: its local name and
     /// telemetry.
-    private func joined(_ place: Int, _ track: BeaconTrack) -> String {
+    private func remarks(_ trackIndex: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
         if track.clones.finding != nil { parts.append("cloned") }
         if let power = track.implausiblePower { parts.append("no distance: measured power \(power) dBm") }
-        if let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
+        if let name = localName(trackIndex) { parts.append(TerminalText.quoted(name, to: 20)) }
         if let battery = track.telemetry?.batteryMillivolts { parts.append("\(battery) mV") }
         if let temperature = track.telemetry?.temperature { parts.append("\(temperature)") }
         return parts.joined(separator: " ")
@@ -186,7 +190,7 @@ final class ListenPrinter: SightingConsumer {
 
     /// Returns the line below the table: the numbers of other senders, known beacons that were never received, and lost
     /// reports.
-    private func remainder(_ neverHeard: Int) -> String {
+    private func footer(neverHeard: Int) -> String {
         let table = processor.table
         let senders = table.strangerSendersInRound
         var parts = ["\(table.strangersInRound) reports of \(NumberFormat.count(senders, "other"))"]

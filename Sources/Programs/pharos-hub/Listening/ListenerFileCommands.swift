@@ -42,7 +42,7 @@ struct ZonesGroup: ParsableCommand {
 
 struct ListenCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "List every problem of a listener file; exit 1 when there is an error.")
+        commandName: "check", abstract: "List every problem of a listener file; exit 1 if there is an error.")
 
     @OptionGroup var source: CheckedFile
 
@@ -52,7 +52,7 @@ struct ListenCheck: ParsableCommand {
 struct ZonesCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "List every problem of a listener file and its zones; exit 1 when there is an error.")
+        abstract: "List every problem of a listener file and its zones; exit 1 if there is an error.")
 
     @OptionGroup var source: CheckedFile
 
@@ -67,7 +67,7 @@ struct CheckedFile: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// Prints the problems, and a summary if there is no error. Throws an error if there is one.
+    /// Prints the problems, and a summary if the file has no error. Throws a ``Failure`` if it has errors.
     func report(_ check: (String) throws -> CheckResult) throws {
         let result = try check(file)
         if json {
@@ -78,7 +78,7 @@ struct CheckedFile: ParsableArguments {
             ]
             Terminal.write(JSONValue.record(members).line + "\n")
         } else {
-            // If a warning has a place in the file, it already contains the word `warning` after the place.
+            // If a warning has a position in the file, it already contains the word `warning` after the position.
             let warnings = result.warnings.map { $0.contains(": warning: ") ? $0 : "warning: \($0)" }
             let lines = result.errors + warnings
             let summary = result.errors.isEmpty ? [result.summary] : []
@@ -88,11 +88,11 @@ struct CheckedFile: ParsableArguments {
     }
 }
 
-/// The problems of a file, each in one sentence with its place.
+/// The problems of a file, each in one sentence with its position.
 struct CheckResult {
     var errors: [String] = []
     var warnings: [String] = []
-    /// One sentence about the contents of the file, which is printed if it has no error.
+    /// One sentence about the contents of the file, which is printed if the file has no error.
     var summary = ""
 
     /// Checks a listener file and the files that it names.
@@ -102,9 +102,9 @@ struct CheckResult {
         let name = Files.inputName(path)
         do throws(ListenerServiceError) {
             let hub = try HubFile(path: path)
-            let more = hub.environmentProblems(
+            let environment = hub.environmentProblems(
                 at: path, searchPath: Terminal.environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin")
-            (errors, warnings) = (more.errors, hub.warnings + more.warnings)
+            (errors, warnings) = (environment.errors, hub.warnings + environment.warnings)
             if hub.zones.isEmpty, needsZones { errors += ["\(name): the file has no zones: add a list \"zones\""] }
             let counts = [
                 NumberFormat.count(HubFile.beacons(hub.known).count, "beacon"),
@@ -112,8 +112,8 @@ struct CheckResult {
             ]
             summary = "\(name): the listener \(hub.listener.name) with \(counts.joined(separator: ", ")) is correct"
         } catch {
-            // If the listener file itself cannot be read, throw that error. A problem of a file that it names is one of
-            // its problems.
+            // If the listener file itself cannot be read, throw that error. A problem of a file that the listener file
+            // names is listed as a problem of the listener file.
             if path != "-" { _ = try InputFile.read(path) }
             errors = error.messages
         }
@@ -209,7 +209,8 @@ struct ZonesInit: ParsableCommand {
 struct ListenerDestination: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Name of a site with a collector. The collector publishes where beacons are (default in topics: home).",
+            "Name of a site with a collector. Then the collector publishes where beacons are, and not this listener. Without "
+                + "a site, topics contain home.",
             valueName: "name"))
     var site: String?
 
@@ -256,11 +257,12 @@ struct ListenerStart: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Fleet or profile with known beacons, relative to the new file. May be repeated.", valueName: "file"),
+            "Fleet or profile with known beacons; the path is relative to the new file. May be repeated.",
+            valueName: "file"),
         completion: .file())
     var known: [String] = []
 
-    @OptionGroup var replacing: ReplaceOption
+    @OptionGroup var replaceOption: ReplaceOption
 
     func validate() throws { _ = try beacons }
 
@@ -270,22 +272,22 @@ struct ListenerStart: ParsableArguments {
     /// The beacons with their identities, in the order in which their names first occur on the command line.
     var beacons: [(name: String, patterns: [RegionPattern])] {
         get throws {
-            var found: [(name: String, patterns: [RegionPattern])] = []
+            var beacons: [(name: String, patterns: [RegionPattern])] = []
             for text in beacon {
                 let (name, pattern) = try Self.beacon(text)
-                guard let place = found.firstIndex(where: { $0.name == name }) else {
-                    found.append((name, [pattern]))
+                guard let index = beacons.firstIndex(where: { $0.name == name }) else {
+                    beacons.append((name, [pattern]))
                     continue
                 }
-                let key = KnownBeaconText.members(pattern).first?.0
-                if found[place].patterns.contains(where: { KnownBeaconText.members($0).first?.0 == key }) {
+                let key = KnownBeaconMembers.members(pattern).first?.0
+                if beacons[index].patterns.contains(where: { KnownBeaconMembers.members($0).first?.0 == key }) {
                     throw ValidationError(
                         "--beacon \(TerminalText.quoted(text, to: 80)): \(TerminalText.quoted(name, to: 40)) has an identity of "
                             + "this kind already: give each beacon its own name")
                 }
-                found[place].patterns.append(pattern)
+                beacons[index].patterns.append(pattern)
             }
-            return found
+            return beacons
         }
     }
 
@@ -293,7 +295,7 @@ struct ListenerStart: ParsableArguments {
     var members: [(String, JSONValue)] {
         get throws {
             var entries = try beacons.map { beacon in
-                JSONValue.record([("name", .string(beacon.name))] + beacon.patterns.flatMap(KnownBeaconText.members))
+                JSONValue.record([("name", .string(beacon.name))] + beacon.patterns.flatMap(KnownBeaconMembers.members))
             }
             let directory = Files.directory(of: file)
             for path in known {
@@ -310,17 +312,17 @@ struct ListenerStart: ParsableArguments {
         func refusal(_ reason: String) -> ValidationError {
             ValidationError("--beacon \(TerminalText.quoted(text, to: 80)): \(reason)")
         }
-        guard let mark = text.firstIndex(of: "="), mark != text.startIndex else {
+        guard let equalsSign = text.firstIndex(of: "="), equalsSign != text.startIndex else {
             throw refusal(
                 "the name is missing: write NAME=IDENTITY, such as "
                     + "key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7")
         }
-        let identity = String(text[text.index(after: mark)...])
+        let identity = String(text[text.index(after: equalsSign)...])
         guard let pattern = pattern(identity) else { throw refusal(IdentityMistake.text(identity)) }
         if case .one(.eddystoneEID) = pattern {
             throw refusal("an ephemeral id changes; give the beacon's profile with --known")
         }
-        return (String(text[..<mark]), pattern)
+        return (String(text[..<equalsSign]), pattern)
     }
 
     /// Reads a pattern: an identity, all iBeacons with a UUID, all Eddystone-UIDs with a namespace, a local name, or a
@@ -333,7 +335,7 @@ struct ListenerStart: ParsableArguments {
 
     func write(_ members: [(String, JSONValue)], next: String) throws {
         let text = JSONValue.record(members).pretty
-        try NewHubFile.write(text, to: file, replacing, next: next) {
+        try NewHubFile.write(text, to: file, replaceOption, next: next) {
             HubFile.problems(Array(text.utf8))
         }
     }
@@ -355,27 +357,28 @@ enum IdentityMistake {
             return "an identity begins with its kind, as `pharos scan` shows it: ibeacon:, altbeacon:, uid:, url:, "
                 + "address:, name: or service:"
         }
-        let rest = String(identity.dropFirst(kind.count + 1))
-        return kind == "ibeacon" ? iBeacon(rest) : "\(ProblemText.quoted(rest)) is wrong: write \(form)"
+        let value = String(identity.dropFirst(kind.count + 1))
+        return kind == "ibeacon" ? iBeacon(value) : "\(ProblemText.quoted(value)) is wrong: write \(form)"
     }
 
     private static func iBeacon(_ text: String) -> String {
         let form = "ibeacon:UUID-MAJOR-MINOR"
         if text.contains("{") || text.contains("}") { return "write the UUID without braces: \(form)" }
-        let isGood = { (character: Character) in character == "-" || character.isHexDigit }
-        if let wrong = text.first(where: { !isGood($0) }) {
-            return "\(ProblemText.quoted(String(wrong))) is not part of \(form): separate UUID, major and minor by '-'"
+        let isAllowed = { (character: Character) in character == "-" || character.isHexDigit }
+        if let wrongCharacter = text.first(where: { !isAllowed($0) }) {
+            return
+                "\(ProblemText.quoted(String(wrongCharacter))) is not part of \(form): separate UUID, major and minor by '-'"
         }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let dashed = parts[0].count == 32 ? 1 : min(5, parts.count)
-        let digits = parts[..<dashed].joined().count
+        let groupCount = parts[0].count == 32 ? 1 : min(5, parts.count)
+        let digits = parts[..<groupCount].joined().count
         // The groups of a UUID have 8, 4, 4, 4 and 12 digits.
-        guard digits == 32, dashed == 1 || parts.count >= 5 else {
+        guard digits == 32, groupCount == 1 || parts.count >= 5 else {
             return
-                "the UUID \(ProblemText.quoted(parts[..<dashed].joined(separator: "-"))) has \(digits) hexadecimal digits "
+                "the UUID \(ProblemText.quoted(parts[..<groupCount].joined(separator: "-"))) has \(digits) hexadecimal digits "
                 + "instead of 32: write \(form)"
         }
-        for (name, number) in zip(["major", "minor"], parts[dashed...]) where UInt16(number) == nil {
+        for (name, number) in zip(["major", "minor"], parts[groupCount...]) where UInt16(number) == nil {
             return "the \(name) number \(ProblemText.quoted(String(number))) is out of range 0...65535"
         }
         return "there is something after the minor number: write \(form)"
@@ -383,7 +386,7 @@ enum IdentityMistake {
 }
 
 /// Converts the identity of a beacon into the members of a listener file.
-enum KnownBeaconText {
+enum KnownBeaconMembers {
     private static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int(value)) }
 
     static func members(_ pattern: RegionPattern) -> [(String, JSONValue)] {
@@ -441,16 +444,19 @@ enum NewHubFile {
     /// Returns the name of a file without its directory and `.json`; `hall` for standard output.
     static func stem(of path: String) -> String { path == "-" ? "hall" : InputFile.stem(of: path) }
 
+    /// Checks the text of a file, writes the file, and prints what to do next.
+    ///
     /// - Parameters:
     ///   - next: The command that the message recommends to try next.
     ///   - check: Returns the problems of the text.
     static func write(
-        _ text: String, to path: String, _ replacing: ReplaceOption, next: String, _ check: () throws -> [FileProblem]
+        _ text: String, to path: String, _ replaceOption: ReplaceOption, next: String,
+        _ check: () throws -> [FileProblem]
     ) throws {
         let errors = try check().filter(\.isError)
         guard errors.isEmpty else { throw Failure(.usage, errors.map { "\($0.path): \($0.message)" }) }
         if path == "-" { return Terminal.write(text) }
-        try replacing.write(text, to: path)
+        try replaceOption.write(text, to: path)
         Terminal.show("\(path): written; try it with `\(next)`\n")
     }
 }

@@ -37,7 +37,7 @@ struct Proxy: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address by which Home Assistant tells proxies apart (default: that of a network card).",
+            "Address by which Home Assistant distinguishes proxies (default: that of a network card).",
             valueName: "address"), transform: Self.address)
     var address: DeviceAddress?
 
@@ -49,7 +49,7 @@ struct Proxy: ParsableCommand {
 
     @Flag(
         help:
-            "Request scan responses unless a client asks for another mode: shows names, but costs other devices' batteries."
+            "Request scan responses unless a client asks for another mode. Shows names, but costs other devices' batteries."
     )
     var active = false
 
@@ -76,9 +76,9 @@ struct Proxy: ParsableCommand {
         let signals = try SignalDescriptor()
         try server.run { (isActive, isNext) throws(ListenerServiceError) in
             var options = SightingSource.Options(adapter: adapter)
-            let usual = ScanSettings.standard
-            let settings = try? ScanSettings(isActive: isActive, interval: usual.interval, window: usual.window)
-            options.settings = settings ?? usual
+            let standard = ScanSettings.standard
+            let settings = try? ScanSettings(isActive: isActive, interval: standard.interval, window: standard.window)
+            options.settings = settings ?? standard
             options.durationMicroseconds = end.map { Int($0 - min($0, MonotonicClock.nanoseconds())) / 1000 }
             options.purpose = "pharos proxy"
             options.signals = signals

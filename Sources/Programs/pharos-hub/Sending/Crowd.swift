@@ -18,11 +18,11 @@ struct Crowd: ParsableCommand {
             pharos crowd --identities 20 --adapter virtual --duration-s 5
 
             Each identity has a static random address of its own. A controller with extended advertising sends as many \
-            identities at the same time as it has advertising sets, any other controller one after the other. Unless \
-            --dwell-ms says otherwise, each identity stays for its shortest time: one advertising interval and the \
-            largest random delay, which is 110 ms on controllers before Bluetooth 5.0 and 30 ms on later ones. So each \
-            turn has at least one event. A crowd tests how many beacons a receiver can keep apart; it does not imitate \
-            their density on the air.
+            identities at the same time as it has advertising sets. Any other controller sends one identity after the \
+            other. Without --dwell-ms, each identity stays on the air for the shortest possible time, in which it sends at \
+            least one advertising event. This is one advertising interval and the largest random delay: together 110 ms on \
+            controllers before Bluetooth 5.0, and 30 ms on later controllers. A crowd tests how many beacons a receiver can \
+            keep apart; it does not imitate their density on the air.
             """)
 
     @Argument(
@@ -57,7 +57,7 @@ struct Crowd: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Text that determines the generated addresses (default: \(GeneratedCrowd.defaultSeed)). Give each radio in a room "
-                + "its own.",
+                + "its own text.",
             valueName: "text"))
     var seed = GeneratedCrowd.defaultSeed
 
@@ -81,23 +81,27 @@ struct Crowd: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Stop after this many seconds, at least one round.", valueName: "seconds"),
+        help: ArgumentHelp(
+            "Stop after this many seconds. This should be long enough for one turn of each identity.",
+            valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Warn if this scanner misses turns; see pharos plan scanners.", valueName: "name"),
+            "Warn if this scanner can miss an identity's turn on the air; see pharos plan scanners.", valueName: "name"),
         completion: .list(ScannerPreset.all.map(\.name)), transform: Self.scanner)
     var scanner: ScannerPreset?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Scan window of another scanner.", valueName: "ms"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Scan window of a scanner that is not in the list.", valueName: "ms"),
         transform: Self.scanTime)
     var scanWindowMs: Int?
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Scan interval of another scanner.", valueName: "ms"),
+        parsing: .unconditional,
+        help: ArgumentHelp("Scan interval of a scanner that is not in the list.", valueName: "ms"),
         transform: Self.scanTime)
     var scanIntervalMs: Int?
 
@@ -148,7 +152,7 @@ struct Crowd: ParsableCommand {
             if let warning = try durationS.flatMap({ try run.facts.check($0) }) {
                 Terminal.writeMessage("warning: " + warning)
             }
-            output.end(try run.run(every: output.pause, output.progress))
+            output.end(try run.run(every: output.progressInterval, output.progress))
         } catch BeaconServiceError.advertising(.impossible(let reason)) {
             // The options request something that this controller cannot do.
             throw Failure(.usage, reason)
@@ -156,7 +160,7 @@ struct Crowd: ParsableCommand {
     }
 
     private func crowd() throws -> [CrowdIdentity] {
-        guard let count = identities else { return try described() }
+        guard let count = identities else { return try describedIdentities() }
         var crowd = GeneratedCrowd(count: count)
         crowd.format = format ?? .iBeacon
         (crowd.uuid, crowd.namespace, crowd.seed) = (uuid, namespace, seed)
@@ -164,7 +168,7 @@ struct Crowd: ParsableCommand {
     }
 
     /// Returns the identities of the beacons that the files describe.
-    private func described() throws -> [CrowdIdentity] {
+    private func describedIdentities() throws -> [CrowdIdentity] {
         let known = try KnownBeacons(files)
         for warning in known.warnings { Terminal.writeMessage(warning) }
         var crowd = DescribedCrowd(seed: seed)
@@ -234,7 +238,7 @@ final class CrowdOutput {
     }
 
     /// The time between two calls of ``progress(_:)``, in microseconds.
-    var pause: Int { isLive ? 500_000 : 10_000_000 }
+    var progressInterval: Int { isLive ? 500_000 : 10_000_000 }
 
     func begin(_ facts: CrowdFacts, _ reception: CrowdFacts.Reception?) {
         Terminal.show(facts.lines.joined(separator: "\n") + "\n", or: facts.json(reception), asJSON: json)
