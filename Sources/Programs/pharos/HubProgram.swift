@@ -100,7 +100,7 @@ struct Proxy: HubCommand {
 struct RehearseCommand: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Rehearse a fleet on a simulated air, and compare every promise with what is received.")
+        abstract: "Rehearse a fleet on simulated air, and compare every promise of its plan with what is received.")
     @OptionGroup var arguments: HubArguments
 }
 

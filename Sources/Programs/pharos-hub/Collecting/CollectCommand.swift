@@ -20,8 +20,8 @@ struct CollectCommand: ParsableCommand {
             Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
             "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
             there, and publishes where each beacon is. Lines of a receiver that the file does not name are an error \
-            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s is \
-            dead. Beacons that only a dead receiver could receive become unknown, not gone. The same holds for a \
+            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s counts \
+            as dead. Beacons that only a dead receiver could receive become unknown, not gone. The same holds for a \
             receiver that works but receives nothing. `pharos where` reads the state file, and `pharos history` reads \
             the database of "history". If the file has "postgresql", several collectors of one site can follow the \
             broker: one works, and the others stand by until it ends.
@@ -86,10 +86,11 @@ struct CollectCommand: ParsableCommand {
     /// The sources of --from. A value with a slash before its first = is only a path, without the name of a receiver.
     private var sources: [CollectedSource] {
         (from.isEmpty ? ["-"] : from).map { text in
-            guard let mark = text.firstIndex(of: "="), !text[..<mark].contains("/"), mark != text.startIndex else {
-                return CollectedSource(receiver: nil, path: text)
-            }
-            return CollectedSource(receiver: String(text[..<mark]), path: String(text[text.index(after: mark)...]))
+            guard let equalsSign = text.firstIndex(of: "="), !text[..<equalsSign].contains("/"),
+                equalsSign != text.startIndex
+            else { return CollectedSource(receiver: nil, path: text) }
+            return CollectedSource(
+                receiver: String(text[..<equalsSign]), path: String(text[text.index(after: equalsSign)...]))
         }
     }
 
@@ -118,30 +119,31 @@ struct CollectCommand: ParsableCommand {
             try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
         }
         collector.placeReceivers(by: sites)
-        let section = from.isEmpty ? collector.broker : nil
-        let state = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
-        let followsBroker = section != nil
+        let brokerSection = from.isEmpty ? collector.broker : nil
+        let statePath = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
+        let followsBroker = brokerSection != nil
         let signals = try SignalDescriptor()
-        let locks = try lock(collector, at: path, state: state, followsBroker: followsBroker, signals)
+        let locks = try lock(collector, at: path, state: statePath, followsBroker: followsBroker, signals)
         guard let locks else { return }
         let ledger = ledger(collector)
         let service = CollectorService(
-            collector, RoomPlan(collector, sites: sites), state: state,
+            collector, RoomPlan(collector, sites: sites), state: statePath,
             isShared: stateFile == nil && runtimeDir == nil, ledger: ledger,
             uploader: try uploader(collector, in: directory, ledger, takesLock: followsBroker))
         let run = CollectRun(service, everySeconds: everyS, json: json, signals: signals)
         try withExtendedLifetime(locks) {
-            guard let section else { return try run.read(sources) }
+            guard let brokerSection else { return try run.read(sources) }
             try run.follow {
                 try CollectorBroker(
-                    section, site: collector.name, in: directory, state: state, version: CommandProgram.version)
+                    brokerSection, site: collector.name, in: directory, state: statePath,
+                    version: CommandProgram.version)
             }
         }
     }
 
     /// Takes the locks of a collector that reads live lines. If another collector of the same file or of the same
-    /// databases runs on this machine, throws an error without PostgreSQL. With PostgreSQL and a broker, waits on
-    /// standby until the other collector ends.
+    /// databases runs on this machine, waits on standby until it ends, if PostgreSQL and a broker are used. Otherwise
+    /// throws an error.
     ///
     /// - Returns: The locks; `nil` if a signal arrived while this collector was on standby.
     private func lock(
@@ -155,20 +157,20 @@ struct CollectCommand: ParsableCommand {
         if let history = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) {
             directories.insert(Files.directory(of: history))
         }
-        let given = followsBroker && path != "-" ? path : nil
+        let lockedFile = followsBroker && path != "-" ? path : nil
         var standsBy = false
         while true {
-            switch CollectorLocks.take(file.name, in: directories.sorted(), file: given) {
+            switch CollectorLocks.take(file.name, in: directories.sorted(), file: lockedFile) {
             case .taken(let locks): return locks
             case .held(let process):
                 guard followsBroker, file.postgreSQL != nil else {
                     throw Failure(
                         .unavailable,
                         "a collector of \(file.name) runs already\(process.map { " (process \($0))" } ?? ""): stop it "
-                            + "first; with \"postgresql\" in the file, a second one stands by")
+                            + "first; with \"postgresql\" in the file, a second collector stands by")
                 }
             }
-            if !standsBy { Terminal.writeError(CollectRun.standsBy(TerminalText.line(file.name))) }
+            if !standsBy { Terminal.writeError(CollectRun.standbyMessage(TerminalText.line(file.name))) }
             standsBy = true
             _ = try Poller.wait([.init(signals.descriptor, .read)], milliseconds: 200)
             if signals.take() != nil { return nil }
@@ -252,7 +254,7 @@ extension PostgreSQLOptions {
 
 /// A file or standard input with the lines of receivers.
 struct CollectedSource {
-    /// The name of the receiver; `nil` if the lines contain it.
+    /// The name of the receiver; `nil` if the lines contain the name.
     let receiver: String?
     let path: String
 }

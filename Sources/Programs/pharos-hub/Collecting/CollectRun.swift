@@ -12,24 +12,24 @@ final class CollectRun {
     private let json: Bool
     private let signals: SignalDescriptor
     /// The time of the last output for `--every-s`, in milliseconds of the lines.
-    private var printed = 0
+    private var printedAt = 0
     /// The number of lines that are not JSON objects.
     private var badLines = 0
     /// The number of lines that are JSON objects.
     private var goodLines = 0
-    /// The place of the first bad line.
-    private var firstBad: String?
+    /// The file and the number of the first bad line.
+    private var firstBadLine: String?
     /// The number of lines with a beacon, or with the state of a receiver.
     private var usefulLines = 0
     /// The number of lines that do not name their receiver.
     private var namelessLines = 0
     /// The first receiver of a line that is not in the collector file.
-    private var firstUnknown: String?
+    private var firstUnknownReceiver: String?
     /// The number of messages that were dropped because they waited too long.
-    private var dropped = 0
+    private var droppedMessages = 0
     /// The longest time that a message may wait, in nanoseconds. Messages that wait longer are dropped, so that rooms
     /// are up to date.
-    private static let backlog: UInt64 = 5_000_000_000
+    private static let longestWait: UInt64 = 5_000_000_000
     /// The longest time that a calculation may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 300_000_000
 
@@ -50,12 +50,12 @@ final class CollectRun {
         write(lines: service.takeUnprinted())
         var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
         for source in sources where source.path != "-" {
-            var last = 0
+            var lastTime = 0
             try InputFile.forEachLine(of: source.path) { octets, number in
                 guard let line = parsed(octets, source.path, number) else { return }
                 // A line without a time gets the time of the line before it.
-                last = line.unixMilliseconds ?? last
-                lines.append((last, source.receiver, line))
+                lastTime = line.unixMilliseconds ?? lastTime
+                lines.append((lastTime, source.receiver, line))
             }
         }
         // Lines with the same time keep their order.
@@ -82,7 +82,7 @@ final class CollectRun {
             return line.isAboutReceiver ? line : nil
         }
         badLines += 1
-        firstBad = firstBad ?? "\(name):\(number)"
+        firstBadLine = firstBadLine ?? "\(name):\(number)"
         return nil
     }
 
@@ -93,8 +93,8 @@ final class CollectRun {
                 "pharos: reading lines of receivers from standard input until Ctrl-D; to read a recording, use "
                     + "--from NAME=FILE\n")
         }
-        var pending: [UInt8] = []
-        var number = 0
+        var unprocessedOctets: [UInt8] = []
+        var lineNumber = 0
         var isTooLong = false
         while !Terminal.outputIsGone {
             let ready = try Poller.wait([.init(input, .read), .init(signals.descriptor, .read)], milliseconds: 1000)
@@ -103,21 +103,21 @@ final class CollectRun {
             if ready[0] {
                 let octets = try input.read(upTo: 1 << 16)
                 if octets.isEmpty { break }
-                pending += octets
-                while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                unprocessedOctets += octets
+                while let end = unprocessedOctets.firstIndex(of: UInt8(ascii: "\n")) {
                     // Processing the waiting lines may take many seconds at a large site, so check for signals before
                     // each line.
                     if isAskedToEnd { return }
-                    number += 1
-                    let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
+                    lineNumber += 1
+                    let line = isTooLong ? nil : parsed(unprocessedOctets[..<end], "standard input", lineNumber)
                     isTooLong = false
-                    pending.removeSubrange(...end)
+                    unprocessedOctets.removeSubrange(...end)
                     if let line { process(line, from: source.receiver, arrival: Self.now, isLive: true) }
                 }
                 // The rest of a line that is too long is skipped.
-                if pending.count > ReceiverLine.limit {
+                if unprocessedOctets.count > ReceiverLine.limit {
                     isTooLong = true
-                    pending.removeAll()
+                    unprocessedOctets.removeAll()
                 }
             } else if let time = service.collector.newestLineUnixMilliseconds,
                 abs(Self.now - time) < SightingCollector.liveMilliseconds
@@ -126,13 +126,15 @@ final class CollectRun {
             }
             writePending()
         }
-        if !pending.isEmpty, !isTooLong, let line = parsed(pending, "standard input", number + 1) {
+        if !unprocessedOctets.isEmpty, !isTooLong,
+            let line = parsed(unprocessedOctets, "standard input", lineNumber + 1)
+        {
             process(line, from: source.receiver, arrival: Self.now, isLive: true)
         }
     }
 
     private func followClock() {
-        if service.follow(.now()) { printed = 0 }
+        if service.follow(.now()) { printedAt = 0 }
     }
 
     /// Collects from a broker until a signal arrives. While another collector works for the site, this collector is on
@@ -172,7 +174,7 @@ final class CollectRun {
                 return true
             case .heldByAnother where !standsBy:
                 standsBy = true
-                Terminal.writeError(Self.standsBy(name))
+                Terminal.writeError(Self.standbyMessage(name))
             case .heldByAnother, .undecided: break
             }
             _ = try Poller.wait([.init(signals.descriptor, .read)], milliseconds: 200)
@@ -181,7 +183,7 @@ final class CollectRun {
     }
 
     /// Returns the message of a collector that is on standby.
-    static func standsBy(_ name: String) -> String {
+    static func standbyMessage(_ name: String) -> String {
         "pharos: another collector works for \(name); this one stands by, and takes over when the other one ends\n"
     }
 
@@ -189,13 +191,13 @@ final class CollectRun {
         while !Terminal.outputIsGone, service.uploader?.siteLock != .heldByAnother {
             followClock()
             let messages = broker.poll()
-            let deadline = MonotonicClock.nanoseconds() + Self.backlog
-            for (place, message) in messages.enumerated() {
+            let deadline = MonotonicClock.nanoseconds() + Self.longestWait
+            for (index, message) in messages.enumerated() {
                 // Processing the waiting messages may take many seconds at a large site, so check for signals before
                 // each message.
                 if isAskedToEnd { return }
                 if MonotonicClock.nanoseconds() > deadline {
-                    dropped += messages.count - place
+                    droppedMessages += messages.count - index
                     break
                 }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
@@ -229,22 +231,22 @@ final class CollectRun {
     // MARK: Lines
 
     private func process(_ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool) {
-        let unknown = service.collector.counts.unknownReceivers
+        let unknownReceiversBefore = service.collector.counts.unknownReceivers
         write(service.process(line, from: receiver, arrival: arrival, isLive: isLive, shouldContinue: shouldContinue))
         if !line.isEmpty { usefulLines += 1 }
-        if service.collector.counts.unknownReceivers > unknown {
+        if service.collector.counts.unknownReceivers > unknownReceiversBefore {
             if let name = line.receiver ?? receiver {
-                if firstUnknown == nil { Terminal.writeError("pharos: \(unknownReceiver(name))\n") }
-                firstUnknown = firstUnknown ?? name
+                if firstUnknownReceiver == nil { Terminal.writeError("pharos: \(unknownReceiver(name))\n") }
+                firstUnknownReceiver = firstUnknownReceiver ?? name
             } else {
                 if namelessLines == 0 { Terminal.writeError("pharos: a line does not name its receiver: \(advice)\n") }
                 namelessLines += 1
             }
         }
         guard let everySeconds, let time = service.collector.newestLineUnixMilliseconds else { return }
-        if printed == 0 { printed = time }
-        guard time - printed >= everySeconds * 1000 else { return }
-        printed = time
+        if printedAt == 0 { printedAt = time }
+        guard time - printedAt >= everySeconds * 1000 else { return }
+        printedAt = time
         Terminal.write(
             JSONValue.record([
                 ("event", "where"), ("at", .string(SightingCollector.timeText(time))),
@@ -291,12 +293,12 @@ final class CollectRun {
         if json {
             Terminal.write(lines.map { $0 + "\n" }.joined())
         } else {
-            Terminal.show(lines.map { words($0) + "\n" }.joined())
+            Terminal.show(lines.map { sentence($0) + "\n" }.joined())
         }
         if !Terminal.outputIsGone { service.markPrinted() }
     }
 
-    private func words(_ line: String) -> String {
+    private func sentence(_ line: String) -> String {
         let event = JSONDocument.parse(Array(line.utf8)).root
         func text(_ key: String) -> String? { event?[key]?.string }
         var parts = [text("at"), text("event"), text("beacon") ?? text("receiver"), text("room")].compactMap(\.self)
@@ -310,7 +312,7 @@ final class CollectRun {
         service.close(isHurried: isAskedToEnd)
         write(service.takeNotices())
         writeCounts()
-        if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this line is not JSON") }
+        if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBadLine ?? ""): this line is not JSON") }
         guard !json else { return }
         let beacons = JSONValue.array(service.collector.beaconsJSON).line
         Terminal.show(WhereTable.text(JSONDocument.parse(Array(beacons.utf8)).root?.elements ?? [], .local))
@@ -322,10 +324,10 @@ final class CollectRun {
         func reportLines(_ count: Int, one: String, many: String) {
             if count > 0 { Terminal.writeError("pharos: \(count) \(count == 1 ? "line \(one)" : "lines \(many)")\n") }
         }
-        let first = firstBad ?? ""
+        let badLine = firstBadLine ?? ""
         reportLines(
-            badLines, one: "is not a JSON object and was ignored: \(first)",
-            many: "are not JSON objects and were ignored; the first is \(first)")
+            badLines, one: "is not a JSON object and was ignored: \(badLine)",
+            many: "are not JSON objects and were ignored; the first is \(badLine)")
         if goodLines > 0, usefulLines == 0 {
             Terminal.writeError(
                 "pharos: no line has a beacon or the state of a receiver; `pharos listen --print --json` and "
@@ -334,7 +336,7 @@ final class CollectRun {
         let names = receiverListText
         reportLines(
             namelessLines, one: "does not name its receiver: \(advice)", many: "do not name their receiver: \(advice)")
-        let unknown = TerminalText.quoted(firstUnknown ?? "", to: 60)
+        let unknown = TerminalText.quoted(firstUnknownReceiver ?? "", to: 60)
         reportLines(
             counts.unknownReceivers - namelessLines,
             one: "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
@@ -346,7 +348,8 @@ final class CollectRun {
             many: "have a time that other lines contradict, and were ignored")
         reportLines(counts.duplicateLines, one: "came twice", many: "came twice")
         reportLines(
-            dropped, one: "waited for more than 5 s and was ignored", many: "waited for more than 5 s and were ignored")
+            droppedMessages, one: "waited for more than 5 s and was ignored",
+            many: "waited for more than 5 s and were ignored")
         if counts.crowded > 0 {
             Terminal.writeError(
                 "pharos: \(counts.crowded) reports were ignored, because there are more than \(SightingCollector.limit) "

@@ -26,7 +26,7 @@ struct CollectGroup: ParsableCommand {
 struct CollectCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "List every problem of a collector file and its site files; exit 1 when there is an error.")
+        abstract: "List every problem of a collector file and its site files; exit 1 if there is an error.")
 
     @OptionGroup var source: CheckedFile
 
@@ -93,7 +93,7 @@ struct CollectInit: ParsableCommand {
     @Option(help: ArgumentHelp("Address of an MQTT broker, such as mqtt://broker.", valueName: "url"))
     var broker: String?
 
-    @OptionGroup var replacing: ReplaceOption
+    @OptionGroup var replaceOption: ReplaceOption
 
     func validate() throws {
         if receiver.isEmpty { throw ValidationError("Give at least one --receiver NAME, the name of a listener.") }
@@ -112,7 +112,7 @@ struct CollectInit: ParsableCommand {
         }
         let text = JSONValue.record(members).pretty
         let next = broker == nil ? "pharos listen \(receiver[0]).json --print --json | " : ""
-        try NewHubFile.write(text, to: file, replacing, next: next + "pharos collect \(file)") {
+        try NewHubFile.write(text, to: file, replaceOption, next: next + "pharos collect \(file)") {
             CollectorFile.decode(Array(text.utf8)).problems
         }
     }

@@ -13,8 +13,8 @@ struct WhereCommand: ParsableCommand {
             pharos where key-peter
             pharos where --state-file museum.where.json --json
 
-            Reads the state files of `pharos collect`; one that cannot be read is reported, and the others are shown. \
-            Users other than root must be members of the group pharos. "unknown" means that the beacon has not left, but \
+            Reads the state files of `pharos collect`. A state file that cannot be read is reported, and the beacons of the \
+            other files are shown. Users other than root must be members of the group pharos. "unknown" means that the beacon has not left, but \
             that its room is not certain. The reason follows: the rooms that are about equally likely, such as \
             "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, such as "receiver stairs silent \
             since 10:01".
@@ -50,42 +50,43 @@ struct WhereCommand: ParsableCommand {
     func run() throws {
         let states = try states()
         let beacons = states.flatMap { state in state["beacons"]?.elements ?? [] }
-        var found = beacons
+        var selectedBeacons = beacons
         if let name {
-            found = beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
-            guard !found.isEmpty else { throw Failure(.usage, Self.advice(name, states)) }
+            selectedBeacons = beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
+            guard !selectedBeacons.isEmpty else { throw Failure(.usage, Self.advice(name, states)) }
         }
         if json {
             let members: [(String, JSONValue)] = [
-                ("beacons", .array(found.map(JSONValue.init))),
+                ("beacons", .array(selectedBeacons.map(JSONValue.init))),
                 ("receivers", .array(states.flatMap { $0["receivers"]?.elements ?? [] }.map(JSONValue.init))),
                 ("written", .optional(states.compactMap { $0["written"]?.string }.min(), JSONValue.string)),
             ]
             return Terminal.write(JSONValue.record(members).line + "\n")
         }
-        Terminal.show(WhereTable.text(found, utc ? .utc : .local))
+        Terminal.show(WhereTable.text(selectedBeacons, utc ? .utc : .local))
         for state in states {
             let name = TerminalText.line(state["collector"]?.string ?? "")
             if let since = state["disconnectedSince"]?.string {
                 Terminal.writeMessage("\(name): not connected to the broker since \(TerminalText.line(since))")
             } else {
                 for receiver in state["receivers"]?.elements ?? [] {
-                    guard let why = Self.silence(receiver["state"]?.string) else { continue }
+                    guard let reason = Self.reasonOfSilence(receiver["state"]?.string) else { continue }
                     let receiver = TerminalText.line(receiver["name"]?.string ?? "")
-                    Terminal.writeMessage("\(name): the receiver \(receiver) is silent: \(why)")
+                    Terminal.writeMessage("\(name): the receiver \(receiver) is silent: \(reason)")
                 }
             }
             let now = Int(WallClock.microseconds() / 1_000_000)
             if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
                 now - time.secondsSince1970 > Self.writeTimeout
             {
-                Terminal.writeMessage("\(name): the state is from \(time); no `pharos collect` is writing it")
+                Terminal.writeMessage(
+                    "\(name): the state is from \(time); no `pharos collect` is writing the state file")
             }
         }
     }
 
     /// Returns why a receiver with this state is silent; `nil` if it works.
-    private static func silence(_ state: String?) -> String? {
+    private static func reasonOfSilence(_ state: String?) -> String? {
         switch state {
         case "alive": nil
         case "deaf": "it reports that it receives nothing"
@@ -119,10 +120,12 @@ struct WhereCommand: ParsableCommand {
             throw Failure(
                 .noInput, "\(directory): there is no state file of a collector; start `pharos collect`")
         }
-        return try FoundFiles.usable(names.map { "\(directory)/\($0)" }) { try Self.state($0, Self.read(found: $0)) }
+        return try FoundFiles.usable(names.map { "\(directory)/\($0)" }) {
+            try Self.state($0, Self.read(selectedBeacons: $0))
+        }
     }
 
-    private static func read(found path: String) throws -> [UInt8] {
+    private static func read(selectedBeacons path: String) throws -> [UInt8] {
         do throws(SystemError) {
             return try Files.read(path)
         } catch {

@@ -52,7 +52,8 @@ struct InventoryNew: ParsableCommand {
     var title: String?
 
     @Option(
-        help: ArgumentHelp("Site file with the floor plan, relative to the new file.", valueName: "file"),
+        help: ArgumentHelp(
+            "Site file with the floor plan; the path is relative to the new file.", valueName: "file"),
         completion: .file())
     var site: String?
 
@@ -89,7 +90,7 @@ struct InventoryList: ParsableCommand {
     @Flag(help: "List only items that the last count has not found.")
     var missing = false
 
-    @Option(help: ArgumentHelp("Use this count (default: the last one).", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this count (default: the last count).", valueName: "name"))
     var count: String?
 
     @Flag(help: "Print one JSON object.")

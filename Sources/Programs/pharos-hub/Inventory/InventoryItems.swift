@@ -27,12 +27,12 @@ struct ItemOptions: ParsableArguments {
         transform: Self.position)
     var position: Inventory.Position?
 
-    @Option(help: ArgumentHelp("Note.", valueName: "text"))
+    @Option(help: ArgumentHelp("Note about the item.", valueName: "text"))
     var note: String?
 
     @Option(
         help: ArgumentHelp(
-            "Photo for the report, relative to the inventory file: JPEG, PNG, GIF or WebP, at most 1 MiB.",
+            "Photo for the report: JPEG, PNG, GIF or WebP, at most 1 MiB. The path is relative to the inventory file.",
             valueName: "file"), completion: .file())
     var photo: String?
 
@@ -123,8 +123,8 @@ struct InventoryAdd: ParsableCommand {
             id: id ?? inventory.freeID(for: options.name ?? ""), name: options.name ?? id ?? "",
             beacon: try options.identity(inventory) ?? .address(DeviceAddress(FixedOctets())))
         options.apply(to: &item)
-        var draft = inventory
-        try draft.add(item)
+        var trialInventory = inventory
+        try trialInventory.add(item)
         if nearest {
             item.beacon = try nearestBeacon(inventory, for: item.name)
         }
@@ -144,10 +144,10 @@ struct InventoryAdd: ParsableCommand {
     private func nearestBeacon(_ inventory: Inventory, for name: String) throws -> BeaconIdentity {
         let known = try KnownBeacons(receiver.known)
         for warning in known.warnings { Terminal.writeMessage(warning) }
-        let line = ProgressLine()
+        let progressLine = ProgressLine()
         let listener = NearestListener(inventory, known: known.beacons, distances: receiver.settings.distances) {
             nearby in
-            line.report { "\(NumberFormat.count(nearby, "beacon")) within half a metre" }
+            progressLine.report { "\(NumberFormat.count(nearby, "beacon")) within half a metre" }
         } onWarning: {
             Terminal.writeMessage($0)
         }
@@ -157,9 +157,9 @@ struct InventoryAdd: ParsableCommand {
         let source =
             try receiver.replay.first.map { try receiver.settings.recording($0) }
             ?? receiver.settings.live(receiver.adapter, inventory.virtualBeacons(known))
-        defer { line.finish() }
+        defer { progressLine.finish() }
         let answer = try listener.run(source)
-        line.finish()
+        progressLine.finish()
         let meters = DecimalText.thousandths(Int((answer.meters * 100).rounded()) * 10)
         Terminal.writeMessage(
             "taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
@@ -203,16 +203,16 @@ struct InventoryEdit: ParsableCommand {
 
     func run() throws {
         try options.checkPhoto(source.store)
-        let changed = try source.store.change { inventory throws(InventoryError) in
-            var changed = try inventory.item(item)
-            if let id { changed.id = id }
-            if let beacon = try options.identity(inventory) { changed.beacon = beacon }
-            options.apply(to: &changed)
-            if noPosition { changed.position = nil }
-            try inventory.replace(item, with: changed)
-            return changed.id
+        let changedID = try source.store.change { inventory throws(InventoryError) in
+            var changedItem = try inventory.item(item)
+            if let id { changedItem.id = id }
+            if let beacon = try options.identity(inventory) { changedItem.beacon = beacon }
+            options.apply(to: &changedItem)
+            if noPosition { changedItem.position = nil }
+            try inventory.replace(item, with: changedItem)
+            return changedItem.id
         }
-        Terminal.writeLine("\(changed): changed")
+        Terminal.writeLine("\(changedID): changed")
     }
 }
 

@@ -17,7 +17,8 @@ struct InventoryCheckCommand: ParsableCommand {
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("Profile, fleet or listener file with intervals. May be repeated.", valueName: "file"),
+        help: ArgumentHelp(
+            "Profile, fleet or listener file with the beacons' intervals. May be repeated.", valueName: "file"),
         completion: .file())
     var known: [String] = []
 
@@ -29,9 +30,9 @@ struct InventoryCheckCommand: ParsableCommand {
         let name = Files.inputName(source.file)
         let octets = try store.readOctets()
         let known = try KnownBeacons(known).beacons
-        let (inventory, found) = Inventory.decode(octets)
+        let (inventory, decodingProblems) = Inventory.decode(octets)
         guard let inventory else {
-            let problems = found.filter(\.isError).map { $0.text(file: name) }
+            let problems = decodingProblems.filter(\.isError).map { $0.text(file: name) }
             Terminal.show(
                 problems.map { $0 + "\n" }.joined(), or: InventoryCheck.json(file: name, problems: problems),
                 asJSON: json)
@@ -74,7 +75,7 @@ struct InventoryReport: ParsableCommand {
 
     @OptionGroup var source: InventoryFile
 
-    @Option(help: ArgumentHelp("Use this count (default: the last one).", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this count (default: the last count).", valueName: "name"))
     var count: String?
 
     @Option(
@@ -119,10 +120,10 @@ struct InventoryReport: ParsableCommand {
         if let csv { try ExportFile.write(report.csv, to: csv) }
         var document: [UInt8]?
         if let pdf {
-            let missing = ReportDelivery.photosMissing(inPDFOf: report)
-            if missing > 0 {
+            let missingPhotos = ReportDelivery.photosMissing(inPDFOf: report)
+            if missingPhotos > 0 {
                 Terminal.writeMessage(
-                    "warning: the PDF leaves out the photos of \(NumberFormat.count(missing, "item")), which are WebP: "
+                    "warning: the PDF leaves out the photos of \(NumberFormat.count(missingPhotos, "item")), which are WebP: "
                         + "use JPEG, PNG or GIF")
             }
             let octets = try ReportDelivery.pdf(report)
@@ -150,7 +151,7 @@ struct InventoryMapCommand: ParsableCommand {
         completion: .file())
     var site: String?
 
-    @Option(help: ArgumentHelp("Use this count (default: the last one).", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this count (default: the last count).", valueName: "name"))
     var count: String?
 
     @Option(

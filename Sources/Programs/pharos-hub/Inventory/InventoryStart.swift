@@ -16,9 +16,10 @@ struct InventoryStart: ParsableCommand {
             pharos inventory start tools.json --receivers hci0 hci1
             pharos inventory start tools.json --replay walk.btsnoop --json
 
-            Walk past the items until all are found. Ctrl-C ends your part; `pharos inventory finish` ends the count. \
-            Several people and receivers can count at once. Every part is kept, even if it is interrupted. To merge \
-            parts of other machines, copy their files into the count's directory.
+            Walk past the items until all are found. Each run of this command is one part of the count. Ctrl-C ends your \
+            part, and `pharos inventory finish` ends the count. Several people and receivers can count at the same time. \
+            Every part is kept, even if it is interrupted. To merge the parts of other machines, copy their files into the \
+            count's directory.
             """)
 
     @OptionGroup var source: InventoryFile
@@ -28,7 +29,8 @@ struct InventoryStart: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Adapters to use at once: all, or names.", valueName: "name"), completion: .adapters)
+        help: ArgumentHelp("Adapters to use at the same time: all, or their names.", valueName: "name"),
+        completion: .adapters)
     var receivers: [String] = []
 
     @Option(
@@ -38,7 +40,8 @@ struct InventoryStart: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How rounds are remembered: window or shared-queue (default: the rule of the file).", valueName: "rule"),
+            "Memory for the sightings of earlier seconds: window (for each beacon) or shared-queue (one queue for all beacons) "
+                + "(default: that of the file).", valueName: "rule"),
         completion: .list(CountRule.Kind.allCases.map(\.rawValue)), transform: Self.kind)
     var rule: CountRule.Kind?
 
@@ -61,13 +64,13 @@ struct InventoryStart: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Join or start the count of this name (default: the open count, or a new one named after the day).",
+            "Join or start the count of this name (default: the open count, or a new count named after the day).",
             valueName: "name"))
     var count: String?
 
     @OptionGroup var receiver: ReceiverOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one line of JSON for each found item, and one for the result.")
     var json = false
 
     func validate() throws {
@@ -99,11 +102,12 @@ struct InventoryStart: ParsableCommand {
     }
 
     private static func isName(_ text: String) -> Bool {
-        let isGood = text.utf8.allSatisfy {
+        let hasOnlyAllowedCharacters = text.utf8.allSatisfy {
             Character(Unicode.Scalar($0)).isLetter && $0 < 0x80 || Character(Unicode.Scalar($0)).isNumber && $0 < 0x80
                 || "._-".utf8.contains($0)
         }
-        return isGood && (1...64).contains(text.utf8.count) && !text.hasPrefix(".") && !text.hasPrefix("-")
+        return hasOnlyAllowedCharacters && (1...64).contains(text.utf8.count) && !text.hasPrefix(".")
+            && !text.hasPrefix("-")
     }
 
     private static func kind(_ text: String) throws -> CountRule.Kind {
@@ -124,14 +128,14 @@ struct InventoryStart: ParsableCommand {
         let others = try foreign.map { try InventoryStore($0).read() }
         let known = try KnownBeacons(receiver.known)
         for warning in known.warnings { Terminal.writeMessage(warning) }
-        let rule = applied(to: inventory.rule)
+        let rule = ruleWithOptions(inventory.rule)
         if case .sharedQueue(let capacity) = rule.memory {
             Terminal.writeMessage(
                 "warning: all beacons share one queue of \(capacity) sightings: if "
                     + "\((capacity - 1) / 3 + 1) or more beacons are near, none is found")
         }
         let adapters = try adapters()
-        let line = ProgressLine()
+        let progressLine = ProgressLine()
         let json = json
         let run = CountRun(
             store, inventory, others: others, rule: rule, by: by ?? CountRun.currentUser, receiver: receiver.settings
@@ -140,7 +144,7 @@ struct InventoryStart: ParsableCommand {
             case .found(let item):
                 Terminal.show(item.text + "\n", or: item.json, asJSON: json)
             case .progress(let found, let items):
-                line.report { "\(found) of \(items) found; Ctrl-C ends your part" }
+                progressLine.report { "\(found) of \(items) found; Ctrl-C ends your part" }
             case .warning(let sentence): Terminal.writeMessage(sentence)
             }
         }
@@ -149,20 +153,21 @@ struct InventoryStart: ParsableCommand {
         } else {
             for file in receiver.replay { try run.replay(file, countName: count) }
         }
-        line.finish()
+        progressLine.finish()
         guard let report = try run.report() else { return }
         Terminal.show(report.summaryText(of: store.path), or: report.summaryJSON, asJSON: json)
     }
 
-    private func applied(to rule: CountRule) -> CountRule {
-        var applied = rule
-        switch self.rule {
-        case .window: applied.memory = .window(rounds: rounds ?? 6)
-        case .sharedQueue: applied.memory = .sharedQueue(capacity: capacity ?? 4)
-        case nil: if let rounds { applied.memory = .window(rounds: rounds) }
+    /// Returns the inventory's rule, changed by the options.
+    private func ruleWithOptions(_ inventoryRule: CountRule) -> CountRule {
+        var changedRule = inventoryRule
+        switch rule {
+        case .window: changedRule.memory = .window(rounds: rounds ?? 6)
+        case .sharedQueue: changedRule.memory = .sharedQueue(capacity: capacity ?? 4)
+        case nil: if let rounds { changedRule.memory = .window(rounds: rounds) }
         }
-        if let withinM { applied.withinMillimetres = Int((withinM * 1000).rounded()) }
-        return applied
+        if let withinM { changedRule.withinMillimetres = Int((withinM * 1000).rounded()) }
+        return changedRule
     }
 
     /// Returns the adapters to listen on; an element `nil` stands for the first adapter of the machine.
@@ -199,10 +204,11 @@ struct InventoryFinish: ParsableCommand {
 
     @OptionGroup var source: InventoryFile
 
-    @Option(help: ArgumentHelp("Name of the person who finishes it (default: the user's name).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Name of the person who finishes the count (default: the user's name).", valueName: "name"))
     var by: String?
 
-    @Option(help: ArgumentHelp("Finish this count (default: the last one).", valueName: "name"))
+    @Option(help: ArgumentHelp("Finish this count (default: the last count).", valueName: "name"))
     var count: String?
 
     @Flag(help: "Print the report as one JSON object.")

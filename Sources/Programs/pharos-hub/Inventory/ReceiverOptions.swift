@@ -31,7 +31,7 @@ struct ReceiverOptions: ParsableArguments {
         transform: { try OptionValue.integer($0, in: ListenerFile.levelOffsets) })
     var rssiOffsetDb: Int = 0
 
-    @Option(help: ArgumentHelp("Path loss exponent, 1...6 (default: 2, as in the open).", valueName: "n"))
+    @Option(help: ArgumentHelp("Path loss exponent, 1...6 (default: 2, as in free space).", valueName: "n"))
     var pathLossExponent: Double = 2
 
     var isGiven: Bool { adapter != nil || !replay.isEmpty || !known.isEmpty || durationS != nil }

@@ -16,7 +16,8 @@ struct FindOnMap: ParsableCommand {
             pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2 --map map.json --json
 
             Besides warmer and colder, it prints the distance and direction to the beacon on the map, or that the beacon is \
-            on another floor. If the map does not have the beacon, its position is assumed where its level was highest so far.
+            on another floor. If the map does not have the beacon, the beacon is assumed to be where its level was highest \
+            so far.
             """, shouldDisplay: false)
 
     @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
@@ -54,14 +55,14 @@ struct FindOnMap: ParsableCommand {
             try BeaconChoice(query, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
-        // The map has the same key of a beacon as the survey: its name or one of its identities. So all of them are
-        // searched.
+        // The map has the same key of a beacon as the survey: its name or one of its identities. So the map is searched
+        // for all of these keys.
         let identity = BeaconQuery.identity(query)
-        let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
-        let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
-        let guide = BeaconDirections(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
+        let matches = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
+        let keys = ([name] + matches.map(\.name)).compactMap { BeaconKey($0) }
+        let directions = BeaconDirections(map, to: keys + matches.compactMap(\.identity).map { BeaconKey($0) })
         let gatherer = SecondGatherer(known, feed.clock, shared: map.sharedIdentities)
-        let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), guide)
+        let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), directions)
         gatherer.passSeconds(to: walk.steps, feed.clock, of: feed)
         try feed.run(walk)
         if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): it was not received") }

@@ -21,8 +21,8 @@ struct Locate: ParsableCommand {
 
             Each second has a state. fix: a position with a region that contains the true position in 95 % of cases. poor: \
             an uncertain position. none: no position, with the reason. If the site has rooms, the likeliest room is shown \
-            with its probability. While the receiver moves, its heading is shown with the interval that contains it in \
-            95 % of cases; a receiver that stands has no heading.
+            with its probability. While the receiver moves, its heading is shown with the interval that contains the true \
+            heading in 95 % of cases. A receiver that stands still has no heading.
             """)
 
     @Argument(help: "A map, or - for standard input.", completion: .file())
@@ -56,8 +56,8 @@ struct Locate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A site file. Answers name its rooms, the algorithm hmm does not pass through its walls, and pages show "
-                + "its walls and outline.",
+            "A site file. Answers name its rooms, the algorithm hmm does not let the receiver pass through its walls, and "
+                + "pages show its walls and outline.",
             valueName: "file"),
         completion: .file())
     var site: String?
@@ -69,16 +69,16 @@ struct Locate: ParsableCommand {
     var truth: String?
 
     @Option(
-        help: ArgumentHelp("Write a page with the run on the floor plan to this file.", valueName: "file"),
+        help: ArgumentHelp("Write a page with the positions on the floor plan to this file.", valueName: "file"),
         completion: .file(), transform: OptionValue.page)
     var html: String?
 
     @Option(
-        help: ArgumentHelp("Write a drawing of the run for print to this file.", valueName: "file"),
+        help: ArgumentHelp("Write a drawing of the positions, for print, to this file.", valueName: "file"),
         completion: .file())
     var svg: String?
 
-    @Flag(help: "Print the score of every place too. Implies --json.")
+    @Flag(help: "Also print the score of every place. Implies --json.")
     var scores = false
 
     @Flag(help: "Print one JSON object per line.")
@@ -95,7 +95,7 @@ struct Locate: ParsableCommand {
         try OutputFiles.refuseOverwriting(
             [("--html", html), ("--svg", svg)], read: [map, source.from, source.fleet, site, truth])
         if map == "-", source.from == "-" {
-            throw ValidationError("Only one of the map and the run can come from standard input.")
+            throw ValidationError("Only one of the map and the file of --from can come from standard input.")
         }
     }
 
@@ -109,7 +109,7 @@ struct Locate: ParsableCommand {
         compared?.wantsScores = scores
         for notice in compared?.notices ?? [] { Terminal.writeMessage(notice) }
         let printer = LocatePrinter(
-            locator, compared: compared, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
+            locator, compared: compared, lineMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
             form: form)
         if html != nil || svg != nil { printer.track = LocatedTrack(locator.map, site: site) }
         try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
@@ -147,7 +147,7 @@ struct RunSourceOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Read a file instead of an adapter: btsnoop, pcap, pcapng, the output of pharos scan --json, JSON Lines or \
-            CSV. The format is recognized by its content. - reads standard input.
+            CSV. The format is recognized by the contents. Use - for standard input.
             """, valueName: "file"), completion: .file())
     var from: String?
 
@@ -167,6 +167,7 @@ struct RunSourceOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - shared: The identities that several devices send.
+    ///   - isOnlyKnown: True to leave out beacons that are not in the file of --fleet.
     ///   - duration: The time after which receiving from an adapter ends, in microseconds; `nil` for no limit.
     func run(
         _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, duration: Int? = nil,
@@ -206,23 +207,25 @@ final class LocatePrinter: RunConsumer {
     private var locator: RunLocator
     /// The locators of all algorithms; `nil` if only one algorithm is used.
     private var compared: ComparedLocators?
-    private let everyMicroseconds: Int?
+    /// The time between two lines; `nil` to print each second.
+    private let lineMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
     /// The positions for a page or a drawing; `nil` if neither is requested.
     var track: LocatedTrack?
     private var session: String?
-    private var nextMicroseconds: Int?
+    /// The time of the next line.
+    private var nextLineMicroseconds: Int?
     /// The errors of the positions by algorithm, in metres.
     private var errors: [PositioningAlgorithm: [Double]] = [:]
     private var block = LiveBlock()
 
     init(
-        _ locator: RunLocator, compared: ComparedLocators?, everyMicroseconds: Int?, truth: RunTruth?, form: Form
+        _ locator: RunLocator, compared: ComparedLocators?, lineMicroseconds: Int?, truth: RunTruth?, form: Form
     ) {
         self.locator = locator
         self.compared = compared
-        self.everyMicroseconds = everyMicroseconds
+        self.lineMicroseconds = lineMicroseconds
         self.truth = truth
         self.form = form
     }
@@ -231,7 +234,7 @@ final class LocatePrinter: RunConsumer {
 
     func begin(session: String?) {
         self.session = session
-        nextMicroseconds = nil
+        nextLineMicroseconds = nil
         locator.begin(session: session)
         compared?.begin(session: session)
     }
@@ -239,24 +242,26 @@ final class LocatePrinter: RunConsumer {
     func take(seconds: Double, _ heard: [HeardBeacon]) {
         var instant = locator.locate(seconds: seconds, heard)
         instant.truth = truth?.spot(session: session, seconds: seconds)
-        var all = compared?.locate(seconds: seconds, heard)
-        for index in all?.indices ?? 0..<0 { all?[index].truth = instant.truth }
-        for each in all ?? [instant] { if let error = each.error { errors[each.algorithm, default: []].append(error) } }
-        if let everyMicroseconds {
+        var comparedInstants = compared?.locate(seconds: seconds, heard)
+        for index in comparedInstants?.indices ?? 0..<0 { comparedInstants?[index].truth = instant.truth }
+        for located in comparedInstants ?? [instant] {
+            if let error = located.error { errors[located.algorithm, default: []].append(error) }
+        }
+        if let lineMicroseconds {
             let now = Int((max(-1e11, min(1e11, seconds)) * 1e6).rounded())
             // If the time is before that of the last printed line, a new run has begun, so print the line.
-            if let next = nextMicroseconds, now < next, now >= next - everyMicroseconds { return }
-            nextMicroseconds = now + everyMicroseconds
+            if let next = nextLineMicroseconds, now < next, now >= next - lineMicroseconds { return }
+            nextLineMicroseconds = now + lineMicroseconds
         }
         track?.add(instant)
         switch form {
         case .nothing: break
         case .json, .scores:
             let json = instant.json(
-                on: locator.map, rooms: locator.rooms, hasScores: form == .scores, compared: all)
+                on: locator.map, rooms: locator.rooms, hasScores: form == .scores, compared: comparedInstants)
             Terminal.write(json.line + "\n")
-        case .lines: Terminal.show(text(instant) + "\n" + table(all))
-        case .floor: draw(instant, table(all))
+        case .lines: Terminal.show(text(instant) + "\n" + table(comparedInstants))
+        case .floor: draw(instant, table(comparedInstants))
         }
     }
 
@@ -267,11 +272,11 @@ final class LocatePrinter: RunConsumer {
     }
 
     private func draw(_ instant: LocatedInstant, _ table: String) {
-        let below = [text(instant)] + table.split(separator: "\n").map(String.init)
-        let (columns, rows) = (min(100, Terminal.columns), max(4, min(24, Terminal.rows - below.count - 1)))
+        let linesBelow = [text(instant)] + table.split(separator: "\n").map(String.init)
+        let (columns, rows) = (min(100, Terminal.columns), max(4, min(24, Terminal.rows - linesBelow.count - 1)))
         let text = TerminalFloor.text(instant, on: locator.map, columns: columns, rows: rows)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        block.draw(lines.dropLast(lines.last == "" ? 1 : 0) + below)
+        block.draw(lines.dropLast(lines.last == "" ? 1 : 0) + linesBelow)
     }
 
     func say(_ sentence: String, isWarning: Bool) {

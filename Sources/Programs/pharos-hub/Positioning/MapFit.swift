@@ -16,7 +16,8 @@ struct MapFit: ParsableCommand {
             mean error. It prints how much better that algorithm is. Equal surveys give equal files.
 
             --from-site computes the levels from a site file: from the positions and powers of the beacons, the path loss \
-            and the walls. The names of its beacons must be their keys; beacons of a fleet have their identities.
+            and the walls. The name of a beacon in the site file must be its name or identity in received reports. For \
+            beacons of a fleet, the map has their identities.
             """)
 
     /// The value of the option for the algorithm: one algorithm, or `auto` to choose from all of them.
@@ -55,7 +56,7 @@ struct MapFit: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The side of a cell of field and hmm, 0.05...1000 m (default: 0.5, or 1 on large sites).",
+            "The side of a grid cell, for the algorithms field and hmm, 0.05...1000 m (default: 0.5, or 1 on large sites).",
             valueName: "m"),
         transform: { try MapValue.number($0, in: 0.05...1000) })
     var gridM: Double?
@@ -89,22 +90,23 @@ struct MapFit: ParsableCommand {
         if let fromSite { return try fit(site: fromSite) }
         let files = try levels.read(survey)
         let positions = try beaconPositions.map { path in try MapFile.beaconPositions(path) } ?? [:]
-        var base = LocatorSettings()
-        base.gridMetres = gridM
-        parameters.apply(to: &base)
+        var baseSettings = LocatorSettings()
+        baseSettings.gridMetres = gridM
+        parameters.apply(to: &baseSettings)
         let candidates: [PositioningAlgorithm] =
             switch algorithm {
             case .auto: AlgorithmChoice.candidates
             case .one(let algorithm): [algorithm]
             }
         let choice = try MapFitting.choose(
-            files.survey, positions: positions, candidates: candidates, base: base, keepsNeighbors: parameters.neighbors
+            files.survey, positions: positions, candidates: candidates, base: baseSettings,
+            keepsNeighbors: parameters.neighbors
         )
         var map = choice.map
         map.sources = files.sources
         if !positions.isEmpty, !map.beacons.contains(where: { $0.position != nil }) {
             Terminal.writeMessage(
-                "\(beaconPositions ?? ""): it has none of the beacons of the surveys")
+                "\(beaconPositions ?? ""): this file has none of the beacons of the surveys")
         }
         let report = FitReport(choice, files.survey, output: output)
         try MapFile.write(map, to: output, report: report.text, or: report.json, asJSON: json)

@@ -57,7 +57,8 @@ struct AlgorithmOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "For the algorithm wknn: the number of nearest vectors, from 1 (default: fitted).", valueName: "k"),
+            "For the algorithm wknn: the number of nearest vectors, from 1 (default: chosen from the survey).",
+            valueName: "k"),
         transform: { try OptionValue.integer($0, in: 1...100_000) })
     var neighbors: Int?
 
@@ -174,7 +175,7 @@ extension MapFile {
     }
 }
 
-/// Checks that the files that a command writes differ from each other and from the files that it reads.
+/// Checks that the files that a command writes differ from each other and from the files that the command reads.
 enum OutputFiles {
     /// - Parameters:
     ///   - written: The paths of the files that the command writes, with the options that name them. `nil` and `-` are
@@ -182,24 +183,24 @@ enum OutputFiles {
     ///   - read: The paths of the files that the command reads. `nil` and `-` are ignored.
     /// - Throws: An error if a written file is the same as another file.
     static func refuseOverwriting(_ written: [(option: String, path: String?)], read: [String?]) throws {
-        var known: [(whole: String, what: String)] = read.compactMap { path in
-            path.flatMap(whole).map { ($0, "the command reads this file") }
+        var usedFiles: [(path: String, use: String)] = read.compactMap { path in
+            path.flatMap(absolutePath).map { ($0, "the command reads this file") }
         }
         for (option, path) in written {
-            guard let path, let whole = whole(path) else { continue }
-            if let same = known.first(where: { $0.whole == whole }) {
-                throw ValidationError("\(option) \(TerminalText.line(path)): \(same.what): give another file.")
+            guard let path, let absolutePath = absolutePath(path) else { continue }
+            if let sameFile = usedFiles.first(where: { $0.path == absolutePath }) {
+                throw ValidationError("\(option) \(TerminalText.line(path)): \(sameFile.use): give another file.")
             }
-            known.append((whole, "\(option) names this file too"))
+            usedFiles.append((absolutePath, "\(option) names this file too"))
         }
     }
 
     /// Returns the absolute path without symbolic links; `nil` for standard input and output, and for devices.
-    private static func whole(_ path: String) -> String? {
+    private static func absolutePath(_ path: String) -> String? {
         guard path != "-" else { return nil }
         if let resolved = Files.resolved(path) { return resolved.hasPrefix("/dev/") ? nil : resolved }
-        let cut = path.lastIndex(of: "/")
-        let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
-        return (Files.resolved(cut.map { String(path[...$0]) } ?? ".") ?? "") + "/" + name
+        let lastSlash = path.lastIndex(of: "/")
+        let name = lastSlash.map { String(path[path.index(after: $0)...]) } ?? path
+        return (Files.resolved(lastSlash.map { String(path[...$0]) } ?? ".") ?? "") + "/" + name
     }
 }

@@ -80,7 +80,7 @@ struct MapRecord: ParsableCommand {
     @OptionGroup var source: RunSourceOptions
 
     @Option(
-        help: ArgumentHelp("Drop the stay with this number.", valueName: "stay"),
+        help: ArgumentHelp("Drop the stay (the recording at one place) with this number.", valueName: "stay"),
         transform: { try OptionValue.integer($0) })
     var drop: Int?
 
@@ -132,8 +132,8 @@ struct MapRecord: ParsableCommand {
         let file = try GrowingSurvey(survey)
         let site = try site.map { path in try MapFile.site(path) }
         if drop != nil || move != nil { return try correct(file, site) }
-        if let known = site?.fleet?.floor, let floor, known != floor {
-            Terminal.writeMessage("the site file is for the floor \(known), not \(floor)")
+        if let siteFloor = site?.fleet?.floor, let floor, siteFloor != floor {
+            Terminal.writeMessage("the site file is for the floor \(siteFloor), not \(floor)")
         }
         let recording = Survey.Recording(site: site?.name, receiver: receiver)
         let stays: [Int]
@@ -147,11 +147,11 @@ struct MapRecord: ParsableCommand {
         guard !stays.isEmpty else {
             throw Failure(
                 source.from == nil ? .unavailable : .dataFormat,
-                "\(source.from ?? "the adapter"): it has no whole second to record")
+                "\(source.from ?? "the adapter"): nothing was recorded, because the recording is shorter than a second")
         }
         if walk == nil, place == nil, position == nil, try !askForPlace(of: stays, in: file, site) {
             Terminal.writeMessage(
-                "\(Self.name(stays)) no place yet, so maps leave \(stays.count == 1 ? "it" : "them") out: name the place "
+                "\(Self.subject(stays)) no place yet, so maps leave \(stays.count == 1 ? "it" : "them") out: name the place "
                     + "with " + command(stays, "--place NAME --position X,Y"))
         } else if let place, file.survey.stays.last?.position == nil {
             Terminal.writeMessage(
@@ -178,29 +178,30 @@ struct MapRecord: ParsableCommand {
         _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
     ) throws -> SurveySpot {
         var spot = SurveySpot(place: name, position: position, floor: floor)
-        let known = survey.stays.filter { !$0.isCancelled && (floor == nil || $0.floor == floor) }
+        let earlierStays = survey.stays.filter { !$0.isCancelled && (floor == nil || $0.floor == floor) }
         guard let name else {
             // Use the name and the floor that the survey already has for the position.
             if let position {
-                let same = known.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }
-                spot.place = same?.place
-                if spot.floor == nil { spot.floor = same?.floor }
+                let nearbyStay = earlierStays.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }
+                spot.place = nearbyStay?.place
+                if spot.floor == nil { spot.floor = nearbyStay?.floor }
             }
             return spot
         }
-        let before = known.last { $0.place == name }
-        if spot.floor == nil { spot.floor = before?.floor }
+        let lastStay = earlierStays.last { $0.place == name }
+        if spot.floor == nil { spot.floor = lastStay?.floor }
         if position == nil {
-            spot.position = before?.position ?? site?.beacons.first { $0.name == name }?.position
-            if spot.position == nil, before == nil, walk != nil {
+            spot.position = lastStay?.position ?? site?.beacons.first { $0.name == name }?.position
+            if spot.position == nil, lastStay == nil, walk != nil {
                 throw Failure(
                     .usage,
                     "--walk \(MapText.line(name)): its position is neither in the survey nor in a site: record the place "
                         + "first, or give a --site that has it")
             }
-        } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
+        } else if let position, let oldPosition = lastStay?.position, oldPosition.distance(to: position) > 0.5 {
             Terminal.writeMessage(
-                "\(MapText.line(name)) was at \(MapText.metres(old.x)), \(MapText.metres(old.y)) m before")
+                "\(MapText.line(name)) was at \(MapText.metres(oldPosition.x)), \(MapText.metres(oldPosition.y)) m before"
+            )
         }
         return spot
     }
@@ -209,9 +210,9 @@ struct MapRecord: ParsableCommand {
 
     private var legs: [SurveyRecorder.Leg] {
         guard turn else { return [.init(heading: heading?.degrees, seconds: seconds)] }
-        let first = heading?.degrees ?? 0
+        let firstHeading = heading?.degrees ?? 0
         return (0..<4).map {
-            let degrees = first + Double($0) * 90
+            let degrees = firstHeading + Double($0) * 90
             return .init(heading: degrees >= 360 ? degrees - 360 : degrees, seconds: seconds / 4)
         }
     }
@@ -221,15 +222,17 @@ struct MapRecord: ParsableCommand {
         let recorder = SurveyRecorder(file, at: spot, legs: legs, recording, session: session)
         recorder.onSentence = Self.warn
         let progress = ProgressLine()
-        recorder.onSecond = { left, heard in progress.report { "\(left) s left, " + Self.status(heard) } }
+        recorder.onSecond = { secondsLeft, heard in
+            progress.report { "\(secondsLeft) s left, " + Self.status(heard) }
+        }
         if source.from != nil {
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
             recorder.finish()
             progress.finish()
-            let wanted = legs.reduce(0) { $0 + $1.seconds }
+            let wantedSeconds = legs.reduce(0) { $0 + $1.seconds }
             if !recorder.stays.isEmpty, !recorder.isSatisfied {
-                Terminal.writeMessage("the recording is shorter than \(wanted) s")
+                Terminal.writeMessage("the recording is shorter than \(wantedSeconds) s")
             }
             return recorder.stays
         }
@@ -237,11 +240,12 @@ struct MapRecord: ParsableCommand {
         for index in legs.indices {
             if index > 0 {
                 recorder.turn()
-                Self.bell("Turn right by 90°: \(Int(legs[index].heading ?? 0))°, \(legs[index].seconds) s")
+                Self.announce("Turn right by 90°: \(Int(legs[index].heading ?? 0))°, \(legs[index].seconds) s")
             }
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
-            // The source ended before this leg was complete, for example because the user pressed Ctrl-C.
+            // The source ended before the recording at this heading was complete, for example because the user pressed
+            // Ctrl-C.
             if !recorder.isLegComplete { break }
         }
         recorder.finish()
@@ -264,10 +268,10 @@ struct MapRecord: ParsableCommand {
         walk.onSentence = Self.warn
         if source.from == nil {
             let keys = EnterKeys()
-            Self.bell("Stand at \(spots[0].place ?? "") and press Enter, then press Enter at each following place")
+            Self.announce("Stand at \(spots[0].place ?? "") and press Enter, then press Enter at each following place")
             try keys.wait()
             let start = MonotonicClock.nanoseconds()
-            walk.onNext = { Self.bell("Next: \($0.place ?? "")") }
+            walk.onNext = { Self.announce("Next: \($0.place ?? "")") }
             walk.onNext(spots[1])
             walk.onSecond = { heard in progress.report { Self.status(heard) } }
             walk.isPassing = {
@@ -290,7 +294,7 @@ struct MapRecord: ParsableCommand {
     }
 
     /// Prints a line for the user, with a bell on a terminal.
-    private static func bell(_ text: String) {
+    private static func announce(_ text: String) {
         Terminal.writeError(text + "\n")
         Terminal.ringBell()
     }
@@ -306,17 +310,18 @@ struct MapRecord: ParsableCommand {
     // MARK: Corrections
 
     private func correct(_ file: GrowingSurvey, _ site: Site?) throws {
-        let numbers = move.map(Array.init) ?? [drop ?? 0]
-        for number in numbers where !file.survey.stays.contains(where: { $0.number == number }) {
+        let stayNumbers = move.map(Array.init) ?? [drop ?? 0]
+        for number in stayNumbers where !file.survey.stays.contains(where: { $0.number == number }) {
             throw Failure(.usage, "\(survey): there is no stay \(number)")
         }
         if move != nil {
             // The position of a named place is taken from its other stays, or from the site.
-            let others = file.survey.filtered { !numbers.contains($0.number) }
+            let otherStays = file.survey.filtered { !stayNumbers.contains($0.number) }
             let spot = SurveySpot(place: place, position: position, floor: floor)
-            self.move(numbers, to: place == nil ? spot : try self.spot(place, position, others, site), in: file)
+            self.move(
+                stayNumbers, to: place == nil ? spot : try self.spot(place, position, otherStays, site), in: file)
         } else {
-            for number in numbers { file.append(SurveyWriter.drop(stay: number)) }
+            for number in stayNumbers { file.append(SurveyWriter.drop(stay: number)) }
         }
         try file.finish()
     }
@@ -332,7 +337,7 @@ struct MapRecord: ParsableCommand {
     /// - Returns: False if there is no terminal, or if the user gives neither a name nor a position.
     private func askForPlace(of stays: [Int], in file: GrowingSurvey, _ site: Site?) throws -> Bool {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal, survey != "-" else { return false }
-        Self.bell("Recorded. Where was that?")
+        Self.announce("Recorded. Where was that?")
         Terminal.writeError("name of the place (Enter for none): ")
         let name = BeaconSourceOptions.answer().flatMap { $0.isEmpty ? nil : $0 }
         var spot = try spot(name, nil, file.survey, site)
@@ -347,7 +352,7 @@ struct MapRecord: ParsableCommand {
         return true
     }
 
-    private static func name(_ stays: [Int]) -> String {
+    private static func subject(_ stays: [Int]) -> String {
         stays.count == 1 ? "stay \(stays[0]) has" : "stays \(stays[0]) to \(stays[stays.count - 1]) have"
     }
 
@@ -361,11 +366,11 @@ struct MapRecord: ParsableCommand {
 private final class EnterKeys {
     private let input = Descriptor.standardInput
     private var presses = 0
-    private var isOver = false
+    private var inputHasEnded = false
 
     /// True if Enter was pressed since the last press that was returned. Each press is returned once.
     var isPressed: Bool {
-        look(milliseconds: 0)
+        readPresses(milliseconds: 0)
         guard presses > 0 else { return false }
         presses -= 1
         return true
@@ -374,17 +379,17 @@ private final class EnterKeys {
     /// Waits until Enter is pressed.
     func wait() throws {
         while presses == 0 {
-            look(milliseconds: 1000)
-            if isOver { throw Failure(.usage, "--walk: standard input has ended, so Enter cannot be pressed") }
+            readPresses(milliseconds: 1000)
+            if inputHasEnded { throw Failure(.usage, "--walk: standard input has ended, so Enter cannot be pressed") }
         }
         presses -= 1
     }
 
-    private func look(milliseconds: Int) {
-        guard !isOver, presses == 0 else { return }
+    private func readPresses(milliseconds: Int) {
+        guard !inputHasEnded, presses == 0 else { return }
         guard (try? Poller.wait([.init(input, .read)], milliseconds: milliseconds)) == [true] else { return }
         let octets = (try? input.read(upTo: 256)) ?? []
-        isOver = octets.isEmpty
+        inputHasEnded = octets.isEmpty
         presses += octets.count { $0 == UInt8(ascii: "\n") }
     }
 }

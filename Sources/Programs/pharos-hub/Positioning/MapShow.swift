@@ -7,14 +7,14 @@ internal import Positioning
 struct MapShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a map: its levels, its errors, and where another beacon or stay would help.",
+        abstract: "Show a map: its levels, its errors, and where another beacon or recording would help.",
         discussion: """
             pharos map show map.json
             pharos map show map.json --html map.html --site museum-site.json
             pharos map show map.json --beacon ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2 --svg beacon.svg
 
             The page shows the field and the measured levels of each beacon, the number of beacons received, the expected \
-            error, the places that are mistaken for each other, and where another beacon or stay would help most.
+            error, the places that are mistaken for each other, and where another beacon or recording would help most.
             """)
 
     /// The values that the colours of the drawing show.
@@ -46,7 +46,7 @@ struct MapShow: ParsableCommand {
         completion: .list(Layer.allCases.map(\.rawValue)), transform: OptionValue.named)
     var layer: Layer?
 
-    @Option(help: ArgumentHelp("Show the levels of this beacon instead.", valueName: "key"))
+    @Option(help: ArgumentHelp("Show the levels of this beacon instead of --layer.", valueName: "key"))
     var beacon: String?
 
     @Flag(help: "Print one JSON object.")

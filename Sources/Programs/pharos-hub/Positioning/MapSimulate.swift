@@ -89,20 +89,20 @@ struct MapSimulate: ParsableCommand {
                 .usage,
                 "--path \(MapText.line(path)): the site has \(names.isEmpty ? "no paths" : "the paths \(names)")")
         }
-        let (run, way) = floor.simulated.walk(walk)
+        let (run, positions) = floor.simulated.walk(walk)
         if let truth {
             var table = "time,x,y\n"
-            for (second, position) in way.enumerated() {
+            for (second, position) in positions.enumerated() {
                 table += "\(second),\(MapText.metres(position.x)),\(MapText.metres(position.y))\n"
             }
             try MapFile.write(table, to: truth)
         }
-        try write(run, "\(NumberFormat.count(way.count, "second"))")
+        try write(run, "\(NumberFormat.count(positions.count, "second"))")
     }
 
-    private func write(_ survey: Survey, _ what: String) throws {
+    private func write(_ survey: Survey, _ extent: String) throws {
         try MapFile.write(SurveyWriter.text(survey), to: output)
         guard output != "-", truth != "-" else { return }
-        Terminal.writeLine("\(what), \(NumberFormat.count(survey.beacons.count, "beacon")) to \(output)")
+        Terminal.writeLine("\(extent), \(NumberFormat.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

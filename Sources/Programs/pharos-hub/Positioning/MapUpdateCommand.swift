@@ -10,9 +10,9 @@ struct MapUpdateCommand: ParsableCommand {
             pharos map update map.json --survey june.jsonl
             pharos map update map.json --survey june.jsonl --output newer.json
 
-            Places that agree with the new survey keep their old seconds in addition to the new ones; other surveyed places \
-            are replaced. Old readings of beacons that were moved or removed are left out. The algorithm stays the same; its \
-            errors and regions are measured again.
+            Places that agree with the new survey keep their old seconds (the levels of each second) in addition to the new \
+            seconds. Other surveyed places are replaced. Old readings of beacons that were moved or removed are left out. The \
+            algorithm stays the same; its errors and regions are measured again.
             """)
 
     @Argument(help: "The map.", completion: .file())
@@ -47,14 +47,15 @@ struct MapUpdateCommand: ParsableCommand {
     func run() throws {
         let old = try MapFile.read(map)
         let files = try levels.read(survey)
-        let known = Set(old.sources.map(\.sha256))
-        if let again = files.sources.first(where: { known.contains($0.sha256) }) {
+        let usedHashes = Set(old.sources.map(\.sha256))
+        if let repeated = files.sources.first(where: { usedHashes.contains($0.sha256) }) {
             throw Failure(
-                .dataFormat, "\(again.name): \(map) was made from this survey already; give only new surveys")
+                .dataFormat, "\(repeated.name): \(map) was made from this survey already; give only new surveys")
         }
         for source in files.sources where old.sources.contains(where: { $0.name == source.name }) {
             Terminal.writeMessage(
-                "warning: \(source.name): the map has an earlier state of this file, and the stays of both count")
+                "warning: \(source.name): the map was made from an earlier version of this file, and contains the recordings "
+                    + "of both versions")
         }
         let update = try MapFitting.update(old, with: files.survey, name: map, files: survey)
         let choice = try MapFitting.choose(

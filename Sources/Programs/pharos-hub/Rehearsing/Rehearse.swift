@@ -10,7 +10,7 @@ internal import Sites
 struct Rehearse: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Rehearse a fleet on a simulated air, and compare every promise with what is received.",
+        abstract: "Rehearse a fleet on simulated air, and compare every promise of its plan with what is received.",
         discussion: """
             pharos rehearse museum.json --site museum-site.json
             pharos rehearse museum-site.json --hours 2 --phones 20 --seed 7
@@ -20,8 +20,9 @@ struct Rehearse: ParsableCommand {
 
             All machines run with the real session and supervisor on virtual controllers. Phones stand at places of the floor \
             and walk along its paths; the receivers of the site listen. The report compares intervals, losses, silences, \
-            levels, detection, telemetry and ephemeral ids with the plan and the fleet. It names the beacon and the reason of \
-            each promise that does not hold, and exits with 1 then. Equal files, options and seeds give equal results.
+            levels, detection, telemetry and ephemeral ids with what the plan and the fleet promise. If a promise does not \
+            hold, the report names the beacon and the reason, and the exit status is 1. Equal files, options and seeds give \
+            equal results.
 
             A faults file has {"version": 1, "faults": [{"kind": "stops", "beacon": "hall-desk", "atS": 600}]} with the kinds \
             stops, interval, identity, clone, weak, deaf (names a "receiver"), broker-away and clock-jump.
@@ -83,7 +84,7 @@ struct Rehearse: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "By how many dB a packet must be stronger than all overlapping ones to be received, 0...40.",
+            "Capture: a packet is received if it is this many dB stronger than all packets that overlap it, 0...40.",
             valueName: "dB"),
         transform: { try RehearseValue.number($0, in: 0...40) })
     var captureDb: Double = 12
@@ -100,13 +101,14 @@ struct Rehearse: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Start of the part that --json and --html contain event by event.", valueName: "s"),
+        help: ArgumentHelp(
+            "Start of the part of the simulated time that --json and --html contain event by event.", valueName: "s"),
         transform: { try RehearseValue.number($0, in: 0...864_000) })
     var playFromS: Double?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Length of this part, at most 3600 s.", valueName: "s"),
+        help: ArgumentHelp("Length of the part that begins at --play-from-s, at most 3600 s.", valueName: "s"),
         transform: { try RehearseValue.number($0, in: 1...3600) })
     var playS: Double?
 
@@ -157,7 +159,7 @@ struct Rehearse: ParsableCommand {
             throw ValidationError("A rehearsal reads several files and needs their names: - is not possible.")
         }
         if let playFromS, playFromS >= hours * 3600 {
-            throw ValidationError("--play-from-s: the rehearsal is over then.")
+            throw ValidationError("--play-from-s: the rehearsal ends before this time.")
         }
     }
 
@@ -172,7 +174,7 @@ struct Rehearse: ParsableCommand {
         options.phones = phones
         options.scanners = try scanners.map { _ in try mix() }
         options.seed = seed
-        options.faults = try planted(fleet)
+        options.faults = try plantedFaults(fleet)
         if playFromS != nil || playS != nil || html != nil {
             let fault = html == nil ? nil : options.faults.map(\.atS).min()
             let from = playFromS ?? fault.map { max(0, $0 - 30) } ?? 0
@@ -191,10 +193,10 @@ struct Rehearse: ParsableCommand {
                 throw Failure(.osError, "--record \(record): \(error.text)")
             }
         }
-        let line = ProgressLine()
-        defer { line.finish() }
+        let progressLine = ProgressLine()
+        defer { progressLine.finish() }
         let result = try rehearsal.run(version: CommandProgram.version) { share in
-            line.report(Int(share * 1000), of: 1000, "parts of the time")
+            progressLine.report(Int(share * 1000), of: 1000, "parts of the time")
             return true
         }
         guard let result else { return }
@@ -224,20 +226,20 @@ struct Rehearse: ParsableCommand {
     }
 
     private func mix() throws -> ScannerMix {
-        var own: [ScannerPreset] = []
+        var ownScanners: [ScannerPreset] = []
         if let scannerFile {
             let (decoded, problems) = ScannerFile.decode(try InputFile.read(scannerFile))
             guard let decoded else { throw Failure(problems, of: scannerFile) }
-            own = decoded
+            ownScanners = decoded
         }
         do {
-            return try ScannerText.mix(scanners ?? "", own: own)
+            return try ScannerText.mix(scanners ?? "", own: ownScanners)
         } catch let mistake as Mistake {
             throw ValidationError("--scanners \(scanners ?? ""): \(mistake)")
         }
     }
 
-    private func planted(_ fleet: RehearsedFleet) throws -> [RehearsalFault] {
+    private func plantedFaults(_ fleet: RehearsedFleet) throws -> [RehearsalFault] {
         if let randomFaults {
             return RehearsalFault.random(randomFaults, in: fleet, hours: hours, seed: seed)
         }
@@ -268,13 +270,13 @@ struct Rehearse: ParsableCommand {
     private func show(_ report: RehearsalReport) throws {
         // Print the report first, so that it is not lost if the page cannot be written.
         if json {
-            Terminal.write(report.json.line + "\n")
+            Terminal.write(report.json.progressLine + "\n")
         } else if html != "-" {
             Terminal.show(report.text)
         }
         if let html {
             try MapFile.write(RehearsalPage(report).html, to: html)
-            if !json, html != "-" { Terminal.writeLine("page written: \(TerminalText.line(html))") }
+            if !json, html != "-" { Terminal.writeLine("page written: \(TerminalText.progressLine(html))") }
         }
         guard !report.holds else { return }
         if !json, html != "-" { Terminal.write("replay: pharos \(report.version) \(report.replay)\n") }
