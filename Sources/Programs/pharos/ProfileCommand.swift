@@ -87,9 +87,9 @@ struct ProfileInit: ParsableCommand {
             pharos profile init lobby.json
             pharos profile init lobby.json --type eddystone-url --url https://example.org
 
-            Without --type, the command asks on the terminal which frame to send. An iBeacon and an AltBeacon get a new random identity, an \
-            Eddystone-UID a new random namespace, and an Eddystone-EID a new key in the file NAME.key. The measured power \
-            is a typical value: measure your own beacon before you rely on distances.
+            Without --type, the command asks on the terminal which frame to send. An iBeacon and an AltBeacon get a \
+            new random identity, an Eddystone-UID a new random namespace, and an Eddystone-EID a new key in the file \
+            NAME.key. The measured power is a typical value: measure your own beacon before you rely on distances.
             """)
 
     @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())

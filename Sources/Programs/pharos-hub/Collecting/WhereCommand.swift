@@ -13,11 +13,11 @@ struct WhereCommand: ParsableCommand {
             pharos where key-peter
             pharos where --state-file museum.where.json --json
 
-            Reads the state files of `pharos collect`. A state file that cannot be read is reported, and the beacons of the \
-            other files are shown. Users other than root must be members of the group pharos. "unknown" means that the beacon has not left, but \
-            that its room is not certain. The reason follows: the rooms that are about equally likely, such as \
-            "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, such as "receiver stairs silent \
-            since 10:01".
+            Reads the state files of `pharos collect`. A state file that cannot be read is reported, and the beacons \
+            of the other files are shown. Users other than root must be members of the group pharos. "unknown" means \
+            that the beacon has not left, but that its room is not certain. The reason follows: the rooms that are \
+            about equally likely, such as "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, \
+            such as "receiver stairs silent since 10:01".
             """)
 
     @Argument(help: ArgumentHelp("A beacon's name (default: all).", valueName: "name"))

@@ -15,12 +15,12 @@ struct History: ParsableCommand {
             pharos history key-peter --history hall.db --json
             pharos history key-peter --history museum.json --heard
 
-            Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
-            first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without --history, all \
-            files NAME.db of the state directory are read. A file that cannot be read is reported, and the events of the other \
-            files are shown. If --history names a collector file, the database of its "postgresql" or "history" is read. The last table shows \
-            how long a beacon was in each room of a collector, and in each zone of each receiver. Time in which the listener \
-            or the collector did not run does not count.
+            Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the \
+            oldest first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without \
+            --history, all files NAME.db of the state directory are read. A file that cannot be read is reported, and \
+            the events of the other files are shown. If --history names a collector file, the database of its \
+            "postgresql" or "history" is read. The last table shows how long a beacon was in each room of a collector, \
+            and in each zone of each receiver. Time in which the listener or the collector did not run does not count.
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")

@@ -68,9 +68,9 @@ struct InventoryReport: ParsableCommand {
             pharos inventory report tools.json --html tools.html --csv tools.csv
             pharos inventory report tools.json --pdf tools.pdf --mail-to store@example.org
 
-            A PDF needs the program `rsvg-convert`; mail needs `sendmail`. Use - as a file for standard output. The page \
-            and the PDF contain the photos of the items: JPEG, PNG, GIF or WebP (WebP only in the page), up to 1 MiB each \
-            and 12 MiB together. Mail without --pdf contains the page.
+            A PDF needs the program `rsvg-convert`; mail needs `sendmail`. Use - as a file for standard output. The \
+            page and the PDF contain the photos of the items: JPEG, PNG, GIF or WebP (WebP only in the page), up to 1 \
+            MiB each and 12 MiB together. Mail without --pdf contains the page.
             """)
 
     @OptionGroup var source: InventoryFile

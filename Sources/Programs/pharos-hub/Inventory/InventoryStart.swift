@@ -16,10 +16,10 @@ struct InventoryStart: ParsableCommand {
             pharos inventory start tools.json --receivers hci0 hci1
             pharos inventory start tools.json --replay walk.btsnoop --json
 
-            Walk past the items until all are found. Each run of this command is one part of the count. Ctrl-C ends your \
-            part, and `pharos inventory finish` ends the count. Several people and receivers can count at the same time. \
-            Every part is kept, even if it is interrupted. To merge the parts of other machines, copy their files into the \
-            count's directory.
+            Walk past the items until all are found. Each run of this command is one part of the count. Ctrl-C ends \
+            your part, and `pharos inventory finish` ends the count. Several people and receivers can count at the \
+            same time. Every part is kept, even if it is interrupted. To merge the parts of other machines, copy their \
+            files into the count's directory.
             """)
 
     @OptionGroup var source: InventoryFile

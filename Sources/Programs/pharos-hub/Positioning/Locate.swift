@@ -19,10 +19,10 @@ struct Locate: ParsableCommand {
             pharos locate map.json --from walk.jsonl --all-algorithms
             pharos locate map.json --from walk.jsonl --site museum-site.json
 
-            Each second has a state. fix: a position with a region that contains the true position in 95 % of cases. poor: \
-            an uncertain position. none: no position, with the reason. If the site has rooms, the likeliest room is shown \
-            with its probability. While the receiver moves, its heading is shown with the interval that contains the true \
-            heading in 95 % of cases. A receiver that stands still has no heading.
+            Each second has a state. fix: a position with a region that contains the true position in 95 % of cases. \
+            poor: an uncertain position. none: no position, with the reason. If the site has rooms, the likeliest room \
+            is shown with its probability. While the receiver moves, its heading is shown with the interval that \
+            contains the true heading in 95 % of cases. A receiver that stands still has no heading.
             """)
 
     @Argument(help: "A map, or - for standard input.", completion: .file())

@@ -44,9 +44,9 @@ struct MapCheck: ParsableCommand {
         discussion: """
             pharos map check may.jsonl june.jsonl
 
-            It finds stays (recordings at one place) that are too short, that have only one heading, or that were probably \
-            recorded at another place; beacons that were moved or renamed between sessions, that share an identity, or that \
-            are useless; and places with nearly equal levels.
+            It finds stays (recordings at one place) that are too short, that have only one heading, or that were \
+            probably recorded at another place; beacons that were moved or renamed between sessions, that share an \
+            identity, or that are useless; and places with nearly equal levels.
             """)
 
     @Argument(help: "Surveys as JSON Lines or CSV, or - for standard input.", completion: .file())

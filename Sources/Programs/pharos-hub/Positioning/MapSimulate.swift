@@ -14,8 +14,8 @@ struct MapSimulate: ParsableCommand {
             pharos map simulate museum-site.json --output survey.jsonl
             pharos map simulate museum-site.json --path tour --output walk.jsonl --truth truth.csv
 
-            Levels are computed from path loss and walls. Shadowing is constant over time, fading is random, and one packet \
-            in ten is lost. Equal values of --seed give equal results.
+            Levels are computed from path loss and walls. Shadowing is constant over time, fading is random, and one \
+            packet in ten is lost. Equal values of --seed give equal results.
             """)
 
     @Argument(help: "A site file that has beacons or names a fleet.", completion: .file())

@@ -10,9 +10,9 @@ struct MapUpdateCommand: ParsableCommand {
             pharos map update map.json --survey june.jsonl
             pharos map update map.json --survey june.jsonl --output newer.json
 
-            Places that agree with the new survey keep their old seconds (the levels of each second) in addition to the new \
-            seconds. Other surveyed places are replaced. Old readings of beacons that were moved or removed are left out. The \
-            algorithm stays the same; its errors and regions are measured again.
+            Places that agree with the new survey keep their old seconds (the levels of each second) in addition to \
+            the new seconds. Other surveyed places are replaced. Old readings of beacons that were moved or removed \
+            are left out. The algorithm stays the same; its errors and regions are measured again.
             """)
 
     @Argument(help: "The map.", completion: .file())

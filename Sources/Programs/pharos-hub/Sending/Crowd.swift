@@ -19,10 +19,10 @@ struct Crowd: ParsableCommand {
 
             Each identity has a static random address of its own. A controller with extended advertising sends as many \
             identities at the same time as it has advertising sets. Any other controller sends one identity after the \
-            other. Without --dwell-ms, each identity stays on the air for the shortest possible time, in which it sends at \
-            least one advertising event. This is one advertising interval and the largest random delay: together 110 ms on \
-            controllers before Bluetooth 5.0, and 30 ms on later controllers. A crowd tests how many beacons a receiver can \
-            keep apart; it does not imitate their density on the air.
+            other. Without --dwell-ms, each identity stays on the air for the shortest possible time, in which it \
+            sends at least one advertising event. This is one advertising interval and the largest random delay: \
+            together 110 ms on controllers before Bluetooth 5.0, and 30 ms on later controllers. A crowd tests how \
+            many beacons a receiver can keep apart; it does not imitate their density on the air.
             """)
 
     @Argument(

@@ -34,8 +34,9 @@ struct FleetExportCSV: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "csv", abstract: "Write a table for spreadsheets with a line for each advertisement.",
         discussion: """
-            If the fleet file names a table, the columns have the names of that table. If a beacon has a title, the titles are \
-            the second column. Cells are separated by commas, and numbers have decimal points, as other programs expect.
+            If the fleet file names a table, the columns have the names of that table. If a beacon has a title, the \
+            titles are the second column. Cells are separated by commas, and numbers have decimal points, as other \
+            programs expect.
 
             With --output, the file begins with a byte order mark, which spreadsheets need to detect UTF-8. On standard \
             output there is no such mark, because other programs do not expect it.
@@ -110,10 +111,10 @@ struct FleetExportAnsible: ParsableCommand {
 
               ansible-playbook rollout.json -e pharos_package=pharos_\(CommandProgram.version)_arm64.deb
 
-            The playbook changes one machine first, then ten, then a quarter of all machines at a time. It stops at a machine \
-            whose beacons are not on the air in time. Files with the right contents are not changed. Profiles, keys and \
-            drop-ins of earlier roll-outs that are no longer in the fleet are removed; other files stay. Optional \
-            variables (-e, or group_vars/all.json):
+            The playbook changes one machine first, then ten, then a quarter of all machines at a time. It stops at a \
+            machine whose beacons are not on the air in time. Files with the right contents are not changed. Profiles, \
+            keys and drop-ins of earlier roll-outs that are no longer in the fleet are removed; other files stay. \
+            Optional variables (-e, or group_vars/all.json):
 
               pharos_package         the Debian package to install, or
               pharos_binary          the static program alone, with its units

@@ -15,8 +15,8 @@ struct FleetInit: ParsableCommand {
             pharos fleet init --from beacons.csv
 
             --from guesses which column has the names, sites, floors, rooms, hosts, positions and iBeacon values. On a \
-            terminal, it asks you to confirm each column. The fleet file is written next to the table. Cells may be separated by commas, \
-            semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
+            terminal, it asks you to confirm each column. The fleet file is written next to the table. Cells may be \
+            separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
             """)
 
     @Argument(
@@ -129,12 +129,12 @@ struct FleetGenerate: ParsableCommand {
         commandName: "generate",
         abstract: "Write a profile for each beacon, a manifest, and the lock of the identities.",
         discussion: """
-            The directory is replaced in one step. Files that do not change are not written. The lock is next to the fleet \
-            file; keep both in version control.
+            The directory is replaced in one step. Files that do not change are not written. The lock is next to the \
+            fleet file; keep both in version control.
 
-            If more than one beacon would get another identity, or if a beacon seems to be renamed, the command asks on a \
-            terminal, and needs --renumber elsewhere. If a group or a beacon has a new name, `pharos fleet rename` keeps the \
-            identities.
+            If more than one beacon would get another identity, or if a beacon seems to be renamed, the command asks \
+            on a terminal, and needs --renumber elsewhere. If a group or a beacon has a new name, `pharos fleet \
+            rename` keeps the identities.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())
@@ -214,9 +214,10 @@ struct FleetRename: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename", abstract: "Give a group or a beacon another name, and keep its identities.",
         discussion: """
-            Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, only the \
-            lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters from a to z, digits, \
-            '.', '_' and '-', so write ae, oe, ue for umlauts. Names for people are in the column `title`. Examples:
+            Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, \
+            only the lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters \
+            from a to z, digits, '.', '_' and '-', so write ae, oe, ue for umlauts. Names for people are in the column \
+            `title`. Examples:
 
               pharos fleet rename museum.json museum/ground ground-floor
               pharos fleet rename museum.json hall-3 hall-east

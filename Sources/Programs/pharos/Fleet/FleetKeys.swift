@@ -130,8 +130,8 @@ struct FleetKeysAgree: ParsableCommand {
         discussion: """
             1. On the machine that resolves ids, --resolver-key-file FILE makes a private key and prints its public key.
 
-            2. On the machine that sets up the beacons, --resolver-public-key HEX makes a key for every beacon without one, \
-            and a file NAME.pub with the public key of the beacon.
+            2. On the machine that sets up the beacons, --resolver-public-key HEX makes a key for every beacon without \
+            one, and a file NAME.pub with the public key of the beacon.
 
             3. Copy the .pub files to the first machine. There, --resolver-key-file FILE computes the same keys.
             """)
@@ -204,8 +204,8 @@ struct FleetKeysResolve: ParsableCommand {
         discussion: """
             An ephemeral id is valid for one rotation period. The command searches the period of the given time, the \
             period before and the period after. With --drift-s, it searches all periods that are possible with this \
-            error of the beacon's clock. For a large fleet, name the file of `pharos fleet keys collect`, which is much faster than \
-            a file for each beacon.
+            error of the beacon's clock. For a large fleet, name the file of `pharos fleet keys collect`, which is \
+            much faster than a file for each beacon.
             """)
 
     @Argument(help: "The ephemeral id: 16 hexadecimal digits.", transform: Self.identifier)

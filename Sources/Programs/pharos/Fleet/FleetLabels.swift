@@ -10,8 +10,8 @@ struct FleetLabels: ParsableCommand {
         commandName: "labels",
         abstract: "Draw labels for the machines with names, identities and QR codes.",
         discussion: """
-            If the name of the output ends in .pdf, one document is written with `rsvg-convert`. Otherwise an SVG is written \
-            for each page. Pages are A4; print them without scaling (100 %).
+            If the name of the output ends in .pdf, one document is written with `rsvg-convert`. Otherwise an SVG is \
+            written for each page. Pages are A4; print them without scaling (100 %).
 
             The codes contain name, group and identities as text, or a URL of your own:
 

@@ -55,8 +55,8 @@ struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Show what a fleet file would change, by group or beacon and by field.",
         discussion: """
-            A group in which several beacons are new (+), gone (-), renamed (=) or changed (~) has one line. --each prints \
-            every beacon.
+            A group in which several beacons are new (+), gone (-), renamed (=) or changed (~) has one line. --each \
+            prints every beacon.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())
@@ -128,8 +128,8 @@ struct FleetStatus: ParsableCommand {
             "Show beacons that are silent or send other values than the fleet has. Exit with 1 if there are any.",
         discussion: """
             --ssh runs `pharos status --json` on every machine, on several at a time. --from reads files that you have \
-            collected: copies of /run/pharos/NAME.status.json, or outputs of `pharos status --json`, in one directory or in \
-            a directory for each machine.
+            collected: copies of /run/pharos/NAME.status.json, or outputs of `pharos status --json`, in one directory \
+            or in a directory for each machine.
             """)
 
     @OptionGroup var source: FleetArgument

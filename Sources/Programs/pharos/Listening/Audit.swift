@@ -19,18 +19,19 @@ struct Audit: ParsableCommand {
             pharos audit museum.json --walk --group museum/ground
 
             Listens for 30 s, or for 60 times the longest advertising interval if that is longer. Exits with 1 if an \
-            advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, \
-            obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings (stranger, \
-            not-in-range, unjudged, truncated) do not count. The exit code is also 1 if no advertisement was judged, \
-            although at least one can be judged. Reports that a receiver lost never count against a beacon.
+            advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, \
+            weak, obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings \
+            (stranger, not-in-range, unjudged, truncated) do not count. The exit code is also 1 if no advertisement \
+            was judged, although at least one can be judged. Reports that a receiver lost never count against a \
+            beacon.
 
-            With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
-            least once with the right bytes, and with the right interval if enough was received to measure it.
+            With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received \
+            at least once with the right bytes, and with the right interval if enough was received to measure it.
 
             With --replay and a site file (--site), recordings that are named after receivers of the file, such as \
-            hall.btsnoop, are compared with the levels of the plan. A beacon is weak if shadowing cannot explain its low \
-            level. It is obstructed if only one receiver receives it too weakly, so that there must be an obstacle between \
-            the two. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
+            hall.btsnoop, are compared with the levels of the plan. A beacon is weak if shadowing cannot explain its \
+            low level. It is obstructed if only one receiver receives it too weakly, so that there must be an obstacle \
+            between the two. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.

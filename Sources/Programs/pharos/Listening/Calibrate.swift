@@ -17,9 +17,9 @@ struct Calibrate: ParsableCommand {
             pharos calibrate --beacon lobby --known lobby.json --turn --write lobby.json
             pharos calibrate --beacon uid:8b0ca750095477cb3e77-000000000002 --headings 8 --distance-m 1 --distance-m 4
 
-            Turn the beacon, not the receiver: the level of a beacon differs by 4 to 19 dB between its sides. The measured \
-            level is valid only for this receiver. Exits with 75 if fewer than 100 packets were received, or fewer than 20 \
-            for one heading (a direction to which you turn the beacon).
+            Turn the beacon, not the receiver: the level of a beacon differs by 4 to 19 dB between its sides. The \
+            measured level is valid only for this receiver. Exits with 75 if fewer than 100 packets were received, or \
+            fewer than 20 for one heading (a direction to which you turn the beacon).
             """)
 
     @Option(

@@ -17,13 +17,13 @@ struct Find: ParsableCommand {
             pharos find uid:8b0ca750095477cb3e77-000000000002 --turn
             pharos find lobby-north --known museum.json --map map.json
 
-            Name the beacon as you know it: its name in --known, an identity as `pharos scan` prints it, an address, a UUID, \
-            the name that a device sends, or a profile. Without a beacon, or if several beacons have the UUID or name, it \
-            listens for 5 s and shows a list to choose from.
+            Name the beacon as you know it: its name in --known, an identity as `pharos scan` prints it, an address, a \
+            UUID, the name that a device sends, or a profile. Without a beacon, or if several beacons have the UUID or \
+            name, it listens for 5 s and shows a list to choose from.
 
-            Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A distance is \
-            always an interval, which contained the true distance in 92 % of measurements between devices of two people. \
-            Stops when you reach the beacon, or with Ctrl-C.
+            Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A \
+            distance is always an interval, which contained the true distance in 92 % of measurements between devices \
+            of two people. Stops when you reach the beacon, or with Ctrl-C.
             """)
 
     @Argument(

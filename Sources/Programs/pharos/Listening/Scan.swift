@@ -38,9 +38,9 @@ struct Scan: ParsableCommand {
         parsing: .singleValue,
         help: ArgumentHelp(
             """
-            Report only when a region is entered or left, or becomes unknown because nothing at all is received. A region \
-            is ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an identity, or the name of a known beacon. May be \
-            repeated.
+            Report only when a region is entered or left, or becomes unknown because nothing at all is received. A \
+            region is ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an identity, or the name of a known \
+            beacon. May be repeated.
             """, valueName: "region"))
     var monitor: [String] = []
 

@@ -12,8 +12,8 @@ struct PlanCompare: ForwardingCommand {
             pharos plan compare latency --scanner android-low-power,ios-find-my --beacons 50 --interval-ms 300
             pharos plan compare energy --chip nrf52832 --battery cr2032,cr2477 --interval-ms 500 --csv
 
-            The options are those of the question: see pharos help plan QUESTION. An option can have several \
-            values, separated by commas; each combination of values gets an answer. Such values also work without compare: \
+            The options are those of the question: see pharos help plan QUESTION. An option can have several values, \
+            separated by commas; each combination of values gets an answer. Such values also work without compare: \
             pharos plan collisions --beacons 100,250,500 --interval-ms 100.
             """)
 

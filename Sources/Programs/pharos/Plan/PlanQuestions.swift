@@ -237,8 +237,8 @@ struct PlanThesis: ParsableCommand {
         commandName: "thesis",
         abstract: "Compare the estimates of a widely read thesis with the correct values.",
         discussion: """
-            The thesis estimates that each of 250 beacons sends 7.6 advertisements a second, of which 3.8 arrive. For 130 \
-            beacons, it estimates 14.6 and 7.3.
+            The thesis estimates that each of 250 beacons sends 7.6 advertisements a second, of which 3.8 arrive. For \
+            130 beacons, it estimates 14.6 and 7.3.
             """)
 
     @Option(

@@ -9,9 +9,10 @@ struct PlanSimulate: ParsableCommand {
         commandName: "simulate",
         abstract: "Answer questions by simulation, and compare the results with those of the models.",
         discussion: """
-            The same --seed gives the same numbers on any number of cores. After Ctrl-C, the simulation prints the result \
-            so far and exits with status 1. --shard 2/8 simulates one of eight parts, on any machine, and prints the counts \
-            of this part. `merge` adds up the counts of all parts, which gives exactly the result of a single run.
+            The same --seed gives the same numbers on any number of cores. After Ctrl-C, the simulation prints the \
+            result so far and exits with status 1. --shard 2/8 simulates one of eight parts, on any machine, and \
+            prints the counts of this part. `merge` adds up the counts of all parts, which gives exactly the result of \
+            a single run.
             """,
         subcommands: [SimulateCollisions.self, SimulateLatency.self, SimulateMerge.self])
 }

@@ -13,9 +13,9 @@ struct SiteEdit: ParsableCommand {
             pharos site edit museum.json
             pharos site edit --html editor.html
 
-            Draws outline, walls, rooms, beacons, receivers and paths, to scale, over the picture of the site. The page is \
-            on this machine only (127.0.0.1), and its address has a secret token. A file that does not exist yet is created \
-            when you save. The editor ends with its button Close, or with Ctrl-C.
+            Draws outline, walls, rooms, beacons, receivers and paths, to scale, over the picture of the site. The \
+            page is on this machine only (127.0.0.1), and its address has a secret token. A file that does not exist \
+            yet is created when you save. The editor ends with its button Close, or with Ctrl-C.
 
             With --html, the command writes a page that opens and saves site files without Pharos.
             """)

@@ -15,8 +15,9 @@ struct SiteInit: ParsableCommand {
             pharos site init shop --from shop.geojson
             pharos site init hall --width-m 20 --height-m 12
 
-            The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the distance on \
-            the floor from the picture's left edge to its right edge. The picture's lower left corner becomes the origin.
+            The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the \
+            distance on the floor from the picture's left edge to its right edge. The picture's lower left corner \
+            becomes the origin.
 
             --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. The property "kind" or "layer" of a \
             feature must contain one of the words outline, wall, room, beacon, receiver, mount and path, in English or \
