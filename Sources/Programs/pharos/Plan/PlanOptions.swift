@@ -84,8 +84,8 @@ struct PlanBackgroundOptions: ParsableArguments {
                 + "(default: 0.25), or shares such as 37:0,38:0.1,39:0.05,data:0.2, where data means the secondary channels.",
             discussion:
                 "A Wi-Fi channel disturbs the Bluetooth channels inside its 16.6 MHz (IEEE 802.11, OFDM). The Wi-Fi channels "
-                + "1, 6 and 11 leave the Bluetooth channels 37, 38 and 39 free. The Wi-Fi channels 4 and 5 disturb 38, and "
-                + "13 disturbs 39. The share of 0.25 is an assumption: measure yours with `iw dev wlan0 survey dump`.",
+                + "1, 6 and 11 leave the Bluetooth channels 37, 38 and 39 free. The Wi-Fi channels 3, 4 and 5 disturb 38, "
+                + "and 13 disturbs 39. The share of 0.25 is an assumption: measure yours with `iw dev wlan0 survey dump`.",
             valueName: "loads"),
         completion: .list(["wifi-1-6-11", "wifi-1-5-9-13", "wifi-1", "wifi-6", "wifi-11"]),
         transform: PlanValue.channelLoads)
