@@ -45,7 +45,7 @@ struct Calibrate: ParsableCommand {
         transform: OptionValue.duration)
     var seconds: Int = 60_000_000
 
-    @Flag(help: "Measure four headings of the beacon, which you turn by 90° after each.")
+    @Flag(help: "Measure four headings of the beacon, which you turn by 90 degrees after each.")
     var turn = false
 
     @Option(help: ArgumentHelp("Measure this many headings of the beacon, 2...16.", valueName: "n"))
