@@ -10,8 +10,8 @@ import Testing
         #expect(window.microseconds == 752)
         #expect(abs(window.meanSquare - 376.0 * 376 / 3) < 1e-9)
         // The autocorrelation is a triangle with a half width of 752 µs.
-        #expect(window.autocorrelationBends.map(\.place) == [-752, 0, 752])
-        #expect(window.autocorrelationBends.map(\.change) == [1, -2, 1])
+        #expect(window.autocorrelationBends.map(\.time) == [-752, 0, 752])
+        #expect(window.autocorrelationBends.map(\.slopeChange) == [1, -2, 1])
         #expect(CollisionWindow(packetOf: 300, against: 200).microseconds == 500)
     }
 
@@ -34,7 +34,8 @@ import Testing
         let window = CollisionWindow(eventOf: traffic, against: traffic)
         let bends = window.autocorrelationBends
         func moment(_ power: Int) -> Double {
-            bends.reduce(0) { sum, bend in sum + bend.change * (0..<power).reduce(1) { value, _ in value * bend.place }
+            bends.reduce(0) { sum, bend in
+                sum + bend.slopeChange * (0..<power).reduce(1) { value, _ in value * bend.time }
             }
         }
         #expect(abs(moment(0)) < 1e-9)

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// Equal advertisers within range of one receiver: how many, how often, how long each packet.
+/// Equal advertisers within range of one receiver: their number, their interval, and the airtime of their packets.
 ///
 /// Symbols as in the models: N advertisers, T the advertising interval, tau the airtime of one packet,
 /// E = T + J/2 the mean period between advertising events, where advDelay ~ U(0, J) and J = 10 ms
@@ -16,7 +16,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
     /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
 
-    /// N advertisers with T and tau.
+    /// Creates a group of N = `count` advertisers with the interval T and the airtime tau.
     ///
     /// Throws for a negative count, an airtime that is no positive number, and an interval that does not exceed the
     /// airtime (otherwise packets of the same advertiser would overlap).
@@ -87,8 +87,8 @@ public enum PacketTiming {
 
 /// Equal machines, each of which sends one or several advertisements from its one radio.
 ///
-/// Each advertisement has one event per T + advDelay, whether it has its own advertising set or shares a set in turns
-/// with other advertisements. So each advertisement counts with its own period.
+/// Each advertisement has one event per T + advDelay, whether it has its own advertising set or takes turns with other
+/// advertisements in one set. So each advertisement counts with its own period.
 public struct AdvertisingMachines: Hashable, Sendable {
     /// The number of machines of this kind within range.
     public let count: Int
@@ -101,19 +101,19 @@ public struct AdvertisingMachines: Hashable, Sendable {
     /// Throws for a negative count and machines without advertisements.
     public init(count: Int, advertisements: [AdvertiserGroup]) throws(AirtimeError) {
         guard !advertisements.isEmpty else {
-            throw .quantity(name: "a number of advertisements of a machine", value: 0)
+            throw .quantity(name: "a number of advertisements per machine", value: 0)
         }
         self.count = count
-        self.advertisements = try advertisements.map { own throws(AirtimeError) in try own.counting(count) }
+        self.advertisements = try advertisements.map { group throws(AirtimeError) in try group.counting(count) }
     }
 
     /// The index in ``advertisements`` of the advertisement with the shortest interval; among equal intervals, of the
     /// advertisement with the fewest bytes.
     public var fastest: Int {
-        advertisements.indices.min { key(advertisements[$0]) < key(advertisements[$1]) } ?? 0
+        advertisements.indices.min { sortKey(advertisements[$0]) < sortKey(advertisements[$1]) } ?? 0
     }
 
-    private func key(_ group: AdvertiserGroup) -> (Double, Int, Double) {
+    private func sortKey(_ group: AdvertiserGroup) -> (Double, Int, Double) {
         // On the primary channels, packets of extended PDUs have the same length for every payload, so the payload is
         // compared first.
         let octets =
@@ -134,8 +134,8 @@ extension AdvertiserGroup {
     /// ln(1 - (tau + tau_k)/E_k): ln of the probability that one of these advertisers does not hit a packet of
     /// `airtime` µs.
     func logClearProbability(forPacketOf airtime: Double) -> Double {
-        let hit = (airtime + airtimeMicroseconds) / meanPeriodMicroseconds
-        return hit < 1 ? log1p(-hit) : -.infinity
+        let hitProbability = (airtime + airtimeMicroseconds) / meanPeriodMicroseconds
+        return hitProbability < 1 ? log1p(-hitProbability) : -.infinity
     }
 }
 
@@ -160,7 +160,7 @@ public struct TargetCollisions: Hashable, Sendable {
     /// packet.
     public let logOtherClearProbability: Double
 
-    /// Machines that send the target advertisement, with T and tau in µs, and nothing else.
+    /// Creates the collisions among machines that send only the target advertisement, with T and tau in µs.
     ///
     /// - Throws: An ``AirtimeError`` if the interval or the airtime is out of range.
     init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
@@ -178,8 +178,8 @@ public struct TargetCollisions: Hashable, Sendable {
     /// - Parameters:
     ///   - kind: The index of the target machine's kind in `machines`.
     ///   - advertisement: The index of the target advertisement in the advertisements of this kind.
-    ///   - isAmongMore: True if the other machines come in addition to the target machine, in the mixture of all
-    ///     `machines`; false if the target machine is one of `machines`.
+    ///   - isAmongMore: False if the target machine is one of `machines`; true if `machines` describes only the other
+    ///     machines, among which the target machine is one more.
     ///
     /// Throws for indices that do not exist, and for a kind without a machine.
     public init(
@@ -187,18 +187,18 @@ public struct TargetCollisions: Hashable, Sendable {
     ) throws(AirtimeError) {
         guard machines.indices.contains(kind), machines[kind].count > 0,
             machines[kind].advertisements.indices.contains(advertisement)
-        else { throw .quantity(name: "a place of an advertisement", value: Double(advertisement)) }
+        else { throw .quantity(name: "an index of an advertisement", value: Double(advertisement)) }
         let target = machines[kind].advertisements[advertisement]
         let airtime = target.airtimeMicroseconds
         var (equal, other, count) = (0.0, 0.0, 0.0)
-        for (place, others) in machines.enumerated() {
-            let number = Double(others.count - (place == kind && !isAmongMore ? 1 : 0))
-            let equals = others.logClearProbability(ofEventOf: target) {
+        for (index, others) in machines.enumerated() {
+            let machineCount = Double(others.count - (index == kind && !isAmongMore ? 1 : 0))
+            let logEqual = others.logClearProbability(ofEventOf: target) {
                 $0.intervalMicroseconds == target.intervalMicroseconds
             }
-            equal += number * equals
-            other += number * (others.logClearProbability(ofEventOf: target) - equals)
-            count += number
+            equal += machineCount * logEqual
+            other += machineCount * (others.logClearProbability(ofEventOf: target) - logEqual)
+            count += machineCount
         }
         intervalMicroseconds = target.intervalMicroseconds
         airtimeMicroseconds = airtime
@@ -215,7 +215,7 @@ public struct TargetCollisions: Hashable, Sendable {
         var (sum, count) = (0.0, 0.0)
         for kind in machines {
             let fastest = kind.fastest
-            for (place, group) in kind.advertisements.enumerated() where place != fastest {
+            for (index, group) in kind.advertisements.enumerated() where index != fastest {
                 sum += Double(kind.count) * group.logClearProbability(ofEventOf: target)
             }
             count += Double(kind.count)
@@ -226,20 +226,22 @@ public struct TargetCollisions: Hashable, Sendable {
     /// ln of the probability that an average other machine does not hit a packet.
     public var logClearProbability: Double { logEqualClearProbability + logOtherClearProbability }
 
-    /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet. Both
-    /// together lose as many packets as the target advertisement loses among `machines` machines, including its own
-    /// machine.
+    /// Returns a fleet of equal advertisers, and the probability that no other advertisement destroys a packet. In this
+    /// fleet, with this probability, as many packets are lost as the target advertisement loses among `machines`
+    /// machines, including its own machine.
     public func fleet(ofMachines machines: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard machines >= 1 else { throw .count(machines) }
         let one = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
             extended: extended)
-        let single = one.logClearProbability(ofEventOf: one)
+        let logClearOfOne = one.logClearProbability(ofEventOf: one)
         let others = Double(machines - 1)
         // A millionth is added before rounding down, so that a rounding error does not remove a whole advertiser.
-        let equals = single < 0 ? min(others * logEqualClearProbability / single + 1e-6, 1e9).rounded(.down) : 0
+        let equals =
+            logClearOfOne < 0
+            ? min(others * logEqualClearProbability / logClearOfOne + 1e-6, 1e9).rounded(.down) : 0
         let group = try one.counting(1 + Int(max(0, equals)))
-        let rest = others * logClearProbability - max(0, equals) * single
-        return (group, rest < -1e-9 ? exp(rest) : 1)
+        let logOtherClear = others * logClearProbability - max(0, equals) * logClearOfOne
+        return (group, logOtherClear < -1e-9 ? exp(logOtherClear) : 1)
     }
 }

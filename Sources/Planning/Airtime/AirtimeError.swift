@@ -30,7 +30,7 @@ extension AirtimeError: CustomStringConvertible {
         case .airtime(let value): "an airtime of \(value) µs is not a positive number"
         case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
             "an advertising interval of \(value / 1000) ms is longer than 10.24 s, the longest of legacy advertising"
-        case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or no number"
+        case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or is not a number"
         case .payload(let octets):
             "\(octets) bytes of advertising data: a legacy packet holds 0...31, an extended advertisement 0...1650"
         case .share(let value): "\(value) is not a share between 0 and 1"
@@ -38,8 +38,8 @@ extension AirtimeError: CustomStringConvertible {
             "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: use "
                 + "positive values, and a window that is not longer than the interval"
         case .saturated(let interval, let window):
-            "beacons that send every \(interval / 1000) ms leave no gap as long as the \(window / 1000) ms that a packet "
-                + "needs clear"
+            "an advertising interval of \(interval / 1000) ms is too short for these packets: each needs "
+                + "\(window / 1000) ms without another packet"
         case .quantity(let name, let value): "\(name) of \(value) is out of range"
         case .mix(let reason), .unsupported(let reason): reason
         }

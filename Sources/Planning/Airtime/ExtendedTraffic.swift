@@ -3,17 +3,17 @@ public import BluetoothTypes
 /// The auxiliary packets of an extended advertiser: AUX_ADV_IND and its AUX_CHAIN_INDs, one after the other behind the
 /// packets on the primary channels (Core Specification 5.4, Vol 6 Part B 2.3.1, 4.4.2.2).
 ///
-/// Assumptions: each packet is on one of the 37 secondary channels, drawn evenly and independently of all others, as
-/// the specification recommends. All advertisers use the three primary channels with the same copy spacing. Connections
-/// of other devices on these channels belong to the background. A scanner continues to receive on the primary channels
-/// while auxiliary packets arrive; the packets that a real scanner misses in this time can be modelled as its dead
-/// time.
+/// Assumptions: each packet is on one of the 37 secondary channels, drawn with equal probabilities and independently of
+/// all other packets, as the specification recommends. All advertisers use the three primary channels with the same
+/// copy spacing. Connections of other devices on the secondary channels count as background. A scanner continues to
+/// receive on the primary channels while auxiliary packets arrive; the packets that a real scanner misses in this time
+/// can be modelled as the scanner's dead time.
 public struct ExtendedTraffic: Hashable, Sendable {
     public let phy: ExtendedPHY
     /// The bytes of advertising data.
     public let payloadOctets: Int
     public let event: ExtendedEvent
-    /// c in µs, from the start of one ADV_EXT_IND to the start of the next.
+    /// c in µs: the time from the start of one ADV_EXT_IND to the start of the next.
     public let copySpacingMicroseconds: Double
     /// The time from the start of the event to the start of each auxiliary packet, in µs.
     let offsets: [Double]
@@ -44,7 +44,7 @@ public struct ExtendedTraffic: Hashable, Sendable {
     /// Σ of the auxiliary packets' airtimes in µs.
     public var auxiliaryMicroseconds: Double { Double(event.auxiliaryMicroseconds.reduce(0, +)) }
 
-    /// The time of a whole event on the air, on three primary channels and on the secondary ones, in µs.
+    /// The airtime of all packets of an event, on the three primary channels and on the secondary channels, in µs.
     public var eventMicroseconds: Double { 3 * Double(event.primaryMicroseconds) + auxiliaryMicroseconds }
 
     /// Returns the mean length, in µs, of the window of start times at which an event of `other` destroys an event of
@@ -74,26 +74,27 @@ extension AdvertiserGroup {
     /// ln of the probability that one of these advertisers hits no packet that the reception of an event of `target`
     /// needs: the packet on one primary channel, and for extended PDUs all auxiliary packets.
     func logClearProbability(ofEventOf target: AdvertiserGroup) -> Double {
-        guard let own = target.extended, let extended else {
+        guard let targetExtended = target.extended, let extended else {
             return logClearProbability(forPacketOf: target.airtimeMicroseconds)
         }
-        let hit = own.meanWindowMicroseconds(against: extended) / meanPeriodMicroseconds
-        return hit < 1 ? log1p(-hit) : -.infinity
+        let hitProbability = targetExtended.meanWindowMicroseconds(against: extended) / meanPeriodMicroseconds
+        return hitProbability < 1 ? log1p(-hitProbability) : -.infinity
     }
 
     /// Returns the length, in µs, of the window of start times at which an event of one advertiser can destroy an event
     /// of the other; for extended PDUs, an upper bound.
     func windowMicroseconds(against other: AdvertiserGroup) -> Double {
         let primary = airtimeMicroseconds + other.airtimeMicroseconds
-        guard let extended, let theirs = other.extended else { return primary }
-        return max(primary, extended.spanMicroseconds(against: theirs))
+        guard let extended, let otherExtended = other.extended else { return primary }
+        return max(primary, extended.spanMicroseconds(against: otherExtended))
     }
 
     /// The probability that the auxiliary packets of an event do not collide among the equal advertisers of this group,
     /// given that its packet on the primary channel does not collide; 1 for legacy PDUs.
     public var auxiliaryClearProbability: Double {
         guard extended != nil, count > 1 else { return 1 }
-        let together = logClearProbability(ofEventOf: self) - logClearProbability(forPacketOf: airtimeMicroseconds)
-        return together.isFinite ? exp(Double(count - 1) * together) : 0
+        let logAuxiliaryClear =
+            logClearProbability(ofEventOf: self) - logClearProbability(forPacketOf: airtimeMicroseconds)
+        return logAuxiliaryClear.isFinite ? exp(Double(count - 1) * logAuxiliaryClear) : 0
     }
 }

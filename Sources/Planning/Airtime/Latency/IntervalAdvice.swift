@@ -3,9 +3,9 @@ public import BluetoothTypes
 /// The advertising interval to set, and why.
 ///
 /// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is never
-/// shorter than that with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window instead of
-/// 2·tau), because shorter intervals lose more to collisions than they gain. It is never outside the range of
-/// controllers, and never shorter than an event. Because of resonance, the latency does not always grow with the
+/// shorter than the interval with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window
+/// instead of 2·tau), because shorter intervals lose more to collisions than they gain. It is never outside the range
+/// of controllers, and never shorter than an event. Because of resonance, the latency does not always grow with the
 /// interval: an interval counts only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
@@ -26,7 +26,7 @@ public struct IntervalAdvice: Sendable {
     /// The shortest interval that the search considers. Controllers support it, and it leaves time for the packets of
     /// an event. With several beacons it is so long that two events of one beacon cannot hit the same event of another
     /// beacon.
-    public var shortestPossible: AdvertisingInterval { search.unit(search.units.lowerBound) }
+    public var shortestPossible: AdvertisingInterval { search.limitedInterval(units: search.units.lowerBound) }
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
     public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
@@ -82,11 +82,11 @@ public enum IntervalOutcome: Hashable, Sendable {
     case met
     /// The goal is met at the longest interval that controllers support.
     case metAtLongest
-    /// A shorter interval would be better: this is the shortest that controllers support.
+    /// A shorter interval would be better: this is the shortest interval that controllers support.
     case clampedToShortest
-    /// A longer interval would be better: this is the longest that controllers support.
+    /// A longer interval would be better: this is the longest interval that controllers support.
     case clampedToLongest
-    /// No interval meets the goal: this is the best one, with changes that would help.
+    /// No interval meets the goal: this is the best interval; the shortfall lists changes that would help.
     case impossible(Shortfall)
 
     /// The shortfall, and changes each of which would be enough.
@@ -96,7 +96,7 @@ public enum IntervalOutcome: Hashable, Sendable {
         /// The time in s within which the target share is received at that interval; nil if it is more than ten times
         /// the target time, and more than a minute.
         public let seconds: Double?
-        /// The largest number of beacons that meets the goal with this scanner; nil if a single beacon does not.
+        /// The largest number of beacons that meets the goal with these scanners; nil if a single beacon misses it.
         public let beacons: Int?
         /// The longest interval that meets the goal with ``beacons`` beacons; nil if ``beacons`` is nil.
         public let intervalOfFewer: AdvertisingInterval?
@@ -117,7 +117,8 @@ public struct IntervalSpread: Hashable, Sendable {
     /// The narrowest useful spread, as a share of the interval.
     static let narrowest = 0.02
 
-    /// The interval of a beacon. It depends on the identity only, and many identities are spread evenly.
+    /// The interval of a beacon. It depends only on the beacon's identity; the intervals of many identities are spread
+    /// evenly.
     public func interval(of identity: String) -> AdvertisingInterval {
         .spread(identity, over: intervals)
     }
@@ -130,8 +131,10 @@ extension IntervalAdvice {
     public func spread(within share: Double = 0.1) throws(AirtimeError) -> IntervalSpread? {
         guard search.count > 1 else { return nil }
         let center = Double(interval.microseconds)
-        let lowest = max(center * (1 - share), Double(search.unit(search.units.lowerBound).microseconds))
-        let highest = min(center * (1 + share), Double(search.unit(search.units.upperBound).microseconds))
+        let lowest = max(
+            center * (1 - share), Double(search.limitedInterval(units: search.units.lowerBound).microseconds))
+        let highest = min(
+            center * (1 + share), Double(search.limitedInterval(units: search.units.upperBound).microseconds))
         var bands: [Resonance.Band] = []
         for part in search.scanners.parts {
             bands += try Resonance.bands(
@@ -142,8 +145,8 @@ extension IntervalAdvice {
         let step = LatencyModel.stepMicroseconds
         let below = bands.map(\.intervalsMicroseconds.upperBound).filter { $0 < center }.max().map { $0 + step }
         let above = bands.map(\.intervalsMicroseconds.lowerBound).filter { $0 > center }.min().map { $0 - step }
-        let low = try reaching(max(lowest, below ?? lowest))
-        let high = try reaching(min(highest, above ?? highest))
+        let low = try intervalMeetingGoal(near: max(lowest, below ?? lowest))
+        let high = try intervalMeetingGoal(near: min(highest, above ?? highest))
         guard Double(high.microseconds - low.microseconds) >= IntervalSpread.narrowest * center else { return nil }
         // The mean of 1/E over intervals that are distributed evenly over the spread.
         let (short, long) = (Double(low.meanPeriodMicroseconds), Double(high.meanPeriodMicroseconds))
@@ -153,12 +156,12 @@ extension IntervalAdvice {
 
     /// Returns the interval at `end` if it meets the goal. Otherwise returns the interval half as far from the advised
     /// interval if it meets the goal, and otherwise the advised interval.
-    private func reaching(_ end: Double) throws(AirtimeError) -> AdvertisingInterval {
+    private func intervalMeetingGoal(near end: Double) throws(AirtimeError) -> AdvertisingInterval {
         let center = Double(interval.microseconds)
         for share in [1, 0.5] {
-            let place = center + (end - center) * share
+            let microseconds = center + (end - center) * share
             // Rounds toward the advised interval, so that the result does not lie in a band of intervals to avoid.
-            let units = (place / LatencyModel.stepMicroseconds).rounded(end < center ? .up : .down)
+            let units = (microseconds / LatencyModel.stepMicroseconds).rounded(end < center ? .up : .down)
             let candidate = AdvertisingInterval(rawValue: UInt32(units))
             guard case .detect(let seconds, let probability) = goal else { return candidate }
             if try search.share(candidate, within: seconds) >= probability { return candidate }
@@ -206,11 +209,11 @@ extension IntervalAdvice {
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
         // By interval in units of 0.625 ms: true for an additional point.
         var units: [UInt32: Bool] = [:]
-        for unit in try search.slowest(resonances, within: low...high) { units[unit] = true }
+        for unit in try search.resonanceCenters(resonances, within: low...high) { units[unit] = true }
         let last = (count - 1) * (between + 1)
         for index in 0...last {
-            let part = Double(index) / Double(last)
-            let unit = UInt32((Double(low) * pow(Double(high) / Double(low), part)).rounded())
+            let fraction = Double(index) / Double(last)
+            let unit = UInt32((Double(low) * pow(Double(high) / Double(low), fraction)).rounded())
             let isExtra = index % (between + 1) != 0
             units[unit] = isExtra && units[unit] ?? true
         }
@@ -239,24 +242,25 @@ extension IntervalSearch {
 
     /// Returns the intervals in the middle of the `count` slowest resonances, in units of 0.625 ms. The evenly spaced
     /// points may miss them.
-    fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
+    fileprivate func resonanceCenters(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32]
+    {
         guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds
         var bands: [(band: Resonance.Band, scanInterval: Double)] = []
         for part in scanners.parts {
             let pattern = part.scanner.pattern
-            let found = try Resonance.bands(
+            let bandsOfScanner = try Resonance.bands(
                 within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: pattern,
                 airtimeMicroseconds: packets.airtimeMicroseconds)
-            bands += found.map { ($0, Double(pattern.intervalMicroseconds)) }
+            bands += bandsOfScanner.map { ($0, Double(pattern.intervalMicroseconds)) }
         }
         return bands.sorted { $0.band.worst.slowness > $1.band.worst.slowness }.prefix(count).map {
             band, scanInterval in
             // The interval with k·E = m·I.
             let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
             let ends = band.intervalsMicroseconds
-            let middle = min(ends.upperBound, max(ends.lowerBound, period - AdvertisingDelay.meanMicroseconds))
-            return UInt32((middle / step).rounded())
+            let center = min(ends.upperBound, max(ends.lowerBound, period - AdvertisingDelay.meanMicroseconds))
+            return UInt32((center / step).rounded())
         }
     }
 }

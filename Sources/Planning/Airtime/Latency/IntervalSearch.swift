@@ -27,7 +27,7 @@ struct IntervalSearch: Sendable {
         self.scanners = scanners
         self.logOtherClearProbability = logOtherClearProbability
         // Throws the model's errors before the search.
-        _ = try model(unit(units.lowerBound))
+        _ = try model(limitedInterval(units: units.lowerBound))
     }
 
     /// Returns the model with the mix's first scanner. Properties that do not depend on the scanner hold for all
@@ -81,17 +81,18 @@ struct IntervalSearch: Sendable {
 
     private func clamped(meanPeriod: Double) -> (AdvertisingInterval, IntervalOutcome) {
         let wanted = ((meanPeriod - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds).rounded()
-        if wanted < Double(units.lowerBound) { return (unit(units.lowerBound), .clampedToShortest) }
-        if wanted > Double(units.upperBound) { return (unit(units.upperBound), .clampedToLongest) }
-        return (unit(Int(wanted)), .met)
+        if wanted < Double(units.lowerBound) { return (limitedInterval(units: units.lowerBound), .clampedToShortest) }
+        if wanted > Double(units.upperBound) { return (limitedInterval(units: units.upperBound), .clampedToLongest) }
+        return (limitedInterval(units: Int(wanted)), .met)
     }
 
-    func unit(_ value: Int) -> AdvertisingInterval {
+    /// Returns the interval of this many units of 0.625 ms, limited to ``units``.
+    func limitedInterval(units value: Int) -> AdvertisingInterval {
         AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
     }
 
-    /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`. If
-    /// there is none, returns the best interval with the shortfall.
+    /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`. If no
+    /// interval meets this goal, returns the best interval with the shortfall.
     func longest(
         within seconds: Double, probability: Double
     ) throws(AirtimeError) -> (interval: AdvertisingInterval, outcome: IntervalOutcome) {
@@ -99,15 +100,15 @@ struct IntervalSearch: Sendable {
         let low = Int(shortestSensible.interval.rawValue)
         let high = try max(low, longestConceivable(within: seconds, probability: probability))
         var candidates: [Int] = []
-        var failed = high + 1
+        var missed = high + 1
         var candidate = high
         while true {
             candidates.append(candidate)
-            if try trials.reaches(candidate), let found = try trials.refine(candidate, below: failed) {
-                return (unit(found), found == units.upperBound ? .metAtLongest : .met)
+            if try trials.meetsTarget(candidate), let refined = try trials.refine(candidate, below: missed) {
+                return (limitedInterval(units: refined), refined == units.upperBound ? .metAtLongest : .met)
             }
             guard candidate > low else { break }
-            failed = candidate
+            missed = candidate
             candidate = max(low, min(candidate - 1, Int(Double(candidate) * Self.ratio)))
         }
         var best = (unit: low, share: -1.0)
@@ -116,16 +117,17 @@ struct IntervalSearch: Sendable {
             if share > best.share { best = (candidate, share) }
         }
         // An interval that meets the goal is better than none, even if its neighbors miss the goal.
-        if best.share >= probability { return (unit(best.unit), .met) }
-        let shortfall = try shortfall(at: unit(best.unit), best.share, within: seconds, probability: probability)
-        return (unit(best.unit), .impossible(shortfall))
+        if best.share >= probability { return (limitedInterval(units: best.unit), .met) }
+        let shortfall = try shortfall(
+            at: limitedInterval(units: best.unit), best.share, within: seconds, probability: probability)
+        return (limitedInterval(units: best.unit), .impossible(shortfall))
     }
 
     /// Returns the longest interval that can meet the goal, in units of 0.625 ms. On average, at most seconds/E·(share
-    /// of events in a window) events are received in time. This number cannot be smaller than `probability`.
+    /// of events in a window) events are received in time. If the goal is met, this number is at least `probability`.
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
         let share = try scanners.mean { preset throws(AirtimeError) in
-            try model(unit(units.upperBound), preset).windowShare
+            try model(limitedInterval(units: units.upperBound), preset).windowShare
         }
         let period = seconds * 1_000_000 * share / probability
         let longest = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
@@ -135,19 +137,23 @@ struct IntervalSearch: Sendable {
     private func shortfall(
         at interval: AdvertisingInterval, _ share: Double, within seconds: Double, probability: Double
     ) throws(AirtimeError) -> IntervalOutcome.Shortfall {
-        let all = try latency(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds))).whole
+        let distribution = try latency(
+            interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds))
+        ).whole
         let continuous = try IntervalSearch(
             count: count, packets: packets, scanners: ScannerMix(.continuous),
             logOtherClearProbability: logOtherClearProbability)
-        let fewer = try mostBeacons(within: seconds, probability: probability)
-        var ofFewer: AdvertisingInterval?
-        if let fewer {
-            ofFewer = try IntervalSearch(
-                count: fewer, packets: packets, scanners: scanners, logOtherClearProbability: logOtherClearProbability
+        let fewerBeacons = try mostBeacons(within: seconds, probability: probability)
+        var intervalOfFewer: AdvertisingInterval?
+        if let fewerBeacons {
+            intervalOfFewer = try IntervalSearch(
+                count: fewerBeacons, packets: packets, scanners: scanners,
+                logOtherClearProbability: logOtherClearProbability
             ).longest(within: seconds, probability: probability).interval
         }
         return IntervalOutcome.Shortfall(
-            share: share, seconds: all.percentile(probability), beacons: fewer, intervalOfFewer: ofFewer,
+            share: share, seconds: distribution.percentile(probability), beacons: fewerBeacons,
+            intervalOfFewer: intervalOfFewer,
             continuousShare: try continuous.share(interval, within: seconds))
     }
 
@@ -158,16 +164,16 @@ struct IntervalSearch: Sendable {
         var high = count
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
-            let fewer = try IntervalSearch(
+            let smallerFleet = try IntervalSearch(
                 count: middle, packets: packets, scanners: scanners, logOtherClearProbability: logOtherClearProbability)
-            let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
+            let share = try smallerFleet.share(smallerFleet.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }
         return low > 0 ? low : nil
     }
 }
 
-/// The shares of intervals that were tried, so that none is computed twice. Intervals are in units of 0.625 ms.
+/// The shares of the intervals that were tried, so that no share is computed twice. Intervals are in units of 0.625 ms.
 private struct IntervalTrials {
     let search: IntervalSearch
     let seconds: Double
@@ -182,18 +188,18 @@ private struct IntervalTrials {
 
     /// Returns the share of all detections that take at most ``seconds``.
     mutating func share(_ unit: Int) throws(AirtimeError) -> Double {
-        let interval = search.unit(unit)
+        let interval = search.limitedInterval(units: unit)
         if let known = shares[Int(interval.rawValue)] { return known }
         let share = try search.share(interval, within: seconds)
         shares[Int(interval.rawValue)] = share
         return share
     }
 
-    /// Returns true if the target share is received in time.
-    mutating func reaches(_ unit: Int) throws(AirtimeError) -> Bool { try share(unit) >= probability }
+    /// Returns true if the share received in time is at least ``probability``.
+    mutating func meetsTarget(_ unit: Int) throws(AirtimeError) -> Bool { try share(unit) >= probability }
 
-    /// Returns the longest interval below `end` that meets the target together with its neighbors; nil if there is
-    /// none.
+    /// Returns the longest interval below `end` that meets the target together with its neighbors; nil if no interval
+    /// does.
     ///
     /// `unit` meets the target, and `end` misses it. The search bisects between them, and then tries a few shorter
     /// intervals until the neighbors nearly meet the target too.
@@ -202,22 +208,22 @@ private struct IntervalTrials {
         var high = end
         while high - low > max(1, low / 400) {
             let middle = (low + high) / 2
-            if try reaches(middle) { low = middle } else { high = middle }
+            if try meetsTarget(middle) { low = middle } else { high = middle }
         }
         let candidates = [low, low - low / 100, low - low / 50, unit]
         for candidate in candidates where candidate >= search.units.lowerBound {
-            if try holds(around: candidate) { return candidate }
+            if try meetsTargetNearby(around: candidate) { return candidate }
         }
         return nil
     }
 
     /// Returns true if the interval meets the target, and both neighbors miss it by at most a tenth of 1 -
     /// `probability`.
-    private mutating func holds(around unit: Int) throws(AirtimeError) -> Bool {
-        guard try reaches(unit) else { return false }
-        let tolerated = probability - 0.1 * (1 - probability)
+    private mutating func meetsTargetNearby(around unit: Int) throws(AirtimeError) -> Bool {
+        guard try meetsTarget(unit) else { return false }
+        let leastShare = probability - 0.1 * (1 - probability)
         for neighbor in [unit - max(1, unit / 100), unit + max(1, unit / 100)] {
-            guard try share(neighbor) >= tolerated else { return false }
+            guard try share(neighbor) >= leastShare else { return false }
         }
         return true
     }

@@ -1,4 +1,4 @@
-/// The largest number of beacons in range of one receiver at which each is received in time.
+/// The largest number of beacons in range of one receiver at which each beacon is received in time.
 public struct LargestFleet: Sendable {
     /// The largest number of beacons; 0 if even a single beacon is not received in time often enough.
     public let beacons: Int
@@ -35,7 +35,7 @@ public struct LargestFleet: Sendable {
             throw .airtime(collisions.airtimeMicroseconds)
         }
         let search = FleetSearch(seconds: seconds, probability: probability, collisions: collisions, scanners: scanners)
-        (beacons, latency) = try search.most()
+        (beacons, latency) = try search.largestFleet()
     }
 }
 
@@ -46,27 +46,27 @@ private struct FleetSearch {
     let collisions: TargetCollisions
     let scanners: ScannerMix
 
-    func most() throws(AirtimeError) -> (Int, MixLatency) {
-        let single = try share(1)
-        guard single >= probability else { return (0, try latency(1)) }
-        var (low, reached) = (1, single)
-        var (high, missed) = (try ceiling(), 0.0)
+    func largestFleet() throws(AirtimeError) -> (Int, MixLatency) {
+        let shareOfOne = try share(1)
+        guard shareOfOne >= probability else { return (0, try latency(1)) }
+        var (low, lowShare) = (1, shareOfOne)
+        var (high, highShare) = (try missingCount(), 0.0)
         // If one end stays the same for three steps, all guesses lie on one side of the solution. Then the range is
         // halved.
-        var standing = (low: 0, high: 0)
+        var unchangedSteps = (low: 0, high: 0)
         while high - low > 1 {
-            let isStuck = max(standing.low, standing.high) > 2
-            let guess = isStuck ? low + (high - low) / 2 : guess(from: low, reached, to: high, missed)
+            let isStuck = max(unchangedSteps.low, unchangedSteps.high) > 2
+            let guess = isStuck ? low + (high - low) / 2 : guess(from: low, lowShare, to: high, highShare)
             let beacons = min(high - 1, max(low + 1, guess))
             let share = try share(beacons)
             if share < probability {
-                (high, missed) = (beacons, share)
-                standing = (standing.low + 1, 0)
+                (high, highShare) = (beacons, share)
+                unchangedSteps = (unchangedSteps.low + 1, 0)
             } else {
-                (low, reached) = (beacons, share)
-                standing = (0, standing.high + 1)
+                (low, lowShare) = (beacons, share)
+                unchangedSteps = (0, unchangedSteps.high + 1)
             }
-            if isStuck { standing = (0, 0) }
+            if isStuck { unchangedSteps = (0, 0) }
         }
         return (low, try latency(low))
     }
@@ -91,8 +91,9 @@ private struct FleetSearch {
     }
 
     /// Returns a number of beacons that misses the target. The probability that a beacon is received at least once is
-    /// at most the mean number of its packets that are received, so this mean cannot be below the target share.
-    private func ceiling() throws(AirtimeError) -> Int {
+    /// at most the mean number of its packets that are received, so if the target is met, this mean is at least the
+    /// target share.
+    private func missingCount() throws(AirtimeError) -> Int {
         let packets = try scanners.mean { preset throws(AirtimeError) in
             let alone = try model(1, preset)
             return alone.windowShare * seconds * 1_000_000 / alone.meanPeriodMicroseconds
@@ -107,14 +108,14 @@ private struct FleetSearch {
     /// factor, and ln(-ln(1 - share)) falls along a straight line. If a fleet that misses the target is known, the line
     /// is drawn through both fleets. Otherwise it starts at the fleet that reaches the target, with the slope of the
     /// factor.
-    private func guess(from low: Int, _ reached: Double, to high: Int, _ missed: Double) -> Int {
-        guard reached < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
-        let above = log(log1p(-reached) / log1p(-probability))
+    private func guess(from low: Int, _ lowShare: Double, to high: Int, _ highShare: Double) -> Int {
+        guard lowShare < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
+        let lowHeight = log(log1p(-lowShare) / log1p(-probability))
         let width = Double(high - low)
-        guard missed > 0 else {
-            return low + Int(min(max(above / -collisions.logClearProbability * 1.02, 0), width)) + 1
+        guard highShare > 0 else {
+            return low + Int(min(max(lowHeight / -collisions.logClearProbability * 1.02, 0), width)) + 1
         }
-        let below = log(log1p(-missed) / log1p(-probability))
-        return low + Int((above / (above - below) * width).rounded())
+        let highHeight = log(log1p(-highShare) / log1p(-probability))
+        return low + Int((lowHeight / (lowHeight - highHeight) * width).rounded())
     }
 }

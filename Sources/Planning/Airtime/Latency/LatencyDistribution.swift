@@ -6,9 +6,9 @@ public struct LatencyDistribution: Hashable, Sendable {
     public let receivedShare: [Double]
     /// The end of the curve in s. Shares above the last value of ``receivedShare`` have no percentile.
     public let horizonSeconds: Double
-    /// True if all but a millionth are received within the horizon.
+    /// True if the share received within the horizon is 1, except for at most a millionth.
     public let isExhausted: Bool
-    /// The reason for which the distribution may be more than 2 % wrong; nil if it is not.
+    /// The reason for which the distribution may be more than 2 % wrong; nil if there is no such reason.
     public let knownErrorReason: String?
 
     /// True if the distribution may be more than 2 % wrong.
@@ -42,19 +42,19 @@ public struct LatencyDistribution: Hashable, Sendable {
                 times.append(time)
                 shares.append(share)
             } else {
-                let part = (horizonSeconds - times[times.count - 1]) / (time - times[times.count - 1])
+                let fraction = (horizonSeconds - times[times.count - 1]) / (time - times[times.count - 1])
                 times.append(horizonSeconds)
-                shares.append(shares[shares.count - 1] + part * (share - shares[shares.count - 1]))
+                shares.append(shares[shares.count - 1] + fraction * (share - shares[shares.count - 1]))
             }
         }
         for event in 0..<received.count + (isComplete ? 1 : 0) {
             let share = event < received.count ? received[event] : 0
-            let parts = delay > 0 && event <= spreadEvents ? Self.pointsPerPeriod : 1
-            for part in 1...parts {
-                let progress = Double(part) / Double(parts)
+            let points = delay > 0 && event <= spreadEvents ? Self.pointsPerPeriod : 1
+            for point in 1...points {
+                let progress = Double(point) / Double(points)
                 let time = (Double(event) + progress) * period
                 append(
-                    time, sum + progress * share + (parts > 1 ? corners.rounding(at: time, upTo: spreadEvents) : 0))
+                    time, sum + progress * share + (points > 1 ? corners.rounding(at: time, upTo: spreadEvents) : 0))
             }
             sum += share
         }
@@ -69,18 +69,19 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     private static let pointsPerPeriod = 64
 
-    /// The distribution of all visitors together: the sum of the parts' shares received, each times the part's share.
+    /// The distribution of all visitors together: the sum of the shares received with each scanner, each times the
+    /// scanner's share.
     ///
-    /// The curve ends where the first part that is not exhausted ends. If all parts are exhausted, it ends with the
-    /// last.
+    /// The curve ends where the first curve of a scanner that is not exhausted ends. If all curves are exhausted, it
+    /// ends with the last of them.
     init(mixing parts: [MixLatency.Part]) {
         if parts.count == 1 {
             self = parts[0].latency
             return
         }
         let latencies = parts.map(\.latency)
-        let open = latencies.filter { !$0.isExhausted }.map(\.horizonSeconds).min()
-        let end = open ?? latencies.reduce(0) { max($0, $1.horizonSeconds) }
+        let firstEnd = latencies.filter { !$0.isExhausted }.map(\.horizonSeconds).min()
+        let end = firstEnd ?? latencies.reduce(0) { max($0, $1.horizonSeconds) }
         var times = latencies.flatMap { $0.seconds.filter { $0 < end } }.sorted()
         times.append(end)
         var distinct = [0.0]
@@ -90,7 +91,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         for part in parts { part.latency.add(part.share, to: &shares, at: distinct) }
         receivedShare = shares.map { min(1, $0) }
         horizonSeconds = end
-        isExhausted = open == nil
+        isExhausted = firstEnd == nil
         knownErrorReason =
             parts.first { $0.latency.knownErrorReason != nil }.flatMap { part in
                 part.latency.knownErrorReason.map { "with \(part.scanner.name), \($0)" }
@@ -112,51 +113,52 @@ public struct LatencyDistribution: Hashable, Sendable {
                 continue
             }
             let (low, high) = (receivedShare[next - 1], receivedShare[next])
-            let part = (time - seconds[next - 1]) / (seconds[next] - seconds[next - 1])
-            sums[index] += share * (low + part * (high - low))
+            let fraction = (time - seconds[next - 1]) / (seconds[next] - seconds[next - 1])
+            sums[index] += share * (low + fraction * (high - low))
         }
     }
 
     /// The mean time in s; nil if more than 1 % are not received within the horizon, because their times are unknown.
     ///
-    /// After the end of the curve, the share that is not received is assumed to fall exponentially, at the rate at
-    /// which it last fell to a quarter.
+    /// After the end of the curve, the share that is not received is assumed to fall exponentially: as fast as when it
+    /// fell to a quarter at the end of the curve.
     public var meanSeconds: Double? {
         guard let last = receivedShare.last, last >= 0.99 else { return nil }
         var area = 0.0
         for index in 1..<seconds.count {
-            let open = 1 - (receivedShare[index - 1] + receivedShare[index]) / 2
-            area += open * (seconds[index] - seconds[index - 1])
+            let unreceivedShare = 1 - (receivedShare[index - 1] + receivedShare[index]) / 2
+            area += unreceivedShare * (seconds[index] - seconds[index - 1])
         }
-        let rest = 1 - last
-        guard rest > 1e-6, let before = percentile(1 - 4 * rest) else { return area }
-        return area + rest * (horizonSeconds - before) / log(4)
+        let unreceivedAtEnd = 1 - last
+        guard unreceivedAtEnd > 1e-6, let secondsBefore = percentile(1 - 4 * unreceivedAtEnd) else { return area }
+        return area + unreceivedAtEnd * (horizonSeconds - secondsBefore) / log(4)
     }
 
-    /// The time by which `share` of all are received, in s; nil if it is not reached within the horizon, and for shares
-    /// outside 0..<1.
+    /// The time by which the share `share` of all beacons is received, in s; nil if this share is not received within
+    /// the horizon, and for shares outside 0..<1.
     public func percentile(_ share: Double) -> Double? {
         guard share >= 0, share < 1, let last = receivedShare.last, share <= last else { return nil }
         let index = receivedShare.firstIndexOnward { $0 >= share }
         guard index > 0 else { return seconds[0] }
         let low = receivedShare[index - 1]
         let high = receivedShare[index]
-        let part = high > low ? (share - low) / (high - low) : 1
-        return seconds[index - 1] + part * (seconds[index] - seconds[index - 1])
+        let fraction = high > low ? (share - low) / (high - low) : 1
+        return seconds[index - 1] + fraction * (seconds[index] - seconds[index - 1])
     }
 
-    /// The share received within `time` seconds; nil beyond the horizon, unless all are received by then.
+    /// The share received within `time` seconds; nil beyond the horizon, unless all beacons are received by then.
     public func received(within time: Double) -> Double? {
         guard time >= 0 else { return time.isNaN ? nil : 0 }
         guard time <= horizonSeconds else { return isExhausted ? 1 : nil }
         let index = seconds.firstIndexOnward { $0 >= time }
         guard index > 0 else { return receivedShare[0] }
         let width = seconds[index] - seconds[index - 1]
-        let part = width > 0 ? (time - seconds[index - 1]) / width : 1
-        return receivedShare[index - 1] + part * (receivedShare[index] - receivedShare[index - 1])
+        let fraction = width > 0 ? (time - seconds[index - 1]) / width : 1
+        return receivedShare[index - 1] + fraction * (receivedShare[index] - receivedShare[index - 1])
     }
 
-    /// The share not yet received after `time` seconds; nil beyond the horizon, unless all are received by then.
+    /// The share not yet received after `time` seconds; nil beyond the horizon, unless all beacons are received by
+    /// then.
     public func undiscovered(after time: Double) -> Double? {
         received(within: time).map { max(0, 1 - $0) }
     }
@@ -164,7 +166,7 @@ public struct LatencyDistribution: Hashable, Sendable {
 
 extension [Double] {
     /// Returns the first index whose element fulfills `condition`, or the last index if no element does. All elements
-    /// after one that fulfills the condition must fulfill it too.
+    /// after an element that fulfills the condition must fulfill it too.
     fileprivate func firstIndexOnward(where condition: (Double) -> Bool) -> Int {
         var low = 0
         var high = count - 1
@@ -205,11 +207,12 @@ private struct CornerRounding {
     private func excess(after events: Int, at x: Double) -> Double {
         let distance = abs(x)
         if events == 1 {
-            let rest = delay / 2 - distance
-            return rest > 0 ? rest * rest / (2 * delay) : 0
+            let overlap = delay / 2 - distance
+            return overlap > 0 ? overlap * overlap / (2 * delay) : 0
         }
         let deviation = delay * (Double(events) / 12).squareRoot()
-        let place = distance / deviation
-        return deviation * (NormalDistribution.density(place) - place * NormalDistribution.cumulative(-place))
+        let deviations = distance / deviation
+        return deviation
+            * (NormalDistribution.density(deviations) - deviations * NormalDistribution.cumulative(-deviations))
     }
 }

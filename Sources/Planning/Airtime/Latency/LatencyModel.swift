@@ -125,9 +125,9 @@ public struct LatencyModel: Hashable, Sendable {
 extension LatencyModel {
     /// The distribution of the latency.
     ///
-    /// The curve ends when 99.5 % are received, but not before `untilSeconds`, and at the latest at `horizonSeconds`,
-    /// which is at most a day. (At a resonance, discovery takes minutes or hours.) Throws for times that are negative
-    /// or not numbers, and for `untilSeconds` beyond the horizon.
+    /// The curve ends when the share received is 99.5 %, but not before `untilSeconds`, and at the latest at
+    /// `horizonSeconds`, which is at most a day. (At a resonance, discovery takes minutes or hours.) Throws for times
+    /// that are negative or not numbers, and for `untilSeconds` beyond the horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
@@ -137,7 +137,7 @@ extension LatencyModel {
     /// Returns the distribution of the latency.
     ///
     /// - Parameters:
-    ///   - endsWhenExhausted: True to end the curve before `untilSeconds` when nearly all are received.
+    ///   - endsWhenExhausted: True to end the curve before `untilSeconds` when the share received is nearly 1.
     ///   - workLimit: The number of additions after which the distribution is extrapolated.
     func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600, endsWhenExhausted: Bool = false,
@@ -153,24 +153,26 @@ extension LatencyModel {
         var phases = PhaseDistribution(
             cycle: cycle, windowMicroseconds: pattern.windowMicroseconds, interval: group.intervalMicroseconds,
             delay: advertisingDelayMicroseconds, reception: try receptionAfterLosses(cycle))
-        let horizon = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
-        let wanted = untilSeconds * 1_000_000 / meanPeriodMicroseconds
+        let horizonEvents = horizonSeconds * 1_000_000 / meanPeriodMicroseconds
+        let wantedEvents = untilSeconds * 1_000_000 / meanPeriodMicroseconds
         // At index k: the probability that event number k after the instant is the first one received.
         var received: [Double] = []
-        var rest = 1.0
+        var unreceived = 1.0
         var work = 0
         var extrapolatedFrom: Int?
-        let enough = endsWhenExhausted ? Self.exhaustedRest : -.infinity
-        while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
-            if rest <= enough { break }
+        let exhaustedRest = endsWhenExhausted ? Self.exhaustedRest : -.infinity
+        while Double(received.count) < horizonEvents,
+            Double(received.count) < wantedEvents || unreceived > 1 - Self.completeShare
+        {
+            if unreceived <= exhaustedRest { break }
             if work > workLimit {
                 extrapolatedFrom = received.count
-                extrapolate(&received, rest: rest, horizon: horizon, wanted: wanted)
+                extrapolate(&received, unreceived: unreceived, horizonEvents: horizonEvents, wantedEvents: wantedEvents)
                 break
             }
             if !received.isEmpty { phases.advance() }
             received.append(phases.receive())
-            rest -= received[received.count - 1]
+            unreceived -= received[received.count - 1]
             work += phases.work
         }
         return LatencyDistribution(
@@ -186,7 +188,7 @@ extension LatencyModel {
         let other = otherClearProbability * scannerReadyProbability
         guard losses == .inRuns, group.count > 1, cycle.share > 0 else {
             let clear = collisionFreeProbability * other
-            return [PhaseDistribution.Reception(next: clear, later: clear)]
+            return [PhaseDistribution.Reception(rightAfterLoss: clear, afterUncovered: clear)]
         }
         let isEven = pattern.windowMicroseconds >= pattern.intervalMicroseconds
         let runs = try RunsModel(
@@ -198,22 +200,27 @@ extension LatencyModel {
                     intervalMicroseconds: group.intervalMicroseconds))
         return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { losses in
             PhaseDistribution.Reception(
-                next: runs.clearAfterLosses(losses, isNext: true), later: runs.clearAfterLosses(losses, isNext: false))
+                rightAfterLoss: runs.clearAfterLosses(losses, isNext: true),
+                afterUncovered: runs.clearAfterLosses(losses, isNext: false))
         }
     }
 
-    /// Extrapolates the distribution: each further event receives the same share of the rest, at the mean rate of about
-    /// the last half of the computed events.
-    private func extrapolate(_ received: inout [Double], rest: Double, horizon: Double, wanted: Double) {
+    /// Extrapolates the distribution: each further event receives the same share of what is not yet received: the mean
+    /// share of about the last half of the computed events.
+    private func extrapolate(
+        _ received: inout [Double], unreceived: Double, horizonEvents: Double, wantedEvents: Double
+    ) {
         let scanInterval = Double(pattern.intervalMicroseconds) / meanPeriodMicroseconds
-        let intervals = max(1, (Double(received.count) / 2 / scanInterval).rounded(.down))
-        let events = min(received.count, max(1, Int((intervals * scanInterval).rounded())))
-        let lately = received.suffix(events).reduce(0, +)
-        let rate = 1 - pow(rest / (rest + lately), 1 / Double(events))
-        var rest = rest
-        while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
-            received.append(rest * rate)
-            rest -= rest * rate
+        let scanIntervals = max(1, (Double(received.count) / 2 / scanInterval).rounded(.down))
+        let events = min(received.count, max(1, Int((scanIntervals * scanInterval).rounded())))
+        let receivedLately = received.suffix(events).reduce(0, +)
+        let rate = 1 - pow(unreceived / (unreceived + receivedLately), 1 / Double(events))
+        var unreceived = unreceived
+        while Double(received.count) < horizonEvents,
+            Double(received.count) < wantedEvents || unreceived > 1 - Self.completeShare
+        {
+            received.append(unreceived * rate)
+            unreceived -= unreceived * rate
         }
     }
 

@@ -63,9 +63,9 @@ public struct PatternLatencyModel: Hashable, Sendable {
 
     /// The distribution of the latency.
     ///
-    /// The curve ends when 99.5 % are received, but not before `untilSeconds`, and at the latest at `horizonSeconds`,
-    /// which is at most a day. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the
-    /// horizon.
+    /// The curve ends when the share received is 99.5 %, but not before `untilSeconds`, and at the latest at
+    /// `horizonSeconds`, which is at most a day. Throws for times that are negative or not numbers, and for
+    /// `untilSeconds` beyond the horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
@@ -79,7 +79,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         var end = max(untilSeconds, trial.endSeconds)
         var curve = curve(starts: trial.starts, horizonSeconds: end)
         // The trial followed only a few starts, so its end may be too early.
-        while curve.open > 1 - Self.completeShare, end < horizonSeconds {
+        while curve.unreceived > 1 - Self.completeShare, end < horizonSeconds {
             end = min(horizonSeconds, end * 1.5)
             curve = self.curve(starts: trial.starts, horizonSeconds: end)
         }
@@ -100,7 +100,7 @@ public struct PatternLatencyModel: Hashable, Sendable {
         while true {
             let count = end > Self.firstHorizonSeconds * 4 ? Self.fewestStarts : Self.fewStarts
             let curve = curve(starts: count, horizonSeconds: end)
-            if curve.open < 1 - Self.completeShare || end >= horizonSeconds {
+            if curve.unreceived < 1 - Self.completeShare || end >= horizonSeconds {
                 let affordable = Int(Self.workLimit * Double(count) / Double(max(1, curve.work)))
                 return Trial(
                     endSeconds: min(horizonSeconds, curve.time(ofShare: Self.completeShare).map { $0 * 1.25 } ?? end),
@@ -141,30 +141,31 @@ struct FirstReceptions: Sendable {
     /// The distribution of the time of the next event.
     private struct NextEvent {
         /// The step of the first element of ``masses``, counted from the beginning of the part.
-        var first: Int
-        /// For each step from ``first`` on, the probability that the next event is in this step.
+        var firstStep: Int
+        /// For each step from ``firstStep`` on, the probability that the next event is in this step.
         var masses: [Double]
-        /// The probability that the part ends before the next event. This event is then sent at the start of the next
+        /// The probability that the part ends before the next event. The next event is then at the start of the next
         /// part.
-        var atEnd: Double
+        var massAfterEnd: Double
     }
 
     /// The share of all starts for which no event is received within the horizon.
-    private(set) var open = 0.0
+    private(set) var unreceived = 0.0
     /// The approximate number of additions so far.
     private(set) var work = 0
     /// The share of all starts whose first reception is in each bin.
     private var bins: [Double]
     private let parts: [Part]
     private let cycle: Int
-    private let horizon: Double
+    /// The end of the curve, in steps after the instant.
+    private let curveEnd: Double
     /// The length of a bin of the curve in steps.
     private let binSteps: Double
     /// The probability that an event is received, by the cell of the scanner's cycle in which it starts.
-    private let chances: [Double]
-    /// At index i: the sum of ``chances`` over the first i cells, for two cycles in a row. It shows without a loop
-    /// whether any cell of a range is covered.
-    private let sums: [Double]
+    private let receptionByCell: [Double]
+    /// At index i: the sum of ``receptionByCell`` over the first i cells, for two cycles in a row. The difference of
+    /// two sums shows without a loop whether a range has a covered cell.
+    private let receptionSums: [Double]
     private let cellsPerStep: Double
 
     /// The length of a step in µs.
@@ -172,7 +173,7 @@ struct FirstReceptions: Sendable {
     /// The length of the range of advDelay, in steps.
     private let delay: Int
     /// The distributions of the sums of 0...7 delays.
-    private let exact: [[Double]]
+    private let delaySums: [[Double]]
 
     /// The shortest bin in µs.
     private static let shortestBin = 5000.0
@@ -193,128 +194,129 @@ struct FirstReceptions: Sendable {
                 duration: max(1, Int((Double($0.durationMicroseconds) / step).rounded())))
         }
         cycle = parts.reduce(0) { $0 + $1.duration }
-        horizon = horizonSeconds * 1_000_000 / step
+        curveEnd = horizonSeconds * 1_000_000 / step
         let scan = ScannerCycle(
             pattern: model.scanner.pattern, airtime: model.airtimeMicroseconds,
             copySpacing: model.copySpacingMicroseconds, gap: model.scanner.windowGapMicroseconds)
         let cells = scan.share > 0.999_999 ? 1 : max(2, Int((scan.length / step).rounded()))
         cellsPerStep = cells == 1 ? 0 : Double(cells) * step / scan.length
         let clear = model.clearProbability
-        chances = scan.shares(ofCells: cells).map { $0 * clear }
+        receptionByCell = scan.shares(ofCells: cells).map { $0 * clear }
         var sum = 0.0
-        var sums = [0.0]
-        sums.reserveCapacity(2 * cells + 1)
+        var receptionSums = [0.0]
+        receptionSums.reserveCapacity(2 * cells + 1)
         for _ in 0..<2 {
-            for chance in chances {
-                sum += chance
-                sums.append(sum)
+            for probability in receptionByCell {
+                sum += probability
+                receptionSums.append(sum)
             }
         }
-        self.sums = sums
-        binSteps = max(Self.shortestBin / step, horizon / Self.binLimit)
-        bins = Array(repeating: 0, count: Int(horizon / binSteps) + 2)
-        var exact = [[1.0]]
-        while exact.count < 8 {
-            var masses = exact[exact.count - 1]
+        self.receptionSums = receptionSums
+        binSteps = max(Self.shortestBin / step, curveEnd / Self.binLimit)
+        bins = Array(repeating: 0, count: Int(curveEnd / binSteps) + 2)
+        var delaySums = [[1.0]]
+        while delaySums.count < 8 {
+            var masses = delaySums[delaySums.count - 1]
             Self.spread(&masses, over: delay)
-            exact.append(masses)
+            delaySums.append(masses)
         }
-        self.exact = exact
+        self.delaySums = delaySums
     }
 
     /// Follows starts that are spread evenly over the cycle and over the scanner's phase.
     mutating func follow(starts: Int) {
-        for number in 0..<starts {
-            let place = (Double(number) + 0.5) / Double(starts) * Double(cycle)
-            let turn = Double(number) * 0.618_033_988_749_895 + 0.25
-            let phase = (turn - turn.rounded(.down)) * Double(chances.count)
-            follow(from: place, phase: phase, weight: 1 / Double(starts))
+        for index in 0..<starts {
+            let instant = (Double(index) + 0.5) / Double(starts) * Double(cycle)
+            let cycles = Double(index) * 0.618_033_988_749_895 + 0.25
+            let phase = (cycles - cycles.rounded(.down)) * Double(receptionByCell.count)
+            follow(from: instant, phase: phase, weight: 1 / Double(starts))
         }
     }
 
     /// Follows one start.
     ///
     /// - Parameters:
-    ///   - place: The instant in the cycle, in steps.
+    ///   - instant: The instant in the cycle, in steps.
     ///   - phase: The scanner's phase at the instant, in cells.
-    private mutating func follow(from place: Double, phase: Double, weight: Double) {
-        var number = 0
-        var offset = place
-        while offset >= Double(parts[number].duration), number + 1 < parts.count {
-            offset -= Double(parts[number].duration)
-            number += 1
+    private mutating func follow(from instant: Double, phase: Double, weight: Double) {
+        var partIndex = 0
+        var offset = instant
+        while offset >= Double(parts[partIndex].duration), partIndex + 1 < parts.count {
+            offset -= Double(parts[partIndex].duration)
+            partIndex += 1
         }
-        var next = firstEvent(in: parts[number], after: offset, weight: weight)
+        var next = firstEvent(in: parts[partIndex], after: offset, weight: weight)
         // The beginning of the part, in steps after the instant.
         var start = -offset
         while true {
-            finish(parts[number], &next, start: start, phase: phase, least: Self.smallest * weight)
-            guard next.atEnd > Self.smallest * weight else { break }
-            start += Double(parts[number].duration)
-            if start >= horizon { break }
-            number = (number + 1) % parts.count
-            next = NextEvent(first: 0, masses: [next.atEnd], atEnd: 0)
+            finish(parts[partIndex], &next, start: start, phase: phase, least: Self.smallest * weight)
+            guard next.massAfterEnd > Self.smallest * weight else { break }
+            start += Double(parts[partIndex].duration)
+            if start >= curveEnd { break }
+            partIndex = (partIndex + 1) % parts.count
+            next = NextEvent(firstStep: 0, masses: [next.massAfterEnd], massAfterEnd: 0)
         }
-        add(next.atEnd, at: start)
+        add(next.massAfterEnd, at: start)
     }
 
     /// Follows the events until the end of a part.
     ///
-    /// - Parameter least: When the probability that is left is at most this value, it counts as received at once.
+    /// - Parameter least: If the remaining probability is at most this value, it counts as received at once.
     private mutating func finish(_ part: Part, _ next: inout NextEvent, start: Double, phase: Double, least: Double) {
         while !next.masses.isEmpty {
-            let room = part.duration - next.first
+            let room = part.duration - next.firstStep
             if room < next.masses.count {
-                next.atEnd += next.masses[max(0, room)...].reduce(0, +)
+                next.massAfterEnd += next.masses[max(0, room)...].reduce(0, +)
                 next.masses.removeLast(next.masses.count - max(0, room))
                 if next.masses.isEmpty { return }
             }
             work += next.masses.count + Self.workOfEvent
-            let time = start + Double(next.first)
-            let rest = receive(&next.masses, at: time, phase: phase)
-            if time >= horizon || rest <= least {
-                add(rest, at: time)
+            let time = start + Double(next.firstStep)
+            let remaining = receive(&next.masses, at: time, phase: phase)
+            if time >= curveEnd || remaining <= least {
+                add(remaining, at: time)
                 next.masses = []
                 return
             }
-            next.first += part.interval
+            next.firstStep += part.interval
             Self.spread(&next.masses, over: delay)
             trim(&next, least: least)
         }
     }
 
-    /// Adds a probability to the curve, or to ``open`` if the time lies beyond the horizon.
+    /// Adds a probability to the curve, or to ``unreceived`` if the time lies beyond the horizon.
     private mutating func add(_ mass: Double, at time: Double) {
         let bin = Int(max(0, time) / binSteps)
-        if time < horizon, bin < bins.count { bins[bin] += mass } else { open += mass }
+        if time < curveEnd, bin < bins.count { bins[bin] += mass } else { unreceived += mass }
     }
 
     /// Removes the probability that the event is received from `masses`, and adds it to the curve.
     ///
-    /// - Returns: The probability that is left in `masses`.
+    /// - Returns: The probability that remains in `masses`.
     private mutating func receive(_ masses: inout [Double], at time: Double, phase: Double) -> Double {
-        let place = phase + time * cellsPerStep
-        let count = chances.count
-        let first = min(count - 1, Int(place - (place / Double(count)).rounded(.down) * Double(count)))
-        var rest = 0.0
-        if masses.count <= count, sums[first + masses.count] <= sums[first] {
-            for mass in masses { rest += mass }
-            return rest
+        let cellPosition = phase + time * cellsPerStep
+        let count = receptionByCell.count
+        let firstCell = min(
+            count - 1, Int(cellPosition - (cellPosition / Double(count)).rounded(.down) * Double(count)))
+        var remaining = 0.0
+        if masses.count <= count, receptionSums[firstCell + masses.count] <= receptionSums[firstCell] {
+            for mass in masses { remaining += mass }
+            return remaining
         }
-        var cell = first
+        var cell = firstCell
         for index in masses.indices {
             let mass = masses[index]
-            let hit = mass * chances[cell]
-            if hit > 0 {
-                masses[index] = mass - hit
+            let receivedMass = mass * receptionByCell[cell]
+            if receivedMass > 0 {
+                masses[index] = mass - receivedMass
                 let bin = Int((time + Double(index)) / binSteps)
-                if bin < bins.count { bins[bin] += hit } else { open += hit }
+                if bin < bins.count { bins[bin] += receivedMass } else { unreceived += receivedMass }
             }
-            rest += mass - hit
+            remaining += mass - receivedMass
             cell += 1
             if cell == count { cell = 0 }
         }
-        return rest
+        return remaining
     }
 
     /// Spreads each mass over advDelay, which is uniform over `delay` steps.
@@ -328,10 +330,10 @@ struct FirstReceptions: Sendable {
         var sum = 0.0
         var index = count + delay - 1
         while index >= 0 {
-            let own = masses[index]
-            let before = sum - own + (index >= delay ? masses[index - delay] : 0)
-            masses[index] = max(0, sum + before) * scale
-            sum = before
+            let mass = masses[index]
+            let earlierSum = sum - mass + (index >= delay ? masses[index - delay] : 0)
+            masses[index] = max(0, sum + earlierSum) * scale
+            sum = earlierSum
             index -= 1
         }
     }
@@ -339,50 +341,51 @@ struct FirstReceptions: Sendable {
     /// Removes negligible masses at both ends of the list, so that it does not grow with each event.
     private func trim(_ next: inout NextEvent, least: Double) {
         let limit = least / Double(max(1, next.masses.count)) / 10
-        while let last = next.masses.last, last < limit { next.masses.removeLast() }
-        var first = 0
-        while first < next.masses.count, next.masses[first] < limit { first += 1 }
+        while let lastMass = next.masses.last, lastMass < limit { next.masses.removeLast() }
+        var trimmed = 0
+        while trimmed < next.masses.count, next.masses[trimmed] < limit { trimmed += 1 }
         // Removal at the front moves all other masses, so it is worthwhile only for several masses at once.
-        guard first >= delay / 2 else { return }
-        next.masses.removeFirst(first)
-        next.first += first
+        guard trimmed >= delay / 2 else { return }
+        next.masses.removeFirst(trimmed)
+        next.firstStep += trimmed
     }
 
     // MARK: The first event after the instant
 
-    /// The distribution of the first event after an instant at `offset`, in steps after the beginning of the part.
+    /// Returns the distribution of the first event after an instant. The instant is `offset` steps after the beginning
+    /// of the part.
     private func firstEvent(in part: Part, after offset: Double, weight: Double) -> NextEvent {
         let latest = Int(offset)
         let earliest = max(0, latest - part.interval - delay)
-        var before = Array(repeating: 0.0, count: latest - earliest + 1)
+        var masses = Array(repeating: 0.0, count: latest - earliest + 1)
         // Event number k begins k intervals and k delays after the beginning.
-        var number = earliest / (part.interval + delay)
-        while number * part.interval <= latest {
-            add(event: number, of: part.interval, to: &before, from: earliest)
-            number += 1
+        var index = earliest / (part.interval + delay)
+        while index * part.interval <= latest {
+            add(event: index, of: part.interval, to: &masses, from: earliest)
+            index += 1
         }
-        Self.spread(&before, over: delay)
+        Self.spread(&masses, over: delay)
         // Steps that are not later than the instant are no candidates.
         let skipped = max(0, latest + 1 - (earliest + part.interval))
-        let later = before.dropFirst(skipped)
-        let sum = later.reduce(0, +)
-        let first = earliest + part.interval + skipped
-        guard sum > 0 else { return NextEvent(first: first, masses: [weight], atEnd: 0) }
-        return NextEvent(first: first, masses: later.map { $0 / sum * weight }, atEnd: 0)
+        let later = masses.dropFirst(skipped)
+        let laterSum = later.reduce(0, +)
+        let firstStep = earliest + part.interval + skipped
+        guard laterSum > 0 else { return NextEvent(firstStep: firstStep, masses: [weight], massAfterEnd: 0) }
+        return NextEvent(firstStep: firstStep, masses: later.map { $0 / laterSum * weight }, massAfterEnd: 0)
     }
 
     /// Adds the distribution of an event's time, in steps from `earliest` on.
-    private func add(event number: Int, of interval: Int, to masses: inout [Double], from earliest: Int) {
-        let base = number * interval - earliest
-        if number < exact.count {
-            for (index, mass) in exact[number].enumerated() where masses.indices.contains(base + index) {
+    private func add(event eventIndex: Int, of interval: Int, to masses: inout [Double], from earliest: Int) {
+        let base = eventIndex * interval - earliest
+        if eventIndex < delaySums.count {
+            for (index, mass) in delaySums[eventIndex].enumerated() where masses.indices.contains(base + index) {
                 masses[base + index] += mass
             }
             return
         }
         // The sum of many delays is nearly normal.
-        let mean = Double(number * delay) / 2
-        let deviation = (Double(number) * (Double(delay * delay) / 12 + 1.0 / 6)).squareRoot()
+        let mean = Double(eventIndex * delay) / 2
+        let deviation = (Double(eventIndex) * (Double(delay * delay) / 12 + 1.0 / 6)).squareRoot()
         let low = max(0, base + Int(mean - 5 * deviation))
         let high = min(masses.count - 1, base + Int(mean + 5 * deviation) + 1)
         guard low <= high else { return }
@@ -395,7 +398,7 @@ struct FirstReceptions: Sendable {
 extension FirstReceptions {
     private var binSeconds: Double { binSteps * step / 1_000_000 }
 
-    /// The time by which a share is received, in s; `nil` if it is not within the horizon.
+    /// The time by which a share is received, in s; `nil` if the share is not received within the horizon.
     func time(ofShare share: Double) -> Double? {
         var sum = 0.0
         for (index, bin) in bins.enumerated() {
@@ -405,8 +408,8 @@ extension FirstReceptions {
         return nil
     }
 
-    /// The time by which a share of all visitors of a mix have found the beacon, in s; `nil` if it is not within the
-    /// horizon. The curves have the same horizon.
+    /// The time by which a share of all visitors of a mix have found the beacon, in s; `nil` if the time lies beyond
+    /// the horizon. The curves have the same horizon.
     static func time(ofShare share: Double, in curves: [(share: Double, curve: FirstReceptions)]) -> Double? {
         guard var whole = curves.first?.curve else { return nil }
         for index in whole.bins.indices {
@@ -416,8 +419,8 @@ extension FirstReceptions {
     }
 
     /// The share of all visitors of a mix that have not found the beacon within the horizon.
-    static func open(in curves: [(share: Double, curve: FirstReceptions)]) -> Double {
-        curves.reduce(0) { $0 + $1.share * $1.curve.open }
+    static func unreceived(in curves: [(share: Double, curve: FirstReceptions)]) -> Double {
+        curves.reduce(0) { $0 + $1.share * $1.curve.unreceived }
     }
 
     /// The mean time in s. After the horizon, the share that is not received is assumed to fall exponentially, as fast
@@ -430,9 +433,9 @@ extension FirstReceptions {
             if index >= bins.count / 2 { late += bin }
         }
         let end = Double(bins.count) * binSeconds
-        guard open > 0 else { return sum }
+        guard unreceived > 0 else { return sum }
         guard late > 0 else { return .infinity }
-        return sum + open * (end + end / 2 / naturalLogarithm((open + late) / open))
+        return sum + unreceived * (end + end / 2 / naturalLogarithm((unreceived + late) / unreceived))
     }
 
     /// The curve in the form that the other models return.
@@ -447,7 +450,7 @@ extension FirstReceptions {
             seconds.append(Double(index + 1) * binSeconds)
             shares.append(sum)
         }
-        return LatencyDistribution(seconds: seconds, receivedShare: shares, isExhausted: open < 1e-6)
+        return LatencyDistribution(seconds: seconds, receivedShare: shares, isExhausted: unreceived < 1e-6)
     }
 }
 

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// The goal for which a pattern is the best.
+/// The goal by which schedules are compared.
 public enum PatternGoal: Hashable, Sendable {
     /// The shortest mean time to discovery of a visitor of the mix.
     case mean
@@ -25,7 +25,7 @@ public enum IntervalSchedule: Hashable, Sendable {
 }
 
 /// Finds the best constant interval, and the best patterns of two and three intervals, with at most ``eventsPerSecond``
-/// events in a second.
+/// events in a second on average.
 ///
 /// First, a coarse search varies the intervals and the duration of the fast part. Then each value is changed as long as
 /// the result improves. The slowest part is as long as the limit of events requires. The result is a good pattern, not
@@ -40,7 +40,7 @@ public struct PatternSearch: Sendable {
     /// The largest mean number of events in a second.
     public let eventsPerSecond: Double
 
-    /// The range of ``eventsPerSecond``: from one event in the longest interval to one in the shortest one.
+    /// The range of ``eventsPerSecond``: from one event per longest interval to one event per shortest interval.
     public static let eventRange = 1 / 10.245...40.0
 
     /// - Parameters:
@@ -123,7 +123,7 @@ public struct PatternSearch: Sendable {
     }
 
     /// Returns the value of the goal: a time in s, or the share of visitors that do not find the beacon in time. A
-    /// lower value is better; it is infinite if it is unknown.
+    /// lower value is better. The value is infinite if it is unknown.
     public func cost(of latency: MixLatency) -> Double {
         switch goal {
         case .mean: latency.whole.meanSeconds ?? .infinity
@@ -137,7 +137,7 @@ public struct PatternSearch: Sendable {
     /// The best constant interval.
     public func bestInterval() throws(AirtimeError) -> AdvertisingInterval {
         let low = Int(shortest.rawValue)
-        let high = min(units.upperBound, max(low + 1, Int(Double(low) * Self.reach)))
+        let high = min(units.upperBound, max(low + 1, Int(Double(low) * Self.triedMultiple)))
         var best = (units: low, cost: try cost(ofUnits: low, workLimit: Self.trialWorkLimit))
         func attempt(_ units: Int) throws(AirtimeError) {
             let cost = try cost(ofUnits: units, workLimit: Self.trialWorkLimit)
@@ -170,7 +170,7 @@ public struct PatternSearch: Sendable {
 
     /// Intervals up to this multiple of the shortest interval are tried, because a longer interval may avoid a
     /// resonance.
-    private static let reach = 2.0
+    private static let triedMultiple = 2.0
     /// The ratio of each interval that is tried to the previous one.
     private static let ratio = 1.02
 
@@ -196,8 +196,8 @@ public struct PatternSearch: Sendable {
 
     /// The best patterns of two and of three intervals; each is `nil` if no such pattern keeps the limit of events.
     ///
-    /// - Parameter seconds: The goal's value with the best constant interval, which decides how long trials are
-    ///   followed.
+    /// - Parameter seconds: The goal's value with the best constant interval. It decides how long the trials of
+    ///   patterns are followed.
     public func bestAdvertisingPatterns(
         constantCost seconds: Double
     ) throws(AirtimeError) -> (two: AdvertisingPattern?, three: AdvertisingPattern?) {
@@ -215,10 +215,12 @@ public struct PatternSearch: Sendable {
         /// Intervals in units of 0.625 ms, and durations in ms.
         var fast: [(units: Int, milliseconds: Int)]
         var slowUnits: Int
+        /// The pattern of all parts; nil until the duration of the slowest part is known.
         var pattern: AdvertisingPattern?
     }
 
-    /// The trials of a search. All use the same starts, so that equal patterns have equal costs.
+    /// The trials of a search. All trials use the same starts (see ``PatternLatencyModel``), so that equal patterns
+    /// have equal costs.
     private struct Trials {
         private let search: PatternSearch
         private let models: [(share: Double, scanner: ScannerPreset)]
@@ -235,7 +237,7 @@ public struct PatternSearch: Sendable {
         /// The share of ``workLimit`` that one comparison of trials may take.
         private static let comparedShare = 0.3
         /// The number of trials of the coarse search that are refined.
-        private static let seeds = 3
+        private static let seedCount = 3
         private static let longestSlow = 120_000
 
         init(_ search: PatternSearch, constantCost: Double) throws(AirtimeError) {
@@ -262,8 +264,8 @@ public struct PatternSearch: Sendable {
             case .mean: return curves.reduce(0) { $0 + $1.share * $1.curve.meanSeconds }
             case .percentile(let share):
                 return FirstReceptions.time(ofShare: share, in: curves) ?? horizon
-                    * (1 + FirstReceptions.open(in: curves))
-            case .found: return FirstReceptions.open(in: curves)
+                    * (1 + FirstReceptions.unreceived(in: curves))
+            case .found: return FirstReceptions.unreceived(in: curves)
             }
         }
 
@@ -284,16 +286,16 @@ public struct PatternSearch: Sendable {
             // Only the duration of the last part is varied, so the events of the other parts are counted once.
             guard let probe = AdvertisingPattern(parts + [Self.part(trial.slowUnits, 1)]) else { return nil }
             let events = parts.indices.reduce(0) { $0 + probe.events(inPart: $1) }
-            let time = trial.fast.reduce(0) { $0 + $1.milliseconds }
-            let needed = (events + 0.5 - rate * Double(time)) / (rate - slowRate)
-            let least = max(500, (slowMicroseconds + 999) / 1000)
-            var milliseconds = max(least, Int(needed) - slowMicroseconds / 1000) / 50 * 50
-            if milliseconds < least { milliseconds += 50 }
+            let fastMilliseconds = trial.fast.reduce(0) { $0 + $1.milliseconds }
+            let needed = (events + 0.5 - rate * Double(fastMilliseconds)) / (rate - slowRate)
+            let shortestMilliseconds = max(500, (slowMicroseconds + 999) / 1000)
+            var milliseconds = max(shortestMilliseconds, Int(needed) - slowMicroseconds / 1000) / 50 * 50
+            if milliseconds < shortestMilliseconds { milliseconds += 50 }
             while milliseconds <= Self.longestSlow {
                 guard let pattern = AdvertisingPattern(parts + [Self.part(trial.slowUnits, milliseconds)]) else {
                     return nil
                 }
-                if events + pattern.events(inPart: parts.count) <= rate * Double(time + milliseconds) {
+                if events + pattern.events(inPart: parts.count) <= rate * Double(fastMilliseconds + milliseconds) {
                     var copy = trial
                     copy.pattern = pattern
                     return copy
@@ -311,33 +313,34 @@ public struct PatternSearch: Sendable {
 
         /// The best trials of a coarse search over two intervals.
         mutating func coarse() -> [PatternTrial] {
-            let middle = Int(search.shortest.rawValue)
-            var found: [(trial: PatternTrial, cost: Double)] = []
+            let constantUnits = Int(search.shortest.rawValue)
+            var candidates: [(trial: PatternTrial, cost: Double)] = []
             // With very short intervals a beacon is found at once; intervals on both sides of the constant interval
             // avoid a resonance.
-            let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < middle }
-            let near = [0.6, 0.75, 0.88].map { Int(Double(middle) * $0) / 4 * 4 }
+            let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < constantUnits }
+            let near = [0.6, 0.75, 0.88].map { Int(Double(constantUnits) * $0) / 4 * 4 }
             let fast = (near + short).filter { search.units.contains($0) }
-            let slow = [1.08, 1.15, 1.3, 1.6, 2.5, 5].map { Int(Double(middle) * $0) / 4 * 4 }
+            let slow = [1.08, 1.15, 1.3, 1.6, 2.5, 5].map { Int(Double(constantUnits) * $0) / 4 * 4 }
                 .filter { search.units.contains($0) }
             for units in fast {
                 for milliseconds in [500, 2000, 6000, 15_000] {
                     for slowUnits in slow {
                         let trial = PatternTrial(fast: [(units, milliseconds)], slowUnits: slowUnits)
-                        guard Double(work) < 0.4 * Self.workLimit || found.isEmpty, let whole = completed(trial),
-                            let pattern = whole.pattern
+                        guard Double(work) < 0.4 * Self.workLimit || candidates.isEmpty,
+                            let completedTrial = completed(trial),
+                            let pattern = completedTrial.pattern
                         else { continue }
-                        found.append((whole, cost(pattern, starts: Self.fewStarts)))
+                        candidates.append((completedTrial, cost(pattern, starts: Self.fewStarts)))
                     }
                 }
             }
             // Trials with the same slow interval are refined to nearly the same pattern: the best of them is enough.
             var slowIntervals: Set<Int> = []
-            return found.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.trial.slowUnits).inserted }
-                .prefix(Self.seeds).map(\.trial)
+            return candidates.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.trial.slowUnits).inserted }
+                .prefix(Self.seedCount).map(\.trial)
         }
 
-        /// The best of some trials, by more starts and the shortest steps.
+        /// Returns the best of some trials, compared with more starts than in the search and with the shortest steps.
         mutating func best(of trials: [PatternTrial]) -> PatternTrial? {
             var best: (trial: PatternTrial, cost: Double)?
             var starts: Int?
@@ -355,18 +358,18 @@ public struct PatternSearch: Sendable {
         private mutating func comparedStarts(_ pattern: AdvertisingPattern, trials: Int) -> Int {
             let before = work
             _ = cost(pattern, starts: Self.fewestStarts, units: 1)
-            let each = Double(max(1, work - before)) / Double(Self.fewestStarts)
-            let affordable = Self.comparedShare * Self.workLimit / Double(trials) / each
+            let workPerStart = Double(max(1, work - before)) / Double(Self.fewestStarts)
+            let affordable = Self.comparedShare * Self.workLimit / Double(trials) / workPerStart
             return min(Self.mostStarts, max(Self.fewStarts, Int(affordable)))
         }
 
         /// Returns trials with three intervals: the given trial with a second fast part before its slow part. The
-        /// interval of this part is the shortest constant interval, or the mean of that and the interval of the first
-        /// part.
+        /// interval of this part is the shortest constant interval, or the mean of the shortest constant interval and
+        /// the interval of the first part.
         func withMiddlePart(_ trial: PatternTrial) -> [PatternTrial] {
-            let middle = Int(search.shortest.rawValue)
+            let constantUnits = Int(search.shortest.rawValue)
             let first = trial.fast[0]
-            return [(first.units + middle) / 2, middle].compactMap { units in
+            return [(first.units + constantUnits) / 2, constantUnits].compactMap { units in
                 let second = (
                     units: max(units / 4 * 4, search.units.lowerBound),
                     milliseconds: max(first.milliseconds, (units * 625 + 999) / 1000)
@@ -377,12 +380,12 @@ public struct PatternSearch: Sendable {
 
         /// Refines trials one after the other.
         ///
-        /// - Parameter share: The share of the work after which refining ends.
+        /// - Parameter share: The share of ``workLimit`` after which refining ends.
         mutating func refined(_ trials: [PatternTrial], share: Double) -> [PatternTrial] {
             var refined: [PatternTrial] = []
-            let (before, rest) = (Double(work), share * Self.workLimit - Double(work))
-            for (number, trial) in trials.enumerated() {
-                refined.append(refine(trial, until: before + rest * Double(number + 1) / Double(trials.count)))
+            let (before, remainingWork) = (Double(work), share * Self.workLimit - Double(work))
+            for (index, trial) in trials.enumerated() {
+                refined.append(refine(trial, until: before + remainingWork * Double(index + 1) / Double(trials.count)))
             }
             return refined
         }
@@ -390,21 +393,21 @@ public struct PatternSearch: Sendable {
         /// Changes each value of a trial as long as the cost falls.
         private mutating func refine(_ start: PatternTrial, until limit: Double) -> PatternTrial {
             var best = start
-            var least = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
+            var leastCost = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
             for factor in [1.25, 1.06] {
                 var isBetter = true
                 var rounds = 0
                 while isBetter, rounds < 3, Double(work) < limit {
                     isBetter = false
                     rounds += 1
-                    for number in 0...2 * best.fast.count {
+                    for valueIndex in 0...2 * best.fast.count {
                         for factor in [factor, 1 / factor] {
-                            guard let trial = completed(changed(best, number, factor)),
+                            guard let trial = completed(scaled(best, valueIndex: valueIndex, by: factor)),
                                 let pattern = trial.pattern, pattern != best.pattern
                             else { continue }
                             guard Double(work) < limit else { return best }
                             let cost = cost(pattern, starts: Self.manyStarts)
-                            if cost < least { (best, least, isBetter) = (trial, cost, true) }
+                            if cost < leastCost { (best, leastCost, isBetter) = (trial, cost, true) }
                         }
                     }
                 }
@@ -414,17 +417,18 @@ public struct PatternSearch: Sendable {
 
         /// Returns the trial with one value multiplied by `factor`.
         ///
-        /// - Parameter number: The value to change: interval and duration of each fast part, then the slow interval.
-        private func changed(_ trial: PatternTrial, _ number: Int, _ factor: Double) -> PatternTrial {
+        /// - Parameter valueIndex: The index of the value in the list of all values: interval and duration of each fast
+        ///   part, then the slow interval.
+        private func scaled(_ trial: PatternTrial, valueIndex: Int, by factor: Double) -> PatternTrial {
             var copy = trial
             func units(_ value: Int) -> Int {
                 let wanted = Int((Double(value) * factor / 4).rounded()) * 4
                 return min(max(wanted, search.units.lowerBound), search.units.upperBound)
             }
-            let part = number / 2
+            let part = valueIndex / 2
             if part == copy.fast.count {
                 copy.slowUnits = units(copy.slowUnits)
-            } else if number % 2 == 0 {
+            } else if valueIndex % 2 == 0 {
                 copy.fast[part].units = units(copy.fast[part].units)
             } else {
                 let wanted = Int((Double(copy.fast[part].milliseconds) * factor / 50).rounded()) * 50

@@ -3,22 +3,22 @@
 /// An event is covered if the scanner receives one of its copies unless something destroys it (``ScannerCycle``). The
 /// cycle has equal cells. For each cell and each number of covered events that were lost so far, the distribution holds
 /// the probability that the next event starts in the cell. ``receive()`` removes the events that are received;
-/// ``advance()`` moves the rest by T and spreads it over advDelay.
+/// ``advance()`` moves the remaining probabilities by T and spreads them over advDelay.
 struct PhaseDistribution: Sendable {
     /// The probability that the scanner receives an event that falls into one of its windows.
     struct Reception: Hashable, Sendable {
         /// The probability if the event right before was covered, and lost.
-        let next: Double
+        let rightAfterLoss: Double
         /// The probability if the event right before was not covered.
-        let later: Double
+        let afterUncovered: Double
     }
 
     /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was not covered; of
-    /// all beacons if ``distinguishesNext`` is false. Empty for a number of losses that no beacon has yet.
+    /// all beacons if ``distinguishesRightAfterLoss`` is false. Empty for a number of losses that no beacon has yet.
     private var masses: [[Double]]
     /// By the number of lost events, and by cell: the probabilities of the beacons whose last event was covered, and
     /// lost.
-    private var nextMasses: [[Double]]
+    private var massesRightAfterLoss: [[Double]]
     /// The covered share of each cell.
     private let coveredShares: [Double]
     /// The cells of which any part is covered.
@@ -27,7 +27,7 @@ struct PhaseDistribution: Sendable {
     /// last value holds for all larger numbers.
     private let reception: [Reception]
     /// True if ``reception`` depends on the event right before.
-    private let distinguishesNext: Bool
+    private let distinguishesRightAfterLoss: Bool
     /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
     private let weights: [Double]
     private let shift: Int
@@ -60,9 +60,14 @@ struct PhaseDistribution: Sendable {
         coveredShares = shares
         coveredCells = shares.indices.filter { shares[$0] > 0 }
         // A scanner without pauses covers every event, so the event right before was always covered.
-        self.reception = count > 1 ? reception : reception.map { Reception(next: $0.next, later: $0.next) }
-        distinguishesNext = self.reception.contains { $0.next != $0.later }
-        nextMasses = Array(repeating: [], count: reception.count)
+        self.reception =
+            count > 1
+            ? reception
+            : reception.map {
+                Reception(rightAfterLoss: $0.rightAfterLoss, afterUncovered: $0.rightAfterLoss)
+            }
+        distinguishesRightAfterLoss = self.reception.contains { $0.rightAfterLoss != $0.afterUncovered }
+        massesRightAfterLoss = Array(repeating: [], count: reception.count)
         masses = Array(repeating: [], count: reception.count)
         masses[0] = Array(repeating: 1 / Double(count), count: count)
         let cell = cycle.length / Double(count)
@@ -73,11 +78,11 @@ struct PhaseDistribution: Sendable {
     var isEven: Bool { coveredShares.count == 1 }
 
     /// The number of additions that one event takes.
-    var work: Int { masses.reduce(0) { $0 + $1.count } + nextMasses.reduce(0) { $0 + $1.count } }
+    var work: Int { masses.reduce(0) { $0 + $1.count } + massesRightAfterLoss.reduce(0) { $0 + $1.count } }
 
     /// Removes the share of the next event that is received, and returns it.
     mutating func receive() -> Double {
-        // Descending, so that a loss is not counted twice.
+        // The numbers of losses descend, so that a loss is not counted twice.
         masses.indices.reversed().reduce(0) { $0 + (masses[$1].isEmpty ? 0 : receive($1)) }
     }
 
@@ -85,34 +90,38 @@ struct PhaseDistribution: Sendable {
     /// event is covered but not received get one loss more.
     private mutating func receive(_ losses: Int) -> Double {
         // The lists are taken out of the arrays, so that they are changed in place and not copied.
-        var own = masses[losses]
-        let after = nextMasses[losses]
+        var allMasses = masses[losses]
+        let rightAfterLoss = massesRightAfterLoss[losses]
         masses[losses] = []
-        nextMasses[losses] = []
-        if !after.isEmpty {
-            for cell in own.indices { own[cell] += after[cell] }
+        massesRightAfterLoss[losses] = []
+        if !rightAfterLoss.isEmpty {
+            for cell in allMasses.indices { allMasses[cell] += rightAfterLoss[cell] }
         }
         var (received, lost) = (0.0, 0.0)
         var lostByCell: [Double] = []
         lostByCell.reserveCapacity(coveredCells.count)
         for cell in coveredCells {
-            let all = own[cell] * coveredShares[cell]
-            let next = after.isEmpty ? 0 : after[cell] * coveredShares[cell]
-            let found = (all - next) * reception[losses].later + next * reception[losses].next
-            own[cell] -= all
-            received += found
-            lost += all - found
-            lostByCell.append(all - found)
+            let coveredMass = allMasses[cell] * coveredShares[cell]
+            let coveredRightAfterLoss = rightAfterLoss.isEmpty ? 0 : rightAfterLoss[cell] * coveredShares[cell]
+            let receivedMass =
+                (coveredMass - coveredRightAfterLoss) * reception[losses].afterUncovered
+                + coveredRightAfterLoss * reception[losses].rightAfterLoss
+            allMasses[cell] -= coveredMass
+            received += receivedMass
+            lost += coveredMass - receivedMass
+            lostByCell.append(coveredMass - receivedMass)
         }
-        masses[losses] = own
+        masses[losses] = allMasses
         // For a very small probability, the additional loss is not counted.
         let isCounted =
             losses + 1 < masses.count && (!masses[losses + 1].isEmpty || lost >= Self.smallestMass)
         let target = isCounted ? losses + 1 : losses
-        if masses[target].isEmpty { masses[target] = Array(repeating: 0, count: own.count) }
-        if distinguishesNext {
-            if nextMasses[target].isEmpty { nextMasses[target] = Array(repeating: 0, count: own.count) }
-            for (cell, mass) in zip(coveredCells, lostByCell) { nextMasses[target][cell] += mass }
+        if masses[target].isEmpty { masses[target] = Array(repeating: 0, count: allMasses.count) }
+        if distinguishesRightAfterLoss {
+            if massesRightAfterLoss[target].isEmpty {
+                massesRightAfterLoss[target] = Array(repeating: 0, count: allMasses.count)
+            }
+            for (cell, mass) in zip(coveredCells, lostByCell) { massesRightAfterLoss[target][cell] += mass }
         } else {
             for (cell, mass) in zip(coveredCells, lostByCell) { masses[target][cell] += mass }
         }
@@ -123,25 +132,25 @@ struct PhaseDistribution: Sendable {
     mutating func advance() {
         guard !isEven else { return }
         for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }
-        for losses in nextMasses.indices where !nextMasses[losses].isEmpty {
-            nextMasses[losses] = moved(nextMasses[losses])
+        for losses in massesRightAfterLoss.indices where !massesRightAfterLoss[losses].isEmpty {
+            massesRightAfterLoss[losses] = moved(massesRightAfterLoss[losses])
         }
     }
 
     private func moved(_ masses: [Double]) -> [Double] {
         // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
         let count = masses.count
-        let reach = weights.count - 1
-        let first = (shift + reach) % count
+        let lastWeight = weights.count - 1
+        let first = (shift + lastWeight) % count
         var source = Array(masses[(count - first)...])
-        while source.count < count + reach { source += masses.prefix(count + reach - source.count) }
+        while source.count < count + lastWeight { source += masses.prefix(count + lastWeight - source.count) }
         var result = Array(repeating: 0.0, count: count)
         unsafe source.withUnsafeBufferPointer { source in
             unsafe result.withUnsafeMutableBufferPointer { result in
                 // Two weights at a time, because most of the time is spent on reading and writing the results.
                 for index in stride(from: 0, to: weights.count - 1, by: 2) {
                     let (first, second) = (weights[index], weights[index + 1])
-                    let offset = reach - index - 1
+                    let offset = lastWeight - index - 1
                     for cell in 0..<count {
                         unsafe result[cell] += first * source[cell &+ offset &+ 1] + second * source[cell &+ offset]
                     }
@@ -155,8 +164,8 @@ struct PhaseDistribution: Sendable {
         return result
     }
 
-    /// The spread of events from one cell over later cells after a time that is uniform over `from...from + width`, in
-    /// cells.
+    /// Returns how the events of one cell are spread over later cells after a time that is uniform over `from...from +
+    /// width`, in cells.
     private static func weights(from: Double, width: Double) -> (shift: Int, weights: [Double]) {
         // The integral of the share of a cell that lies below x.
         func integral(_ x: Double) -> Double { x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5 }

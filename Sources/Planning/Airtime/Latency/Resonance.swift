@@ -57,22 +57,22 @@ public struct Resonance: Hashable, Sendable {
         let last = Int((range.upperBound / step).rounded(.down))
         guard first <= last else { return [] }
         var bands: [Band] = []
-        var open: (first: Int, worst: Resonance)?
+        var openBand: (first: Int, worst: Resonance)?
         for unit in first...last + 1 {
-            let found = unit <= last ? search.slowest(interval: Double(unit) * step) : nil
-            if let found, found.slowness >= avoidedSlowness {
-                if let before = open {
-                    let worst = found.sweepSeconds > before.worst.sweepSeconds ? found : before.worst
-                    open = (before.first, worst)
+            let resonance = unit <= last ? search.slowest(interval: Double(unit) * step) : nil
+            if let resonance, resonance.slowness >= avoidedSlowness {
+                if let band = openBand {
+                    let worst = resonance.sweepSeconds > band.worst.sweepSeconds ? resonance : band.worst
+                    openBand = (band.first, worst)
                 } else {
-                    open = (unit, found)
+                    openBand = (unit, resonance)
                 }
-            } else if let closed = open {
+            } else if let band = openBand {
                 bands.append(
                     Band(
-                        intervalsMicroseconds: Double(closed.first) * step...Double(unit - 1) * step,
-                        worst: closed.worst))
-                open = nil
+                        intervalsMicroseconds: Double(band.first) * step...Double(unit - 1) * step,
+                        worst: band.worst))
+                openBand = nil
             }
         }
         return bands
@@ -82,7 +82,7 @@ public struct Resonance: Hashable, Sendable {
     private struct Search {
         private let scanInterval: Double
         private let window: Double
-        private let mostEvents: Int
+        private let maximumEvents: Int
 
         init(pattern: ScanPattern, airtime: Double) throws(AirtimeError) {
             guard airtime > 0, airtime.isFinite else { throw .airtime(airtime) }
@@ -95,24 +95,26 @@ public struct Resonance: Hashable, Sendable {
             window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
             // With more than I/W events in a round, the phases are less than a window apart, and no gap is left. With
             // more than 64 events, the random delays add up to more than a short window.
-            mostEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
+            maximumEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
         }
 
         func slowest(interval: Double) -> Resonance? {
             let period = interval + AdvertisingDelay.meanMicroseconds
-            guard mostEvents > 0, window < scanInterval, period > window else { return nil }
+            guard maximumEvents > 0, window < scanInterval, period > window else { return nil }
             var slowest: Resonance?
-            for events in 1...mostEvents {
+            for events in 1...maximumEvents {
                 let span = Double(events) * period
-                let turns = (span / scanInterval).rounded()
-                let drift = span - turns * scanInterval
-                guard turns >= 1, abs(drift) < window, Self.isLowest(events, Int(turns)) else { continue }
+                let scanIntervals = (span / scanInterval).rounded()
+                let drift = span - scanIntervals * scanInterval
+                guard scanIntervals >= 1, abs(drift) < window, Self.areCoprime(events, Int(scanIntervals)) else {
+                    continue
+                }
                 let gap = scanInterval / Double(events) - window
                 guard gap > 0 else { continue }
                 let seconds = min(slowestSweep, sweep(gap: gap, drift: abs(drift), events: events) * span / 1_000_000)
                 guard seconds > slowest?.sweepSeconds ?? 0 else { continue }
                 slowest = Resonance(
-                    events: events, scanIntervals: Int(turns), driftMicroseconds: drift, sweepSeconds: seconds,
+                    events: events, scanIntervals: Int(scanIntervals), driftMicroseconds: drift, sweepSeconds: seconds,
                     slowness: seconds * 1_000_000 / (scanInterval / window * period))
             }
             return slowest
@@ -121,11 +123,11 @@ public struct Resonance: Hashable, Sendable {
         /// Returns the number of rounds n with n·drift + √n·spread = gap.
         private func sweep(gap: Double, drift: Double, events: Int) -> Double {
             let spread = AdvertisingDelay.maximumMicroseconds * (Double(events) / 12).squareRoot()
-            let root = 2 * gap / (spread + (spread * spread + 4 * drift * gap).squareRoot())
-            return root * root
+            let squareRootOfRounds = 2 * gap / (spread + (spread * spread + 4 * drift * gap).squareRoot())
+            return squareRootOfRounds * squareRootOfRounds
         }
 
-        private static func isLowest(_ first: Int, _ second: Int) -> Bool {
+        private static func areCoprime(_ first: Int, _ second: Int) -> Bool {
             var (high, low) = (second, first)
             while low > 0 { (high, low) = (low, high % low) }
             return high == 1

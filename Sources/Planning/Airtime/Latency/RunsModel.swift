@@ -17,11 +17,12 @@ public struct RunsModel: Sendable {
     public let group: AdvertiserGroup
     /// Q_0, Q_1, … as far as they are large enough to be computed.
     private let runs: [Double]
-    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k of the samples whose next observed event follows right after
-    /// the last lost event. Nil unless there are samples of both kinds.
+    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k, computed from the samples whose next observed event follows
+    /// right after the last lost event. Nil unless there are samples of both kinds.
     private var nextClear: [Double?] = []
-    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k of the samples in which events that the scanner did not
-    /// observe lie between the last lost event and the next observed event. Nil unless there are samples of both kinds.
+    /// By the number k of losses in a row: 1 - Q_{k+1}/Q_k, computed from the samples in which events that the scanner
+    /// did not observe lie between the last lost event and the next observed event. Nil unless there are samples of
+    /// both kinds.
     private var laterClear: [Double?] = []
 
     /// The number of losses in a row that are computed exactly.
@@ -33,11 +34,11 @@ public struct RunsModel: Sendable {
     /// The number of samples of the advertiser's own delays for the latency model.
     static let fewSamples = 64
     /// The longest run that is extrapolated. For longer runs, the probability of one more loss stays constant.
-    private static let longest = 64
+    private static let longestExtrapolated = 64
 
-    /// `otherClearProbability`: the probability that nothing but the fleet destroys a packet (other devices, a busy
-    /// scanner), independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms (half of
-    /// advDelay), an interval that two packets fill, and a probability outside 0...1.
+    /// `otherClearProbability`: the probability that nothing outside the fleet, such as another device or a busy
+    /// scanner, destroys a packet; independent from packet to packet. Throws for an empty fleet, an airtime above 5 ms
+    /// (half of advDelay), an interval that is not longer than two packets, and a probability outside 0...1.
     public init(group: AdvertiserGroup, otherClearProbability: Double = 1) throws(AirtimeError) {
         try self.init(
             group: group, otherClearProbability: otherClearProbability,
@@ -74,7 +75,7 @@ public struct RunsModel: Sendable {
     private static func lossRuns(
         _ group: AdvertiserGroup, clear: Double, samples: [ObservedEvents]
     ) -> (runs: [Double], nextClear: [Double?], laterClear: [Double?]) {
-        let length = samples[0].numbers.count
+        let length = samples[0].eventIndices.count
         let recollision = Recollision(group.collisionWindow, meanPeriod: group.meanPeriodMicroseconds)
         let interferers = Double(group.count - 1)
         var sums = Array(repeating: 0.0, count: length)
@@ -82,28 +83,29 @@ public struct RunsModel: Sendable {
         var next = Array(repeating: (before: 0.0, after: 0.0), count: length)
         var later = next
         for sample in samples {
-            let reaches = recollision.reaches(sample)
-            var own = 0.0
+            let hitRatios = recollision.hitRatios(sample)
+            var runProbability = 0.0
             for event in 0..<length {
-                let before = event == 0 ? 1 : max(0, own)
+                let before = event == 0 ? 1 : max(0, runProbability)
                 var change = 0.0
                 // All sets of events in which `event` is the last one.
                 for set in 1 << event..<2 << event {
                     let size = set.nonzeroBitCount
-                    let hit = recollision.hit * reaches[set]
+                    let setHitProbability = recollision.hitProbability * hitRatios[set]
                     let logarithm =
-                        hit < 1 ? interferers * log1p(-hit) + Double(size) * naturalLogarithm(clear) : -.infinity
+                        setHitProbability < 1
+                        ? interferers * log1p(-setHitProbability) + Double(size) * naturalLogarithm(clear) : -.infinity
                     // Each term is reduced by one, which cancels in the sum over all sets. So the probabilities of rare
                     // losses keep their digits.
                     change += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
                 }
                 sums[event] += change
-                own += change
+                runProbability += change
                 guard event > 0 else { continue }
-                if sample.numbers[event] == sample.numbers[event - 1] + 1 {
-                    next[event] = (next[event].before + before, next[event].after + max(0, own))
+                if sample.eventIndices[event] == sample.eventIndices[event - 1] + 1 {
+                    next[event] = (next[event].before + before, next[event].after + max(0, runProbability))
                 } else {
-                    later[event] = (later[event].before + before, later[event].after + max(0, own))
+                    later[event] = (later[event].before + before, later[event].after + max(0, runProbability))
                 }
             }
         }
@@ -114,11 +116,11 @@ public struct RunsModel: Sendable {
             runs.append(min(runs[runs.count - 1], max(0, run)))
         }
         // Smaller sums are rounding errors of the alternating sum.
-        let least = 1e-9 * runs[1] * Double(samples.count)
+        let smallestSum = 1e-9 * runs[1] * Double(samples.count)
         func clearShare(
             _ one: (before: Double, after: Double), _ other: (before: Double, after: Double)
         ) -> Double? {
-            guard one.before > least, other.before > least else { return nil }
+            guard one.before > smallestSum, other.before > smallestSum else { return nil }
             return min(1, max(0, 1 - one.after / one.before))
         }
         return (
@@ -131,16 +133,17 @@ public struct RunsModel: Sendable {
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
         let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
-        let last = clear[length - 1]
+        let lastClear = clear[length - 1]
         let middle = length / 2
-        let slope = max(0, clear[middle] - last) / naturalLogarithm(Double(length - 1) / Double(middle))
-        // The difference of two delays has a standard deviation of J/√6.
-        let events = meanPeriod / 2 / (AdvertisingDelay.maximumMicroseconds / 6.0.squareRoot())
+        let slope = max(0, clear[middle] - lastClear) / naturalLogarithm(Double(length - 1) / Double(middle))
+        // The difference of two delays has a standard deviation of J/√6. A pair has moved apart after the square of
+        // this number of events.
+        let separatingRoot = meanPeriod / 2 / (AdvertisingDelay.maximumMicroseconds / 6.0.squareRoot())
         var runs = exact
-        for run in length..<longest {
-            let reach = min(Double(run), max(Double(length), events * events))
-            let next = max(last / 2, last - slope * naturalLogarithm(reach / Double(length - 1)))
-            runs.append(runs[run] * (1 - next))
+        for run in length..<longestExtrapolated {
+            let effectiveRun = min(Double(run), max(Double(length), separatingRoot * separatingRoot))
+            let nextClear = max(lastClear / 2, lastClear - slope * naturalLogarithm(effectiveRun / Double(length - 1)))
+            runs.append(runs[run] * (1 - nextClear))
         }
         return runs
     }
@@ -162,8 +165,8 @@ public struct RunsModel: Sendable {
 
     /// 1 - Q_{k+1}/Q_k: the probability that a packet is clear after k losses in a row.
     public func clearAfterLosses(_ losses: Int) -> Double {
-        let last = min(max(0, losses), runs.count - 2)
-        return runs[last] > 0 ? min(1, max(0, 1 - runs[last + 1] / runs[last])) : 1
+        let lossCount = min(max(0, losses), runs.count - 2)
+        return runs[lossCount] > 0 ? min(1, max(0, 1 - runs[lossCount + 1] / runs[lossCount])) : 1
     }
 
     /// 1 - Q_{k+1}/Q_k for the events that a scanner observes.
@@ -171,21 +174,23 @@ public struct RunsModel: Sendable {
     /// - Parameter isNext: True if the next event follows right after the last lost event, false if events that the
     ///   scanner did not observe lie between them.
     func clearAfterLosses(_ losses: Int, isNext: Bool) -> Double {
-        let known = isNext ? nextClear : laterClear
-        guard !known.isEmpty, let clear = known[min(losses, known.count - 1)] else { return clearAfterLosses(losses) }
+        let clearByLosses = isNext ? nextClear : laterClear
+        guard !clearByLosses.isEmpty, let clear = clearByLosses[min(losses, clearByLosses.count - 1)] else {
+            return clearAfterLosses(losses)
+        }
         return clear
     }
 }
 
 /// The first events of an advertiser that a scanner observes, in one sample of the advertiser's own delays.
 struct ObservedEvents: Sendable {
-    /// The numbers of the events, ascending.
-    private(set) var numbers: [Int] = []
-    /// The sum of all delays before each event of ``numbers``, in µs.
+    /// The indices of the events, ascending.
+    private(set) var eventIndices: [Int] = []
+    /// The sum of all delays before each event of ``eventIndices``, in µs.
     private(set) var delays: [Double] = []
 
-    /// If the scanner observes none of this many events in a row, the next event is treated as independent of the
-    /// earlier events.
+    /// If the scanner does not observe any of this many events in a row, the next event is treated as independent of
+    /// the earlier events.
     private static let longestSearch = 2000
     /// The number of events that is skipped before an independent event.
     private static let independentLag = 100_000_000
@@ -196,12 +201,12 @@ struct ObservedEvents: Sendable {
         return (0..<samples).map { sample in
             var observed = ObservedEvents()
             // The first delay, which matters most, is spread evenly over the samples.
-            let first = (Double(sample) + 0.5) / Double(samples) * AdvertisingDelay.maximumMicroseconds
+            let firstDelay = (Double(sample) + 0.5) / Double(samples) * AdvertisingDelay.maximumMicroseconds
             var delay = 0.0
-            for number in 0..<length {
-                observed.numbers.append(number)
+            for index in 0..<length {
+                observed.eventIndices.append(index)
                 observed.delays.append(delay)
-                delay += number == 0 ? first : random.nextDelay()
+                delay += index == 0 ? firstDelay : random.nextDelay()
             }
             return observed
         }
@@ -215,16 +220,16 @@ struct ObservedEvents: Sendable {
         var random = MinimalGenerator()
         return (0..<samples).map { sample in
             let phase = (Double(sample) + 0.5) / Double(samples) * cycle.length
-            var (number, delay) = (0, 0.0)
+            var (index, delay) = (0, 0.0)
             var observed = ObservedEvents()
-            while observed.numbers.count < length {
-                if number - (observed.numbers.last ?? 0) > longestSearch { number += independentLag }
-                let time = Double(number) * interval + delay
-                if number > independentLag || cycle.covers(phase + time) {
-                    observed.numbers.append(number)
+            while observed.eventIndices.count < length {
+                if index - (observed.eventIndices.last ?? 0) > longestSearch { index += independentLag }
+                let time = Double(index) * interval + delay
+                if index > independentLag || cycle.covers(phase + time) {
+                    observed.eventIndices.append(index)
                     observed.delays.append(delay)
                 }
-                number += 1
+                index += 1
                 delay += random.nextDelay()
             }
             return observed
@@ -250,47 +255,51 @@ private struct Recollision {
     private let window: Double
     /// E in µs.
     private let meanPeriod: Double
-    /// The bends of the window's autocorrelation: the place of each as a share of J, and the change of the slope there.
-    private let bends: [(place: Double, change: Double)]
+    /// The bends of the window's autocorrelation: the time of each bend as a share of J, and the change of the slope
+    /// there.
+    private let bends: [(time: Double, slopeChange: Double)]
     /// The mean square of the distance between two hits whose delays are equal, in µs².
     private let meanSquare: Double
 
     init(_ window: CollisionWindow, meanPeriod: Double) {
         self.window = window.microseconds
         self.meanPeriod = meanPeriod
-        bends = window.autocorrelationBends.map { ($0.place / AdvertisingDelay.maximumMicroseconds, $0.change) }
+        bends = window.autocorrelationBends.map {
+            ($0.time / AdvertisingDelay.maximumMicroseconds, $0.slopeChange)
+        }
         meanSquare = 2 * window.meanSquare
     }
 
     /// The probability that an interferer hits any one event: 2·tau/E for legacy packets.
-    var hit: Double { window / meanPeriod }
+    var hitProbability: Double { window / meanPeriod }
 
-    /// Returns the reach of each set of events (bit k is event k). The probability that one interferer hits at least
-    /// one event of the set is the reach times ``hit``.
+    /// Returns, for each set of events (bit k is event k), the ratio of the probability that one interferer hits at
+    /// least one event of the set to ``hitProbability``.
     ///
-    /// Each event is hit with the probability ``hit``, and counts if the interferer hits no earlier event of the set.
-    func reaches(_ sample: ObservedEvents) -> [Double] {
-        let length = sample.numbers.count
-        var reaches = Array(repeating: 0.0, count: 1 << length)
+    /// Each event is hit with the probability ``hitProbability``, and counts if the interferer hits no earlier event of
+    /// the set.
+    func hitRatios(_ sample: ObservedEvents) -> [Double] {
+        let length = sample.eventIndices.count
+        var ratios = Array(repeating: 0.0, count: 1 << length)
         // For a set and its last event: the probability that no earlier event of the set is hit if the last one is.
         var clear = Array(repeating: 1.0, count: 1 << length)
         for event in 0..<length {
             let last = 1 << event
-            reaches[last] = 1
+            ratios[last] = 1
             for earlier in 0..<event {
-                let again = probability(
-                    lag: sample.numbers[event] - sample.numbers[earlier],
+                let rehitProbability = probability(
+                    lag: sample.eventIndices[event] - sample.eventIndices[earlier],
                     delay: sample.delays[event] - sample.delays[earlier])
                 let bit = 1 << earlier
-                for rest in 0..<bit {
-                    // P(no hit in the set) is P(no hit in `rest`) minus P(a hit at `earlier`, but none in `rest`). The
-                    // latter is `again` times the value of the set that ends with `earlier`.
-                    clear[last | bit | rest] = clear[last | rest] - again * clear[bit | rest]
-                    reaches[last | bit | rest] = reaches[bit | rest] + clear[last | bit | rest]
+                for others in 0..<bit {
+                    // P(no hit in the set) is P(no hit in `others`) minus P(a hit at `earlier`, but none in `others`).
+                    // The latter is `rehitProbability` times the value of the set that ends with `earlier`.
+                    clear[last | bit | others] = clear[last | others] - rehitProbability * clear[bit | others]
+                    ratios[last | bit | others] = ratios[bit | others] + clear[last | bit | others]
                 }
             }
         }
-        return reaches
+        return ratios
     }
 
     /// Returns the probability that the interferer hits again `lag` events later, when the advertiser's own delays add
@@ -300,20 +309,20 @@ private struct Recollision {
     /// (for legacy packets a triangle of half width 2·tau). Two integrations by parts reduce the average to a sum over
     /// the autocorrelation's bends.
     private func probability(lag: Int, delay: Double) -> Double {
-        let longest = AdvertisingDelay.maximumMicroseconds
+        let maximumDelay = AdvertisingDelay.maximumMicroseconds
         guard lag > 4 else {
-            let place = delay / longest
-            let second = bends.reduce(0) { $0 + $1.change * Self.integral(lag, place + $1.place) }
-            return max(0, second * longest / window)
+            let delayShare = delay / maximumDelay
+            let sum = bends.reduce(0) { $0 + $1.slopeChange * Self.integral(lag, delayShare + $1.time) }
+            return max(0, sum * maximumDelay / window)
         }
-        let deviation = (Double(lag) * longest * longest / 12 + meanSquare).squareRoot()
+        let deviation = (Double(lag) * maximumDelay * maximumDelay / 12 + meanSquare).squareRoot()
         // If the delays spread over more than half a period, any event of the interferer may hit.
-        guard deviation < meanPeriod / 2 else { return hit }
+        guard deviation < meanPeriod / 2 else { return hitProbability }
         // A normal distribution, corrected to the fourth moment of a sum of uniform numbers, and repeated with the
         // interferer's period.
         var density = 0.0
         for periods in [-1.0, 0, 1] {
-            let x: Double = (delay - Double(lag) * longest / 2 + periods * meanPeriod) / deviation
+            let x: Double = (delay - Double(lag) * maximumDelay / 2 + periods * meanPeriod) / deviation
             let square = x * x
             let correction: Double = (square * square - 6 * square + 3) / (20 * Double(lag))
             density += exp(-square / 2) * (1 - correction)

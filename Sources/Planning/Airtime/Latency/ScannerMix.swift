@@ -19,13 +19,13 @@ public struct ScannerMix: Hashable, Sendable {
     /// The smallest share of a scanner.
     private static let leastShare = 1e-9
 
-    /// The same scanner for all visitors.
+    /// Creates a mix with the same scanner for all visitors.
     public init(_ scanner: ScannerPreset) { parts = [Part(scanner: scanner, share: 1)] }
 
-    /// Scanners with weights on any scale; the shares are proportional to them.
+    /// Creates a mix of scanners with weights on any scale. The shares are proportional to the weights.
     ///
-    /// Throws for no scanners, more than 32, a name that occurs twice, a weight that is not above 0 or infinite, and
-    /// one below a billionth of the sum.
+    /// Throws for no scanners, more than 32, a name that occurs twice, a weight that is infinite or not above 0, and a
+    /// weight below a billionth of the sum.
     public init(_ weighted: [(scanner: ScannerPreset, weight: Double)]) throws(AirtimeError) {
         guard !weighted.isEmpty else { throw .mix("a mix has at least one scanner") }
         guard weighted.count <= Self.countLimit else {
@@ -44,8 +44,8 @@ public struct ScannerMix: Hashable, Sendable {
         let scale = weighted.reduce(0) { $0 + $1.weight }.isFinite ? 1 : Double.greatestFiniteMagnitude
         let sum = weighted.reduce(0) { $0 + $1.weight / scale }
         parts = weighted.map { Part(scanner: $0.scanner, share: $0.weight / scale / sum) }
-        if let least = parts.first(where: { $0.share < Self.leastShare }) {
-            throw .mix("the weight of \(least.scanner.name) is less than a billionth of the mix: leave it out")
+        if let smallest = parts.first(where: { $0.share < Self.leastShare }) {
+            throw .mix("the weight of \(smallest.scanner.name) is less than a billionth of the mix: leave it out")
         }
     }
 
@@ -65,7 +65,7 @@ public struct ScannerMix: Hashable, Sendable {
         return "a mix of \(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1])"
     }
 
-    /// True if one of the scanners does not listen all the time.
+    /// True if at least one of the scanners does not listen all the time.
     public var pauses: Bool { parts.contains { $0.scanner.pauses } }
 
     /// The mean of a value over the visitors.
@@ -87,8 +87,8 @@ public struct MixLatency: Hashable, Sendable {
 
     /// The latency with each scanner, in the order of the mix.
     public let parts: [Part]
-    /// The distribution F(t) = Σ share·F_part(t). Its percentiles are those of all visitors together, and not means of
-    /// the parts' percentiles.
+    /// The distribution F(t) = Σ share·F_part(t). Its percentiles are those of all visitors together, not means of the
+    /// percentiles with each scanner.
     public let whole: LatencyDistribution
 
     /// Computes the latency with each scanner. The end of the curves is chosen as in

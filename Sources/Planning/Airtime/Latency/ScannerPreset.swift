@@ -6,7 +6,7 @@ public struct ScannerPreset: Hashable, Sendable {
     public var name: String
     /// Window, interval and channels.
     public var pattern: ScanPattern
-    /// g: the part of each window that is lost to the change of channel, in µs.
+    /// g: the time at the start of each window that is lost while the radio changes its channel, in µs.
     public var windowGapMicroseconds: Double
     /// t_d: the time after each decoded packet in which the scanner cannot receive, in µs.
     public var deadTimeMicroseconds: Double
@@ -27,7 +27,7 @@ public struct ScannerPreset: Hashable, Sendable {
     /// Creates a scanner with a window and an interval in µs, even if no controller supports them. The name consists of
     /// both, such as `30/60 ms`.
     ///
-    /// Throws for an empty window, and one longer than the interval.
+    /// Throws for an empty window, and for a window longer than the interval.
     public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
@@ -52,7 +52,7 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner(
             "android-14-screen-off", 512, 10_240,
             android14("SCAN_MODE_SCREEN_OFF")
-                + " Apps in the background scan so while the screen is off, and only with a filter."),
+                + " Used for apps in the background while the screen is off, if they scan with a filter."),
         scanner(
             "ios-foreground", 30, 40,
             "Reported by developers for an app in the foreground; Apple publishes no values. Uncertain: iOS also drops "
@@ -68,7 +68,7 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner("gateway-60-3000", 60, 3000, "In use in gateways that save power."),
         scanner(
             "esp32-proxy", 30, 320,
-            "The default of ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with."),
+            "The default of ESPHome's esp32_ble_tracker, the component of Bluetooth proxies."),
         scanner("linux", 60, 60, "The passive scan of Pharos on Linux: no pause, another channel every 60 ms."),
     ].compactMap { $0 }
 
@@ -81,7 +81,7 @@ public struct ScannerPreset: Hashable, Sendable {
             + "first release with these values is not known."
     }
 
-    /// The preset of that name; nil when there is none.
+    /// Creates the preset of that name; nil if no preset has this name.
     public init?(named name: String) {
         guard let preset = Self.all.first(where: { $0.name == name }) else { return nil }
         self = preset
@@ -106,7 +106,7 @@ public struct ScanPattern: Hashable, Sendable {
 
     /// Creates a pattern with times in µs, even if no controller supports them.
     ///
-    /// Throws for an empty window, one longer than the interval, and other than one or three channels.
+    /// Throws for an empty window, a window longer than the interval, and a number of channels other than 1 and 3.
     public init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)

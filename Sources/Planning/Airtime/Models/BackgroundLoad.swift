@@ -6,11 +6,11 @@ internal import BluetoothTypes
 /// one of their packets; λ_b = -ln(1 - O) / tau_b the rate at which their packets start. A packet of airtime tau misses
 /// them all with probability exp(-λ_b·(tau + tau_b)).
 ///
-/// Published counts find the primary channels up to 25 % busy in subways and malls.
+/// In published measurements, the primary channels were up to 25 % busy in subways and malls.
 public struct BackgroundLoad: Hashable, Sendable {
     /// O of each channel.
     public let loads: ChannelLoads
-    /// The mean O of the primary channels, 0 up to, but without, 1.
+    /// The mean O of the primary channels, 0 or more, and less than 1.
     public var share: Double { loads.meanPrimary }
     /// tau_b in µs; nil if other devices' packets are as long as the target packet.
     public let airtimeMicroseconds: Double?
@@ -21,7 +21,7 @@ public struct BackgroundLoad: Hashable, Sendable {
         try self.init(ChannelLoads(share), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The load with its own share for each channel. The probabilities are means over the channels.
+    /// Creates the load from a share for each channel. The probabilities are means over the channels.
     ///
     /// Throws for an airtime that is no positive number.
     public init(_ loads: ChannelLoads, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {
@@ -32,10 +32,10 @@ public struct BackgroundLoad: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// The load with a given length of other devices' packets.
+    /// Creates the load with a given length of other devices' packets.
     ///
-    /// - Parameter payloadOctets: The bytes of advertising data in each, 0...31; nil if they are as long as the target
-    ///   packet.
+    /// - Parameter payloadOctets: The bytes of advertising data in each of these packets, 0...31; nil if they are as
+    ///   long as the target packet.
     public init(_ loads: ChannelLoads, payloadOctets: Int?) throws(AirtimeError) {
         guard let payloadOctets else {
             try self.init(loads)

@@ -9,8 +9,8 @@ public struct BestInterval: Hashable, Sendable {
     public let beacons: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
-    /// Other devices' packets. They do not change the best period for throughput, and move the best period for latency
-    /// towards it.
+    /// Other devices' packets. They do not change the best period for throughput; they move the best period for latency
+    /// towards the best period for throughput.
     public let background: BackgroundLoad
 
     /// Throws for fewer than one beacon and an airtime that is no positive number.
@@ -49,14 +49,16 @@ public struct BestInterval: Hashable, Sendable {
 
     /// The x at which ln x · ln(1 - b·x) is largest, found by bisection on the sign of the derivative.
     private var latencyShare: Double {
-        let through = exp(background.logClearProbability(forPacketOf: airtimeMicroseconds))
-        guard through < 1 else { return 0.5 }
-        guard through > 0 else { return exp(-1) }
+        let backgroundClear = exp(background.logClearProbability(forPacketOf: airtimeMicroseconds))
+        guard backgroundClear < 1 else { return 0.5 }
+        guard backgroundClear > 0 else { return exp(-1) }
         var low = exp(-1.0)
         var high = 0.5
         for _ in 0..<60 {
             let middle = (low + high) / 2
-            let slope = log1p(-through * middle) / middle - through * log(middle) / (1 - through * middle)
+            let slope =
+                log1p(-backgroundClear * middle) / middle - backgroundClear * log(middle)
+                / (1 - backgroundClear * middle)
             if slope > 0 { low = middle } else { high = middle }
         }
         return (low + high) / 2
@@ -75,14 +77,15 @@ public struct IntervalSetting: Hashable, Sendable {
 
     /// T, in units of 0.625 ms.
     public let interval: AdvertisingInterval
-    /// The end of the range that the interval was moved to; `nil` when it lies inside.
+    /// The end of the range to which the interval was moved; `nil` if the wanted interval lies inside the range.
     public let limit: Limit?
 
-    /// T = E - J/2 in steps of 0.625 ms, within `range`.
+    /// Creates the setting T = E - J/2 in steps of 0.625 ms, within `range`.
     ///
     /// - Parameters:
     ///   - meanPeriodMicroseconds: E. If it is too short (small fleets), the result is the range's lower end.
-    ///   - rounding: `.up` never sends more often than wanted (collisions, energy), `.down` never less often (latency).
+    ///   - rounding: `.up` if the beacon must not send more often than wanted (for collisions and energy), `.down` if
+    ///     it must not send less often (for latency).
     ///   - range: The intervals that the controller supports.
     /// - Throws: ``AirtimeError/interval(_:)`` for NaN, an infinity or a negative period.
     public init(
@@ -92,10 +95,10 @@ public struct IntervalSetting: Hashable, Sendable {
         guard meanPeriodMicroseconds >= 0, meanPeriodMicroseconds.isFinite else {
             throw .interval(meanPeriodMicroseconds)
         }
-        let wanted = (meanPeriodMicroseconds - AdvertisingDelay.meanMicroseconds) / 625
+        let wantedUnits = (meanPeriodMicroseconds - AdvertisingDelay.meanMicroseconds) / 625
         // A period that was computed from a whole number of units must give this number again, despite rounding errors.
-        let whole = wanted.rounded()
-        let units = abs(wanted - whole) < 1e-6 ? whole : wanted.rounded(rounding)
+        let nearestUnits = wantedUnits.rounded()
+        let units = abs(wantedUnits - nearestUnits) < 1e-6 ? nearestUnits : wantedUnits.rounded(rounding)
         if units < Double(range.lowerBound.rawValue) {
             interval = range.lowerBound
             limit = .shortest

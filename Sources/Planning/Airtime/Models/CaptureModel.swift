@@ -3,7 +3,7 @@
 ///
 /// Symbols: θ the signal-to-interference ratio, in dB, from which the wanted packet survives an overlap; σ the
 /// log-normal shadowing of every link; D_j the mean level of the wanted beacon over that of interferer j, in dB
-/// (10·n·log10(d_j/d_0) plus the difference of radio powers); z the wanted link's own shadowing in σ. It is common to
+/// (10·n·log10(d_j/d_0) plus the difference of radio powers); z the wanted link's own shadowing in σ. z is the same for
 /// all interferers, so P(SIR_j < θ | z) = Φ((θ - D_j - σ·z)/σ) is multiplied over the interferers first and averaged
 /// over z ~ N(0,1) last. Averaging each factor before multiplying would give too low a value: 0.375 instead of 0.428
 /// with 249 interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
@@ -13,7 +13,7 @@
 /// ``AirSimulation`` can add the powers and shows the difference. Other devices of the background count as stronger
 /// than every beacon.
 ///
-/// θ is 21 dB at worst by the specification (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
+/// By the specification, θ is at most 21 dB (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
 /// on LE 1M needs 6...14 dB.
 public struct CaptureModel: Hashable, Sendable {
     /// Equal interfering beacons that are received at the same mean level.
@@ -51,7 +51,8 @@ public struct CaptureModel: Hashable, Sendable {
     public let thresholdDecibels: Double
     /// σ in dB.
     public let shadowingDecibels: Double
-    /// The target beacon's mean level over the receiver's sensitivity, in dB; infinite if every interferer is received.
+    /// The target beacon's mean level above the receiver's sensitivity, in dB; infinite if the receiver receives every
+    /// interferer.
     public let marginDecibels: Double
     public let background: BackgroundLoad
 
@@ -70,10 +71,11 @@ public struct CaptureModel: Hashable, Sendable {
         }
         for group in interferers.map(\.group) where group.count > 0 {
             let primary = airtimeMicroseconds + group.airtimeMicroseconds
-            let window = extended.flatMap { own in group.extended.map { own.spanMicroseconds(against: $0) } } ?? 0
-            let needed = max(primary, window)
-            guard group.intervalMicroseconds >= needed else {
-                throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: needed)
+            let extendedWindow =
+                extended.flatMap { target in group.extended.map { target.spanMicroseconds(against: $0) } } ?? 0
+            let longestWindow = max(primary, extendedWindow)
+            guard group.intervalMicroseconds >= longestWindow else {
+                throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: longestWindow)
             }
         }
         self.airtimeMicroseconds = airtimeMicroseconds
@@ -89,7 +91,7 @@ public struct CaptureModel: Hashable, Sendable {
     /// with shadowing it is 321 times as long.
     public var band: Band {
         let nodes = shadowingDecibels > 0 ? NormalDistribution.nodes : [(z: 0, weight: 1)]
-        let audible = interferers.map { below(marginDecibels - $0.advantageDecibels, at: 0) }
+        let audibleProbabilities = interferers.map { probabilityBelow(marginDecibels - $0.advantageDecibels, at: 0) }
         let logBackground = background.logClearProbability(ofPrimary: airtimeMicroseconds, auxiliaries: extended)
         let windows = interferers.map { meanWindow(of: $0.group) }
         var staying = 0.0
@@ -99,18 +101,23 @@ public struct CaptureModel: Hashable, Sendable {
             var fullLog = logBackground
             for (index, interferer) in interferers.enumerated() {
                 let group = interferer.group
-                let louder = below(thresholdDecibels - interferer.advantageDecibels, at: node.z)
+                let destroyingProbability = probabilityBelow(
+                    thresholdDecibels - interferer.advantageDecibels, at: node.z)
                 // All overlaps with one interferer have the same levels: they destroy the event together, or not at
                 // all.
-                let whole = windows[index] / group.meanPeriodMicroseconds
-                let before = group.airtimeMicroseconds / group.meanPeriodMicroseconds
+                let overlapProbability = windows[index] / group.meanPeriodMicroseconds
+                let earlierProbability = group.airtimeMicroseconds / group.meanPeriodMicroseconds
                 let count = Double(group.count)
-                fullLog += count * log1p(-whole * louder)
+                fullLog += count * log1p(-overlapProbability * destroyingProbability)
                 // An earlier packet on the primary channel blocks the receiver if it is above the sensitivity, and
                 // destroys the target packet if it is above the threshold. A level above the higher limit is above both
                 // limits, so the probability of either is the larger of the two probabilities. An auxiliary packet
                 // cannot be blocked: the receiver only begins to listen when the packet is due.
-                stayingLog += count * log1p(-(before * max(louder, audible[index]) + (whole - before) * louder))
+                stayingLog +=
+                    count
+                    * log1p(
+                        -(earlierProbability * max(destroyingProbability, audibleProbabilities[index])
+                            + (overlapProbability - earlierProbability) * destroyingProbability))
             }
             staying += node.weight * exp(stayingLog)
             full += node.weight * exp(fullLog)
@@ -126,10 +133,10 @@ public struct CaptureModel: Hashable, Sendable {
     /// Returns the mean length, in µs, of the window of start times at which an event of `group` overlaps with a packet
     /// that the reception of the target event needs.
     private func meanWindow(of group: AdvertiserGroup) -> Double {
-        guard let extended, let theirs = group.extended else {
+        guard let extended, let groupExtended = group.extended else {
             return airtimeMicroseconds + group.airtimeMicroseconds
         }
-        return extended.meanWindowMicroseconds(against: theirs)
+        return extended.meanWindowMicroseconds(against: groupExtended)
     }
 
     /// θ in dB by the specification: the co-channel ratio from which every receiver must decode the wanted packet.
@@ -156,7 +163,7 @@ public struct CaptureModel: Hashable, Sendable {
 
     /// Returns Φ((limit - σ·z)/σ). Without shadowing, returns 1 for a limit above 0 and 0 otherwise, because the wanted
     /// packet survives if the ratio equals θ.
-    private func below(_ limit: Double, at z: Double) -> Double {
+    private func probabilityBelow(_ limit: Double, at z: Double) -> Double {
         guard shadowingDecibels > 0 else { return limit > 0 ? 1 : 0 }
         return NormalDistribution.cumulative(limit / shadowingDecibels - z)
     }

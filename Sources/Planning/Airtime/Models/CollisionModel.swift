@@ -18,22 +18,22 @@ public struct CollisionModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
     public let background: BackgroundLoad
 
-    /// A mixed fleet.
+    /// Creates the model of a mixed fleet.
     ///
     /// Throws for a fleet without a beacon, and for beacons that send so often that one of them could hit a packet
     /// twice (``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``).
     public init(groups: [AdvertiserGroup], background: BackgroundLoad = .none) throws(AirtimeError) {
         var total = 0
-        var longest = 0.0
+        var longestAirtime = 0.0
         for group in groups where group.count > 0 {
             let (sum, overflow) = total.addingReportingOverflow(group.count)
             guard !overflow else { throw .count(group.count) }
             total = sum
-            longest = max(longest, group.airtimeMicroseconds)
+            longestAirtime = max(longestAirtime, group.airtimeMicroseconds)
         }
         guard total > 0 else { throw .count(total) }
         for group in groups where group.count > 0 && total > 1 {
-            let window = longest + group.airtimeMicroseconds
+            let window = longestAirtime + group.airtimeMicroseconds
             guard group.intervalMicroseconds >= window else {
                 throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: window)
             }
@@ -63,8 +63,8 @@ public struct CollisionModel: Hashable, Sendable {
     /// N over all groups.
     public var beaconCount: Int { groups.reduce(0) { $0 + $1.count } }
 
-    /// Σ tau/E of the fleet: the share of time on one channel that its packets, laid end to end, would fill. Over 1 is
-    /// possible on paper: overlapping packets count twice.
+    /// Σ tau/E of the fleet: the share of time on one channel that its packets, laid end to end, would fill. The value
+    /// can exceed 1, because overlapping packets count twice.
     public var fleetLoad: Double {
         groups.reduce(0) { $0 + Double($1.count) * $1.airtimeMicroseconds / $1.meanPeriodMicroseconds }
     }
@@ -84,9 +84,9 @@ extension CollisionModel {
         return groups.map { group in
             let airtime = group.airtimeMicroseconds
             if isAlone && group.count > 0 { return background.logClearProbability(forPacketOf: airtime) }
-            let all = products[airtime] ?? logProduct(of: airtime)
-            products[airtime] = all
-            return group.count > 0 ? all - group.logClearProbability(forPacketOf: airtime) : all
+            let logOfAll = products[airtime] ?? logProduct(of: airtime)
+            products[airtime] = logOfAll
+            return group.count > 0 ? logOfAll - group.logClearProbability(forPacketOf: airtime) : logOfAll
         }
     }
 
@@ -137,12 +137,13 @@ extension CollisionModel {
     }
 }
 
-/// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at
-/// once.
+/// The probability that at least one of the three copies of an event is clear, for a receiver that listens on all three
+/// channels at once.
 ///
-/// Symbols: o_j(c) the offset of beacon j's copy on channel c from the start of its event. B destroys copy c of A if
-/// B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are
-/// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
+/// Symbols: o_j(c) the offset of beacon j's copy on channel c from the start of its event. Beacon B destroys copy c of
+/// beacon A if B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a
+/// set C are clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and
+/// exclusion.
 ///
 /// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T. Other
 /// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
@@ -163,10 +164,10 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
         let fleet = try CollisionModel(groups: groups, background: background)
-        let longest = groups.reduce(0) { max($0, $1.count > 0 ? $1.airtimeMicroseconds : 0) }
+        let longestAirtime = groups.reduce(0) { max($0, $1.count > 0 ? $1.airtimeMicroseconds : 0) }
         for group in groups where group.count > 0 && fleet.beaconCount > 1 {
             let span =
-                longest + group.airtimeMicroseconds + 2 * (spacing.highMicroseconds - spacing.lowMicroseconds)
+                longestAirtime + group.airtimeMicroseconds + 2 * (spacing.highMicroseconds - spacing.lowMicroseconds)
             guard group.intervalMicroseconds >= span else {
                 throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: span)
             }
@@ -196,39 +197,39 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         let panels = 512
         var sum = 0.0
         for step in 0...panels {
-            let own = spacing.lowMicroseconds + width * Double(step) / Double(panels)
+            let targetSpacing = spacing.lowMicroseconds + width * Double(step) / Double(panels)
             let weight = step == 0 || step == panels ? 1.0 : (step.isMultiple(of: 2) ? 2 : 4)
-            sum += weight * atLeastOneProbability(ofGroup: target, spacing: own)
+            sum += weight * atLeastOneProbability(ofGroup: target, spacing: targetSpacing)
         }
         return sum / Double(3 * panels)
     }
 
-    /// Returns the probability for a target beacon with the spacing `own`, in µs.
+    /// Returns the probability for a target beacon with the spacing `targetSpacing`, in µs.
     ///
     /// The window of one channel has the length L, and the windows of neighboring channels are d apart. So the union of
     /// two neighboring windows has the length L + min(d, L), that of the outer two L + min(2d, L), and that of all
     /// three L + 2·min(d, L).
-    private func atLeastOneProbability(ofGroup target: Int, spacing own: Double) -> Double {
-        var one = 0.0
-        var neighbors = 0.0
-        var outer = 0.0
-        var all = 0.0
+    private func atLeastOneProbability(ofGroup target: Int, spacing targetSpacing: Double) -> Double {
+        var logOne = 0.0
+        var logNeighbors = 0.0
+        var logOuter = 0.0
+        var logAll = 0.0
         let airtime = groups[target].airtimeMicroseconds
         for (index, group) in groups.enumerated() {
             let others = Double(index == target ? group.count - 1 : group.count)
             guard others > 0 else { continue }
             let window = airtime + group.airtimeMicroseconds
-            let near = spacing.meanSeparation(from: own, multiple: 1, limit: window)
-            let far = spacing.meanSeparation(from: own, multiple: 2, limit: window)
+            let near = spacing.meanSeparation(from: targetSpacing, multiple: 1, limit: window)
+            let far = spacing.meanSeparation(from: targetSpacing, multiple: 2, limit: window)
             let period = group.meanPeriodMicroseconds
-            one += others * log1p(-window / period)
-            neighbors += others * log1p(-(window + near) / period)
-            outer += others * log1p(-(window + far) / period)
-            all += others * log1p(-(window + 2 * near) / period)
+            logOne += others * log1p(-window / period)
+            logNeighbors += others * log1p(-(window + near) / period)
+            logOuter += others * log1p(-(window + far) / period)
+            logAll += others * log1p(-(window + 2 * near) / period)
         }
         let clear = background.clearProbabilities(forPacketOf: airtime)
         let (first, middle, last) = (clear[0], clear[1], clear[2])
-        return (first + middle + last) * exp(one) - (first + last) * middle * exp(neighbors)
-            - first * last * exp(outer) + first * middle * last * exp(all)
+        return (first + middle + last) * exp(logOne) - (first + last) * middle * exp(logNeighbors)
+            - first * last * exp(logOuter) + first * middle * last * exp(logAll)
     }
 }

@@ -29,18 +29,18 @@ public struct CopySpacing: Hashable, Sendable {
         try self.init(lowMicroseconds: identicalMicroseconds, highMicroseconds: identicalMicroseconds)
     }
 
-    /// Returns the mean of min(k·|c - own|, `limit`) over all c of the range, where k is `multiple`: the mean distance
-    /// between the windows of another beacon on two channels, in µs. Windows that do not overlap count as `limit`
-    /// apart.
-    func meanSeparation(from own: Double, multiple: Double, limit: Double) -> Double {
+    /// Returns the mean of min(k·|c - `target`|, `limit`) over all c of the range, where k is `multiple`: the mean
+    /// distance between the windows of another beacon on two channels, in µs. Windows that do not overlap count as
+    /// `limit` apart.
+    func meanSeparation(from target: Double, multiple: Double, limit: Double) -> Double {
         let width = highMicroseconds - lowMicroseconds
-        guard width > 0 else { return min(multiple * abs(own - lowMicroseconds), limit) }
+        guard width > 0 else { return min(multiple * abs(target - lowMicroseconds), limit) }
         /// ∫ min(t, limit) dt over 0...`end`.
         func integral(_ end: Double) -> Double {
             end <= limit ? end * end / 2 : limit * end - limit * limit / 2
         }
-        let below = integral(multiple * (own - lowMicroseconds))
-        let above = integral(multiple * (highMicroseconds - own))
+        let below = integral(multiple * (target - lowMicroseconds))
+        let above = integral(multiple * (highMicroseconds - target))
         return (below + above) / (multiple * width)
     }
 }

@@ -57,7 +57,7 @@ public struct EnergyModel: Hashable, Sendable {
         eventMicrocoulombs / meanPeriodSeconds + companionMicroamperes + chip.sleepMicroamperes
     }
 
-    /// True if the charge lasts longer than a battery is usable.
+    /// True if the charge would last longer than ``BeaconBattery/shelfLifeDays``.
     public var exceedsShelfLife: Bool { lifeDays > BeaconBattery.shelfLifeDays }
 
     /// η·C over the mean current, in days. The battery may end sooner, at its ``BeaconBattery/shelfLifeDays``.
@@ -71,16 +71,16 @@ public struct EnergyModel: Hashable, Sendable {
     /// Throws for a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {
         guard probability > 0, probability <= 1 else { throw .share(probability) }
-        let others = (chip.sleepMicroamperes + companionMicroamperes) * meanPeriodSeconds
-        let events = 1 + companionEventsPerSecond * meanPeriodSeconds
-        return (eventMicrocoulombs + others) * battery.nominalVolts / probability / events
+        let otherMicrocoulombs = (chip.sleepMicroamperes + companionMicroamperes) * meanPeriodSeconds
+        let eventsPerPeriod = 1 + companionEventsPerSecond * meanPeriodSeconds
+        return (eventMicrocoulombs + otherMicrocoulombs) * battery.nominalVolts / probability / eventsPerPeriod
     }
 }
 
 /// The charge that a radio chip needs for advertising: one row of a table that can be extended.
 ///
-/// Charges are per advertising event on three channels, with wake-up, crystal and processing, as they were measured or
-/// published; nothing is scaled from data sheets' peak currents.
+/// Each charge is that of an advertising event on three channels, including wake-up, crystal start and processing. All
+/// charges were measured or published; none was computed from the peak current of a data sheet.
 public struct BeaconChip: Hashable, Sendable {
     /// The name on the command line.
     public let name: String
@@ -146,8 +146,9 @@ public struct BeaconChip: Hashable, Sendable {
         lairdBL652("bl652-minus12dbm", 9.13, "-12 dBm"), lairdBL652("bl652-minus16dbm", 8.98, "-16 dBm"),
         BeaconChip(
             row: "da14580", 9.6, 9.6, 3,
-            source: "DA14580 as a beacon, 9.6 µC for the active part by the maker's support on UM-B-019, sleep current "
-                + "2...3 µA by the same; not measured apart by payload"),
+            source:
+                "DA14580 as a beacon; both values from the manufacturer's answer on UM-B-019: 9.6 µC for the active "
+                + "part, sleep current 2...3 µA; the charge was not measured for each payload"),
     ]
 
     /// The row of that name, regardless of case; `nil` if there is none.
@@ -159,7 +160,7 @@ public struct BeaconChip: Hashable, Sendable {
         BeaconChip(
             row: name, charge, charge, 2,
             source: "Laird BL652 (nRF52832) datasheet, table 10: connectable advertising with DC/DC at \(power), "
-                + "standby doze 2 µA; not measured apart by payload")
+                + "standby doze 2 µA; the charge was not measured for each payload")
     }
 }
 
@@ -203,16 +204,17 @@ public struct BeaconBattery: Hashable, Sendable {
 
     /// The table of batteries.
     public static let all = [
-        BeaconBattery(row: "cr2032", 235, 3, defaultEfficiency, source: "nominal by encyc.org, CR2032"),
+        BeaconBattery(row: "cr2032", 235, 3, defaultEfficiency, source: "nominal, from encyc.org, CR2032"),
         BeaconBattery(
             row: "cr2450", 550, 3, defaultEfficiency,
-            source: "nominal at 0.2 mA and 23 °C, by the user guide of Atmel's AVR Butterfly"),
-        BeaconBattery(row: "cr2477", 1000, 3, defaultEfficiency, source: "typical by BeaconZone's table of batteries"),
+            source: "nominal at 0.2 mA and 23 °C, from the user guide of Atmel's AVR Butterfly"),
         BeaconBattery(
-            row: "2xaa", 2200, 3, defaultEfficiency, source: "two AA alkaline in series, by BeaconZone's table"),
+            row: "cr2477", 1000, 3, defaultEfficiency, source: "typical, from BeaconZone's table of batteries"),
+        BeaconBattery(
+            row: "2xaa", 2200, 3, defaultEfficiency, source: "two AA alkaline in series, from BeaconZone's table"),
         BeaconBattery(
             row: "2xaa-lithium", 3000, 3, defaultEfficiency,
-            source: "two AA lithium in series, by BeaconZone's table"),
+            source: "two AA lithium in series, from BeaconZone's table"),
     ]
 
     /// The row of that name, regardless of case; `nil` if there is none.

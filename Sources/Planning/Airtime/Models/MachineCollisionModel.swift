@@ -5,8 +5,8 @@ internal import BluetoothTypes
 ///
 /// Like ``CollisionModel``, but a machine never collides with itself: it has one radio, which sends one packet after
 /// the other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* machines, times the
-/// probability that no packet of the background hits. A model of independent advertisers would count collisions between
-/// the advertisements of one machine, which cannot happen.
+/// probability that no packet of the background hits the packet. A model of independent advertisers would count
+/// collisions between the advertisements of one machine, which cannot happen.
 public struct MachineCollisionModel: Hashable, Sendable {
     /// The kinds of machines; kinds with a count of 0 are left out.
     public let machines: [AdvertisingMachines]
@@ -43,11 +43,11 @@ public struct MachineCollisionModel: Hashable, Sendable {
                 let packet = Packet(airtime: target.airtimeMicroseconds, extended: target.extended)
                 let logBackground = background.logClearProbability(ofEventOf: target)
                 guard total > 1 else { return logBackground }
-                let all =
+                let logOfAll =
                     products[packet]
                     ?? traffic.reduce(0) { $0 + Double($1.count) * $1.logClearProbability(ofEventOf: target) }
-                products[packet] = all
-                return min(0, all - kind.logClearProbability(ofEventOf: target)) + logBackground
+                products[packet] = logOfAll
+                return min(0, logOfAll - kind.logClearProbability(ofEventOf: target)) + logBackground
             }
         }
     }
@@ -66,10 +66,10 @@ public struct MachineCollisionModel: Hashable, Sendable {
             guard let single = try? group.counting(1) else { continue }
             counts[single, default: 0] += group.count
         }
-        func order(_ group: AdvertiserGroup) -> (Double, Double, Double) {
+        func sortKey(_ group: AdvertiserGroup) -> (Double, Double, Double) {
             (group.intervalMicroseconds, group.airtimeMicroseconds, group.extended?.auxiliaryMicroseconds ?? 0)
         }
-        return counts.sorted { order($0.key) < order($1.key) }.compactMap { try? $0.key.counting($0.value) }
+        return counts.sorted { sortKey($0.key) < sortKey($1.key) }.compactMap { try? $0.key.counting($0.value) }
     }
 
     /// p of each advertisement of each kind.

@@ -1,6 +1,6 @@
 /// The number of beacons within range of a receiver: N of the other models.
 public enum Neighborhood {
-    /// The place of the receiver in a square grid.
+    /// The position of the receiver in a square grid.
     public enum GridPlace: Hashable, Sendable {
         /// At a beacon, which is counted.
         case beacon
@@ -8,7 +8,7 @@ public enum Neighborhood {
         case cellCenter
     }
 
-    /// The beacons of a square grid within `radius` meters, those on the rim counted: 317 for 100 m and a spacing of
+    /// The beacons of a square grid within `radius` meters, including those on the rim: 317 for 100 m and a spacing of
     /// 10 m, 137 for 15 m; from a cell's center 316 and 140. (The thesis says 250 and 130.) The computing time is
     /// proportional to radius/spacing.
     ///
@@ -19,20 +19,20 @@ public enum Neighborhood {
         try checkRadius(radius)
         guard spacing > 0, spacing.isFinite else { throw .quantity(name: "a grid spacing (over 0 m)", value: spacing) }
         // Rounds slightly outwards: a beacon at exactly the radius counts, regardless of rounding errors.
-        let reach = radius / spacing * (1 + 1e-12)
-        guard reach <= 100_000 else {
-            throw .quantity(name: "a radius in grid spacings (0...100 000)", value: reach)
+        let radiusInSpacings = radius / spacing * (1 + 1e-12)
+        guard radiusInSpacings <= 100_000 else {
+            throw .quantity(name: "a radius in grid spacings (0...100 000)", value: radiusInSpacings)
         }
         let shift = place == .beacon ? 0.0 : 0.5
         var count = 0
-        for row in Int(-reach - 1)...Int(reach + 1) {
+        for row in Int(-radiusInSpacings - 1)...Int(radiusInSpacings + 1) {
             let across = Double(row) + shift
-            let square = reach * reach - across * across
+            let square = radiusInSpacings * radiusInSpacings - across * across
             guard square >= 0 else { continue }
-            let half = square.squareRoot()
-            let first = (-half - shift).rounded(.up)
-            let last = (half - shift).rounded(.down)
-            if last >= first { count += Int(last - first) + 1 }
+            let halfWidth = square.squareRoot()
+            let firstColumn = (-halfWidth - shift).rounded(.up)
+            let lastColumn = (halfWidth - shift).rounded(.down)
+            if lastColumn >= firstColumn { count += Int(lastColumn - firstColumn) + 1 }
         }
         return count
     }
@@ -90,8 +90,8 @@ public struct WalkPast: Hashable, Sendable {
     /// The time within range in seconds; 0 if the path does not come within range.
     public var dwellSeconds: Double {
         guard rangeMeters > closestDistanceMeters else { return 0 }
-        let half = (rangeMeters - closestDistanceMeters) * (rangeMeters + closestDistanceMeters)
-        return 2 * half.squareRoot() / speedMetersPerSecond
+        let halfPathSquared = (rangeMeters - closestDistanceMeters) * (rangeMeters + closestDistanceMeters)
+        return 2 * halfPathSquared.squareRoot() / speedMetersPerSecond
     }
 
     /// Returns P(seen).
@@ -108,12 +108,12 @@ public struct WalkPast: Hashable, Sendable {
     }
 }
 
-/// A place on a floor plan, in m.
+/// A position on a floor plan, in m.
 public struct FloorPosition: Hashable, Sendable {
     public let x: Double
     public let y: Double
 
-    /// Any numbers. Callers that read them from files check that they are finite.
+    /// Accepts any numbers. Callers that read the numbers from files check that they are finite.
     public init(x: Double, y: Double) {
         self.x = x
         self.y = y

@@ -12,8 +12,8 @@ public struct PathLoss: Hashable, Sendable {
         self.formula = formula
     }
 
-    /// The thesis' p1: 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for 0 < x < 20 m, 32 dB below, and 85 dB from 20 m on
-    /// (a step down by 0.48 dB there). It never grows beyond 85 dB, so a link that carries 85 dB has no range.
+    /// The thesis' p1: 32 - 0.01721·x² + 19.8256·ln(1 + x) dB for 0 < x < 20 m, 32 dB below, and 85 dB from 20 m on (a
+    /// step down by 0.48 dB there). The loss never exceeds 85 dB, so a link that bridges 85 dB has an infinite range.
     public static let thesis = PathLoss(.thesis)
 
     /// Heydon, Bluetooth Low Energy: The Developer's Handbook: 40 + 25·log10 d dB.
@@ -35,7 +35,8 @@ public struct PathLoss: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - frequencyMegahertz: 2402, 2426 or 2480 for the advertising channels; 300...100,000.
-    ///   - coefficient: N, 5...100: 28 in dwellings, 30 in offices, 22 in shops (the recommendation's 1.8...2 GHz).
+    ///   - coefficient: N, 5...100: 28 in dwellings, 30 in offices, 22 in shops (the recommended values for 1.8...2
+    ///     GHz).
     ///   - floorLossDecibels: Lf for n floors in between, 0...100: 4·n in dwellings, 15 + 4·(n - 1) in offices,
     ///     6 + 3·(n - 1) in shops.
     public static func indoor(
@@ -145,11 +146,11 @@ public struct RadioLink: Hashable, Sendable {
         return NormalDistribution.cumulative(margin / shadowingDecibels)
     }
 
-    /// The detection range in meters: the farthest distance at which the beacon is above the sensitivity with
+    /// The detection range in meters: the farthest distance at which the beacon's level is above the sensitivity with
     /// `probability` (1/2: the range of the median level). 0 if there is no such distance; infinite if the path loss
     /// has a maximum (as in the thesis) and the link can bridge this maximum.
     ///
-    /// Throws for a probability outside 0.001...0.999 (with shadowing, no distance is sure).
+    /// Throws for a probability outside 0.001...0.999 (with shadowing, reception is certain at no distance).
     public func rangeMeters(probability: Double = 0.5) throws(AirtimeError) -> Double {
         guard probability >= 0.001, probability <= 0.999 else { throw .share(probability) }
         let reserve = shadowingDecibels * NormalDistribution.quantile(probability)

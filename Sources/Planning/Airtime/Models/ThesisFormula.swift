@@ -1,9 +1,9 @@
 /// The thesis' own estimate of how often N beacons may advertise, and its errors.
 ///
 /// It charges each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
-/// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at
-/// a = 1902, where it is 951.07; both are then divided by N. Section 7.2.6 of the thesis prints 7.6 and 3.8
-/// advertisements a second for 250 beacons, and 14.6 and 7.3 for 130.
+/// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at a =
+/// 1902, where it is 951.07; both are then divided by N. Section 7.2.6 of the thesis prints the results: with 250
+/// beacons, each should send 7.6 advertisements a second, of which 3.8 arrive; with 130 beacons, 14.6 and 7.3.
 public struct ThesisFormula: Hashable, Sendable {
     /// N, at least 1.
     public let beacons: Int
@@ -46,8 +46,8 @@ public struct ThesisFormula: Hashable, Sendable {
         public let bestArrivingPerSecondPerBeacon: Double
     }
 
-    /// The exact values for 376 µs; `nil` for fewer than 48 beacons, where the thesis' rate is more than
-    /// a controller sends (an interval of 20 ms, 40 advertisements a second).
+    /// The exact values for 376 µs; `nil` for fewer than 48 beacons, where the thesis' rate is more than a controller
+    /// can send (40 advertisements a second, at an interval of 20 ms).
     public var truth: Truth? {
         let airtime = 376.0
         let period = 1_000_000 / offeredPerSecondPerBeacon
@@ -75,11 +75,11 @@ extension ThesisFormula {
     /// The errors of the formula, each as a sentence.
     public static let faults: [String] = [
         "It counts only the later packet of a colliding pair as lost; both are lost.",
-        "It adds the chances of a collision; independent chances to survive are multiplied, so that the share never falls "
-            + "below zero.",
-        "It takes 526 µs as the vulnerable time, with 150 µs of silence in which nothing is on the air; a packet is hurt by "
-            + "whatever starts within one airtime before or after its own start, 752 µs in all.",
-        "It allows three times as much for three channels; a scanner with one radio listens on one channel at a time, and "
-            + "equal firmware sends its three copies at the same spacing, so they collide together.",
+        "It adds the probabilities of collisions; independent probabilities of survival must be multiplied, and then "
+            + "the share never falls below zero.",
+        "It takes 526 µs as the vulnerable time, which includes 150 µs of silence; a packet is destroyed by every "
+            + "packet that starts within one airtime before or after its own start, 752 µs in all.",
+        "It allows three times the rate for three channels; a scanner with one radio listens on one channel at a time, "
+            + "and equal firmware sends its three copies at the same spacing, so they collide together.",
     ]
 }

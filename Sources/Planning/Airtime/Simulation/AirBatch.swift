@@ -33,7 +33,7 @@ struct AirBatch {
         /// True if a copy of the present event was received.
         var isReceived = false
         /// True after the first received event.
-        var isFound = false
+        var hasReceivedEvent = false
         /// With extended PDUs, for the present event: by channel, true if the copy is clear.
         var clearCopies: InlineArray<3, Bool> = [false, false, false]
         /// With extended PDUs, for the present event: by channel, true if the copy was received.
@@ -49,7 +49,7 @@ struct AirBatch {
     private let channels: Int
     private let longestAirtime: Double
     /// The longest time from the start of an event to the start of its last packet, in µs.
-    private let lastCopy: Double
+    private let longestOffset: Double
     /// True if a beacon sends more than one advertisement.
     private let hasSharedRadios: Bool
     private var random: SplitMix64
@@ -69,9 +69,9 @@ struct AirBatch {
     private let windows: AirWindows
     /// The power of each advertiser, on a linear scale.
     private let powers: [Double]
-    /// The share of a packet's power that all overlapping packets together may have if the packet survives; nil without
-    /// capture.
-    private let capture: Double?
+    /// A packet survives if the power of all overlapping packets together is at most this share of the packet's power;
+    /// nil without capture.
+    private let survivablePowerRatio: Double?
     private var deadUntil = -Double.infinity
     private var histories: [History]
     private var counts = AirCounts()
@@ -84,7 +84,7 @@ struct AirBatch {
         self.index = index
         channels = scene.channels
         longestAirtime = scene.longestAirtime
-        lastCopy = scene.advertisers.reduce(0) { max($0, $1.lastOffset) }
+        longestOffset = scene.advertisers.reduce(0) { max($0, $1.lastOffset) }
         hasSharedRadios = scene.advertisers.contains { $0.machine != nil }
         var random = SplitMix64(seed: scene.seed, batch: index)
         receiver = scene.receiver(ofBatch: index)
@@ -94,7 +94,7 @@ struct AirBatch {
             let shadow = shadowing > 0 ? random.nextNormal() * shadowing : 0
             return powerRatio(decibels: advertiser.receivedLevelDBm - shadow)
         }
-        capture =
+        survivablePowerRatio =
             if case .powerSum(let threshold) = scene.conditions.capture { powerRatio(decibels: -threshold) } else {
                 nil
             }
@@ -104,8 +104,8 @@ struct AirBatch {
     }
 
     mutating func run() -> AirTally {
-        let begin = -(lastCopy + 2 * longestAirtime + receiver.deadTimeMicroseconds)
-        let end = scene.conditions.durationMicroseconds + lastCopy + 2 * longestAirtime
+        let begin = -(longestOffset + 2 * longestAirtime + receiver.deadTimeMicroseconds)
+        let end = scene.conditions.durationMicroseconds + longestOffset + 2 * longestAirtime
         let slice = max(Self.packetsInSlice / scene.packetRate, 4 * longestAirtime)
         beginTraffic(begin)
         var now = begin
@@ -113,14 +113,15 @@ struct AirBatch {
             let sliceEnd = min(now + slice, end)
             forgetPackets(before: now)
             send(from: now, until: sliceEnd)
-            // All packets that start before `sliceEnd` are known, so the fate of those that end before it is decided.
+            // All packets that start before `sliceEnd` are known, so the packets that end before it can be decided.
             while undecided < packets.count, packets[undecided].start + longestAirtime <= sliceEnd {
                 decide(undecided)
                 undecided += 1
             }
             now = sliceEnd
         }
-        for (advertiser, history) in zip(scene.advertisers, histories) where advertiser.isCounted && !history.isFound {
+        for (advertiser, history) in zip(scene.advertisers, histories)
+        where advertiser.isCounted && !history.hasReceivedEvent {
             latency.count(nil, batch: index)
         }
         return AirTally(counts, latency: latency)
@@ -133,15 +134,17 @@ extension AirBatch {
     /// Draws the first starts of all advertisers and other devices.
     private mutating func beginTraffic(_ begin: Double) {
         for (index, advertiser) in scene.advertisers.enumerated() {
-            let shortest = advertiser.intervalMicroseconds
-            let longest = shortest + AdvertisingDelay.maximumMicroseconds
+            let shortestPeriod = advertiser.intervalMicroseconds
+            let longestPeriod = shortestPeriod + AdvertisingDelay.maximumMicroseconds
             // The simulation begins at a random instant. The probability that the instant is in a period is
             // proportional to the length of the period, and all instants of the period are equally likely.
-            let square = shortest * shortest + random.nextUnit() * (longest * longest - shortest * shortest)
-            nextStart[index] = begin + square.squareRoot() * random.nextUnit()
+            let periodSquared =
+                shortestPeriod * shortestPeriod + random.nextUnit()
+                * (longestPeriod * longestPeriod - shortestPeriod * shortestPeriod)
+            nextStart[index] = begin + periodSquared.squareRoot() * random.nextUnit()
         }
         if let otherDevices = scene.conditions.otherDevices, otherDevices.rate > 0 {
-            nextOtherPacket = (0..<channels).map { _ in begin + pause(otherDevices.rate) }
+            nextOtherPacket = (0..<channels).map { _ in begin + randomPause(otherDevices.rate) }
         }
     }
 
@@ -157,7 +160,7 @@ extension AirBatch {
     /// Adds the packets of all events that start before `end`, in the order of their starts.
     private mutating func send(from begin: Double, until end: Double) {
         // Copies of earlier events may start in this slice too.
-        let first = packets.lastIndex { $0.start < begin }.map { $0 + 1 } ?? 0
+        let firstUnsorted = packets.lastIndex { $0.start < begin }.map { $0 + 1 } ?? 0
         for index in nextStart.indices {
             let advertiser = scene.advertisers[index]
             while nextStart[index] < end {
@@ -170,11 +173,11 @@ extension AirBatch {
             for channel in nextOtherPacket.indices {
                 while nextOtherPacket[channel] < end {
                     add(start: nextOtherPacket[channel], airtime: otherDevices.airtimeMicroseconds, channel: channel)
-                    nextOtherPacket[channel] += pause(otherDevices.rate)
+                    nextOtherPacket[channel] += randomPause(otherDevices.rate)
                 }
             }
         }
-        sortPackets(first, from: begin, until: end + lastCopy)
+        sortPackets(firstUnsorted, from: begin, until: end + longestOffset)
     }
 
     private mutating func sendEvent(_ index: Int, _ advertiser: AirAdvertiser) {
@@ -185,16 +188,16 @@ extension AirBatch {
                 add(start: start + offset, airtime: airtime, channel: channel, of: index, eventStart: start)
             }
         }
-        for (number, packet) in advertiser.auxiliary.enumerated() {
+        for (auxiliaryIndex, packet) in advertiser.auxiliary.enumerated() {
             let begin = start + packet.offsetMicroseconds
             let channel = 3 + Int(random.nextUnit() * Double(ExtendedEvent.secondaryChannels))
-            let clear = scene.conditions.otherDevices?.secondaryClearProbability(
+            let clearProbability = scene.conditions.otherDevices?.secondaryClearProbability(
                 forPacketOf: packet.airtimeMicroseconds)
             packets.append(
                 Packet(
                     start: begin, end: begin + packet.airtimeMicroseconds, eventStart: start, advertiser: Int32(index),
-                    channel: Int32(channel), isLast: number == advertiser.auxiliary.count - 1,
-                    isDestroyed: clear.map { random.nextUnit() >= $0 } ?? false))
+                    channel: Int32(channel), isLast: auxiliaryIndex == advertiser.auxiliary.count - 1,
+                    isDestroyed: clearProbability.map { random.nextUnit() >= $0 } ?? false))
         }
     }
 
@@ -208,7 +211,7 @@ extension AirBatch {
     }
 
     /// Returns a random time in µs to the next packet of other devices, which start at random at `rate` packets per µs.
-    private mutating func pause(_ rate: Double) -> Double {
+    private mutating func randomPause(_ rate: Double) -> Double {
         -log(1 - random.nextUnit()) / rate
     }
 
@@ -226,18 +229,18 @@ extension AirBatch {
         sorted.removeAll(keepingCapacity: true)
         sorted.append(contentsOf: packets[first...])
         for packet in sorted {
-            let place = bucket(packet)
-            packets[first + buckets[place]] = packet
-            buckets[place] += 1
+            let index = bucket(packet)
+            packets[first + buckets[index]] = packet
+            buckets[index] += 1
         }
         for index in first + 1..<packets.count {
             let packet = packets[index]
-            var place = index
-            while place > first, packets[place - 1].start > packet.start {
-                packets[place] = packets[place - 1]
-                place -= 1
+            var position = index
+            while position > first, packets[position - 1].start > packet.start {
+                packets[position] = packets[position - 1]
+                position -= 1
             }
-            packets[place] = packet
+            packets[position] = packet
         }
     }
 }
@@ -254,7 +257,7 @@ extension AirBatch {
         guard !wanted.isAuxiliary else { return decideAuxiliary(wanted, isClear: isClear) }
         let isReceived =
             isClear && wanted.start >= deadUntil
-            && windows.cover(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
+            && windows.contain(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
         if isReceived { deadUntil = wanted.end + receiver.deadTimeMicroseconds }
         let advertiser = Int(wanted.advertiser)
         guard scene.advertisers[advertiser].auxiliary.isEmpty else {
@@ -287,21 +290,23 @@ extension AirBatch {
         let wanted = packets[packet]
         var other = packet - 1
         while other >= 0, packets[other].start > wanted.start - longestAirtime {
-            if packets[other].channel == wanted.channel, packets[other].end > wanted.start, !isOwn(other, wanted) {
+            if packets[other].channel == wanted.channel, packets[other].end > wanted.start,
+                !isFromSameBeacon(other, wanted)
+            {
                 overlapping.append(other)
             }
             other -= 1
         }
         other = packet + 1
         while other < packets.count, packets[other].start < wanted.end {
-            if packets[other].channel == wanted.channel, !isOwn(other, wanted) { overlapping.append(other) }
+            if packets[other].channel == wanted.channel, !isFromSameBeacon(other, wanted) { overlapping.append(other) }
             other += 1
         }
     }
 
     /// Returns true if a packet comes from the same beacon as the wanted packet. A beacon sends one packet after the
     /// other.
-    private func isOwn(_ packet: Int, _ wanted: Packet) -> Bool {
+    private func isFromSameBeacon(_ packet: Int, _ wanted: Packet) -> Bool {
         guard hasSharedRadios, packets[packet].advertiser >= 0,
             let machine = scene.advertisers[Int(packets[packet].advertiser)].machine
         else { return false }
@@ -315,8 +320,8 @@ extension AirBatch {
 
     private func survives(_ packet: Int) -> Bool {
         guard !overlapping.isEmpty else { return true }
-        guard let capture else { return false }
-        let limit = power(packet) * capture
+        guard let survivablePowerRatio else { return false }
+        let limit = power(packet) * survivablePowerRatio
         guard overlapping.reduce(0, { $0 + power($1) }) > limit else { return true }
         // During the wanted packet, the sum of the powers is largest at its start or at the start of an overlapping
         // packet.
@@ -343,8 +348,8 @@ extension AirBatch {
         history.losses[channel] = isClear ? 0 : min(lossesBefore + 1, limit)
         history.isClear = isClear || (channel > 0 && history.isClear)
         history.isReceived = isReceived || (channel > 0 && history.isReceived)
-        if isReceived, !history.isFound {
-            history.isFound = true
+        if isReceived, !history.hasReceivedEvent {
+            history.hasReceivedEvent = true
             latency.count(wanted.eventStart, batch: index)
         }
         histories[Int(wanted.advertiser)] = history
@@ -373,7 +378,7 @@ private struct AirWindows {
     private let phase: Double
     private let neverPauses: Bool
 
-    /// - Parameter unit: The random phase, 0..<1.
+    /// - Parameter unit: The random phase as a share of the receiver's cycle, 0..<1.
     init(_ receiver: AirReceiver, unit: Double) {
         let scan = receiver.scan
         window = Double(scan.windowMicroseconds)
@@ -384,15 +389,17 @@ private struct AirWindows {
         neverPauses = channels == 1 && scan.windowMicroseconds == scan.intervalMicroseconds
     }
 
-    /// Returns true if a copy lies wholly inside a window on its channel, 0...2 for 37...39.
-    func cover(start: Double, end: Double, channel: Int) -> Bool {
+    /// Returns true if a copy lies wholly inside a window on its channel.
+    ///
+    /// - Parameter channel: The channel of the copy, 0...2 for 37...39.
+    func contain(start: Double, end: Double, channel: Int) -> Bool {
         if neverPauses { return channel == 0 }
-        let number = ((start - phase) / interval).rounded(.down)
-        let begin = phase + number * interval
+        let intervalIndex = ((start - phase) / interval).rounded(.down)
+        let begin = phase + intervalIndex * interval
         guard start - begin >= gap, end - begin <= window else { return false }
         guard channels > 1 else { return channel == 0 }
-        let turn = number - (number / 3).rounded(.down) * 3
-        return Int(turn) == channel
+        let channelOfInterval = intervalIndex - (intervalIndex / 3).rounded(.down) * 3
+        return Int(channelOfInterval) == channel
     }
 }
 

@@ -70,10 +70,12 @@ public struct AirSimulation: Sendable {
         self.conditions = conditions
         self.seed = seed
         let work = self.work
-        guard work <= Self.maximumWork else { throw .quantity(name: "the work of a batch, in overlaps", value: work) }
+        guard work <= Self.maximumWork else {
+            throw .quantity(name: "a number of packets and overlaps in a batch", value: work)
+        }
     }
 
-    /// N equal advertisers around a receiver.
+    /// Creates a simulation of N equal advertisers around a receiver.
     public init(
         _ group: AdvertiserGroup, scan: ScanPattern, conditions: AirConditions = AirConditions(), seed: UInt64
     ) throws(AirtimeError) {
@@ -83,8 +85,8 @@ public struct AirSimulation: Sendable {
             seed: seed)
     }
 
-    /// Returns the counts of batch number `index`, which depend only on the scene, the seed and the number. Batches may
-    /// run on any thread; ``BatchSum`` merges their tallies in the order of the numbers.
+    /// Returns the counts of batch number `index`, which depend only on the scene, the seed and `index`. Batches may
+    /// run on any thread; ``BatchSum`` merges their tallies in the order of the indices.
     public func batch(_ index: Int) -> AirTally {
         var batch = AirBatch(self, index: index)
         return batch.run()
@@ -94,18 +96,18 @@ public struct AirSimulation: Sendable {
     /// nearly the shares of the mix.
     func receiver(ofBatch index: Int) -> AirReceiver {
         let golden = 0.618_033_988_749_894_9
-        var place = (Double(index) * golden + 0.5).truncatingRemainder(dividingBy: 1)
+        var position = (Double(index) * golden + 0.5).truncatingRemainder(dividingBy: 1)
         for visitor in visitors {
-            if place < visitor.share { return visitor.receiver }
-            place -= visitor.share
+            if position < visitor.share { return visitor.receiver }
+            position -= visitor.share
         }
         return visitors.last?.receiver ?? receiver
     }
 
     /// The number of simulated channels.
     var channels: Int {
-        let stays = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
-        return conditions.simulatesAllChannels || !stays ? 3 : 1
+        let allStay = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
+        return conditions.simulatesAllChannels || !allStay ? 3 : 1
     }
 
     /// Packets per µs on all channels.
@@ -117,10 +119,12 @@ public struct AirSimulation: Sendable {
     }
 
     var longestAirtime: Double {
-        let own = advertisers.reduce(0) { longest, each in
-            each.auxiliary.reduce(max(longest, each.airtimeMicroseconds)) { max($0, $1.airtimeMicroseconds) }
+        let longestOfAdvertisers = advertisers.reduce(0) { longest, advertiser in
+            advertiser.auxiliary.reduce(max(longest, advertiser.airtimeMicroseconds)) {
+                max($0, $1.airtimeMicroseconds)
+            }
         }
-        return max(own, conditions.otherDevices?.airtimeMicroseconds ?? 0)
+        return max(longestOfAdvertisers, conditions.otherDevices?.airtimeMicroseconds ?? 0)
     }
 
     private var work: Double {
@@ -144,19 +148,19 @@ public struct AirAdvertiser: Hashable, Sendable {
     public var thirdCopyMicroseconds = 2000.0
     /// The level at the receiver in dBm. Only differences between advertisers matter, for capture.
     public var receivedLevelDBm = 0.0
-    /// The number of the beacon that sends this advertisement, if the beacon sends several. Advertisements with the
+    /// A number that identifies the beacon of this advertisement, if the beacon sends several. Advertisements with the
     /// same number share a radio and never collide. Nil for a beacon with one advertisement.
     public var machine: Int?
     /// False for an advertiser that only causes collisions.
     public var isCounted = true
 
-    /// An advertiser of legacy PDUs with T and tau in µs.
+    /// Creates an advertiser of legacy PDUs with T and tau in µs.
     public init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// One advertiser of a group.
+    /// Creates one advertiser of a group.
     public init(_ group: AdvertiserGroup) {
         self.init(
             intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
@@ -175,7 +179,8 @@ public struct AirAdvertiser: Hashable, Sendable {
         public let airtimeMicroseconds: Double
     }
 
-    /// Sets the time between the starts of two copies, in µs; auxiliary packets follow the third copy as before.
+    /// Sets the time between the starts of two copies, in µs; the time from the third copy to the auxiliary packets
+    /// stays the same.
     public mutating func setCopySpacing(microseconds spacing: Double) {
         for index in auxiliary.indices {
             auxiliary[index].offsetMicroseconds += 2 * spacing - thirdCopyMicroseconds
@@ -202,8 +207,8 @@ public struct AirAdvertiser: Hashable, Sendable {
         try Quantity.check(
             thirdCopyMicroseconds - secondCopyMicroseconds - airtimeMicroseconds, in: 0...1e6,
             "the pause before the third copy in µs")
-        let last = auxiliary.last?.airtimeMicroseconds ?? airtimeMicroseconds
-        guard intervalMicroseconds > lastOffset + last, intervalMicroseconds <= 1e12 else {
+        let lastAirtime = auxiliary.last?.airtimeMicroseconds ?? airtimeMicroseconds
+        guard intervalMicroseconds > lastOffset + lastAirtime, intervalMicroseconds <= 1e12 else {
             throw .interval(intervalMicroseconds)
         }
         try Quantity.check(receivedLevelDBm, in: -200...200, "a received level in dBm")

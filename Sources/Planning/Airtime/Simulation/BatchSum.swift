@@ -7,7 +7,7 @@ public protocol SimulationTally: Sendable {
     mutating func merge(_ next: Self)
 }
 
-/// Adds up the batches of a simulation, or of one of its parts, until a goal is met.
+/// Adds up the batches of a simulation, or of one part of it (``SimulationShard``), until a goal is met.
 ///
 /// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum
 /// checks the goal after each batch, and ignores the batches after the one that meets it. So the result depends on
@@ -15,37 +15,38 @@ public protocol SimulationTally: Sendable {
 public struct BatchSum<Tally: SimulationTally>: Sendable {
     private let goal: PrecisionGoal
     private let shard: SimulationShard?
-    private let judged: @Sendable (Tally) -> Estimate?
+    private let estimate: @Sendable (Tally) -> Estimate?
     private var isMet = false
 
     /// The merged tallies of the first ``batches`` batches of the simulation, or of the part.
     public private(set) var tally = Tally()
     public private(set) var batches = 0
 
-    /// - Parameter judged: Returns the value whose precision is compared with the goal.
-    public init(_ goal: PrecisionGoal, judged: @escaping @Sendable (Tally) -> Estimate?) {
+    /// - Parameter estimate: Returns the value whose precision is compared with the goal.
+    public init(_ goal: PrecisionGoal, estimate: @escaping @Sendable (Tally) -> Estimate?) {
         self.goal = goal
         shard = nil
-        self.judged = judged
+        self.estimate = estimate
     }
 
     /// Creates the sum of one part of a simulation. It ends when the part has so many batches that all parts together
     /// will meet the goal.
     ///
-    /// The confidence interval of the whole is narrower than that of a part by the square root of the number of parts.
-    /// Each part runs a little more than its share, so that the whole rarely misses the goal.
+    /// The confidence interval of all parts together is narrower than that of one part, by a factor of the square root
+    /// of the number of parts. Each part runs a little more than its share, so that all parts together rarely miss the
+    /// goal.
     ///
     /// - Parameters:
     ///   - goal: The goal of all parts together.
     ///   - least: The minimum number of batches of this part.
-    ///   - judged: Returns the value whose precision is compared with the goal.
+    ///   - estimate: Returns the value whose precision is compared with the goal.
     public init(
         _ goal: PrecisionGoal, shard: SimulationShard, atLeast least: Int = 0,
-        judged: @escaping @Sendable (Tally) -> Estimate?
+        estimate: @escaping @Sendable (Tally) -> Estimate?
     ) {
         self.goal = goal.share(ofParts: shard.count, minimumBatches: least)
         self.shard = shard
-        self.judged = judged
+        self.estimate = estimate
     }
 
     /// True if ``tally`` is final.
@@ -60,9 +61,9 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
     }
 
     private var meetsGoal: Bool {
-        guard shard != nil else { return goal.isMet(by: judged(tally)) }
+        guard shard != nil else { return goal.isMet(by: estimate(tally)) }
         // A part ends with a whole block of batches, because another part runs the next block.
-        return batches % SimulationShard.block == 0 && batches >= goal.minimumBatches && goal.isPrecise(judged(tally))
+        return batches % SimulationShard.block == 0 && batches >= goal.minimumBatches && goal.isPrecise(estimate(tally))
     }
 }
 
@@ -125,13 +126,14 @@ public struct ShareTally: SimulationTally, Hashable {
     /// the scatter between batches, so it is valid even if trials within a batch are correlated.
     public var estimate: Estimate? {
         guard batches > 1, let share else { return nil }
-        let mean = Double(trials) / Double(batches)
+        let trialsPerBatch = Double(trials) / Double(batches)
         // The scatter of the ratio hits/trials is computed from the scatter of hits - share·trials.
-        let squares = Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
-        let scatter = (max(0, squares) / Double(batches * (batches - 1))).squareRoot() / mean
+        let squaredDeviations =
+            Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
+        let scatter = (max(0, squaredDeviations) / Double(batches * (batches - 1))).squareRoot() / trialsPerBatch
         // If all trials are hits or none is, there is no scatter, but the share is still uncertain.
-        let unseen = hits == 0 || hits == trials ? 1 / Double(trials) : 0
-        return Estimate(value: share, standardError: max(scatter, unseen), batches: batches)
+        let minimumError = hits == 0 || hits == trials ? 1 / Double(trials) : 0
+        return Estimate(value: share, standardError: max(scatter, minimumError), batches: batches)
     }
 }
 
@@ -157,8 +159,8 @@ public struct Estimate: Hashable, Sendable {
 
     /// The two-sided 95 % point of Student's t.
     static func student95(degrees: Int) -> Double {
-        let few = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306]
-        guard degrees > few.count else { return few[max(degrees, 1) - 1] }
+        let pointsOfFewDegrees = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306]
+        guard degrees > pointsOfFewDegrees.count else { return pointsOfFewDegrees[max(degrees, 1) - 1] }
         // Cornish and Fisher's expansion around the normal distribution.
         let (normal, inverse) = (1.959964, 1 / Double(degrees))
         return normal + inverse * (2.372271 + inverse * (2.822500 + inverse * 2.555850))
@@ -201,14 +203,14 @@ public struct PrecisionGoal: Hashable, Sendable {
         self.maximumBatches = maximumBatches
     }
 
-    /// Returns the goal of one of `parts` equal parts. Its confidence interval may be wider by 0.8 times the square
-    /// root of the number of parts; the factor 0.8 leaves a reserve for chance.
+    /// Returns the goal of one of `parts` equal parts. The confidence interval of a part may be wider by a factor of
+    /// 0.8 times the square root of the number of parts; the factor 0.8 leaves a reserve for chance.
     func share(ofParts parts: Int, minimumBatches least: Int) -> PrecisionGoal {
-        let looser = 0.8 * Double(parts).squareRoot()
+        let widening = 0.8 * Double(parts).squareRoot()
         let width: Width =
             switch halfWidth {
-            case .absolute(let width): .absolute(width * looser)
-            case .relative(let width): .relative(width * looser)
+            case .absolute(let width): .absolute(width * widening)
+            case .relative(let width): .relative(width * widening)
             }
         return PrecisionGoal(width, max(least, (minimumBatches + parts - 1) / parts), maximumBatches)
     }

@@ -12,12 +12,12 @@ public struct LatencyTally: SimulationTally, Hashable {
     /// By group: the number of latencies, including those beyond the horizon.
     private var totals: [Int]
     /// By group: the number of latencies beyond the horizon.
-    private var unreached: [Int]
+    private var beyondHorizon: [Int]
 
     public init() {
         bins = Array(repeating: [], count: Self.groupCount)
         totals = Array(repeating: 0, count: Self.groupCount)
-        unreached = totals
+        beyondHorizon = totals
     }
 
     public mutating func merge(_ next: LatencyTally) {
@@ -25,7 +25,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         for group in bins.indices {
             bins[group].add(next.bins[group])
             totals[group] += next.totals[group]
-            unreached[group] += next.unreached[group]
+            beyondHorizon[group] += next.beyondHorizon[group]
         }
     }
 
@@ -33,7 +33,7 @@ public struct LatencyTally: SimulationTally, Hashable {
     mutating func count(_ latency: Double?, batch: Int) {
         let group = batch % Self.groupCount
         totals[group] += 1
-        guard let latency else { return unreached[group] += 1 }
+        guard let latency else { return beyondHorizon[group] += 1 }
         let bin = Self.bin(latency)
         pooled.extend(to: bin + 1)
         pooled[bin] += 1
@@ -50,19 +50,19 @@ public struct LatencyTally: SimulationTally, Hashable {
     init?(numbers: ArraySlice<Int>, batch: Int) {
         self.init()
         var rest = numbers
-        guard batch >= 0, let total = rest.popFirst(), let beyond = rest.popFirst(), (0...1 << 48).contains(total),
-            (0...total).contains(beyond)
+        guard batch >= 0, let total = rest.popFirst(), let beyondCount = rest.popFirst(), (0...1 << 48).contains(total),
+            (0...total).contains(beyondCount)
         else { return nil }
         let group = batch % Self.groupCount
-        (totals[group], unreached[group]) = (total, beyond)
-        var (counted, last) = (beyond, -1)
+        (totals[group], beyondHorizon[group]) = (total, beyondCount)
+        var (counted, lastBin) = (beyondCount, -1)
         while let bin = rest.popFirst() {
-            guard let inside = rest.popFirst(), bin > last, bin <= Self.bin(.greatestFiniteMagnitude),
-                (1...total).contains(inside)
+            guard let count = rest.popFirst(), bin > lastBin, bin <= Self.bin(.greatestFiniteMagnitude),
+                (1...total).contains(count)
             else { return nil }
             pooled.extend(to: bin + 1)
-            pooled[bin] = inside
-            (counted, last) = (counted + inside, bin)
+            pooled[bin] = count
+            (counted, lastBin) = (counted + count, bin)
         }
         guard counted == total else { return nil }
         bins[group] = pooled
@@ -71,41 +71,41 @@ public struct LatencyTally: SimulationTally, Hashable {
     /// The number of latencies, including those beyond the horizon.
     public var samples: Int { totals.reduce(0, +) }
     /// The number of latencies beyond the horizon.
-    public var undiscovered: Int { unreached.reduce(0, +) }
+    public var undiscovered: Int { beyondHorizon.reduce(0, +) }
 
-    /// The share that was not received within `time` µs; beyond the horizon, the share at the horizon.
+    /// The share of latencies above `time` µs; for a time beyond the horizon, the share at the horizon.
     public func undiscoveredShare(afterMicroseconds time: Double) -> Estimate? {
         guard time >= 0 else { return nil }
         var shares = ShareTally()
         for group in bins.indices where totals[group] > 0 {
-            shares.merge(ShareTally(hits: totals[group] - reached(group, within: time), trials: totals[group]))
+            shares.merge(ShareTally(hits: totals[group] - receivedCount(group, within: time), trials: totals[group]))
         }
         return shares.estimate
     }
 
-    private func reached(_ group: Int, within time: Double) -> Int {
+    private func receivedCount(_ group: Int, within time: Double) -> Int {
         var count = 0.0
-        for (bin, inside) in bins[group].enumerated() where inside > 0 {
+        for (bin, binCount) in bins[group].enumerated() where binCount > 0 {
             let range = Self.range(bin)
             guard range.lowerBound < time else { break }
             let share = min(1, (time - range.lowerBound) / (range.upperBound - range.lowerBound))
-            count += share * Double(inside)
+            count += share * Double(binCount)
         }
         return Int(count.rounded())
     }
 
-    /// The latency in µs within which `share` of all were received; nil if fewer were received.
+    /// The latency in µs that the share `share` of all latencies does not exceed; nil if it lies beyond the horizon.
     public func percentile(_ share: Double) -> Double? {
         guard share > 0, share < 1, samples > 0 else { return nil }
-        let wanted = share * Double(samples)
-        var before = 0
-        for (bin, inside) in pooled.enumerated() where inside > 0 {
-            if Double(before + inside) >= wanted {
+        let wantedCount = share * Double(samples)
+        var lowerCount = 0
+        for (bin, binCount) in pooled.enumerated() where binCount > 0 {
+            if Double(lowerCount + binCount) >= wantedCount {
                 let range = Self.range(bin)
-                let within = (wanted - Double(before)) / Double(inside)
-                return range.lowerBound + (range.upperBound - range.lowerBound) * within
+                let shareOfBin = (wantedCount - Double(lowerCount)) / Double(binCount)
+                return range.lowerBound + (range.upperBound - range.lowerBound) * shareOfBin
             }
-            before += inside
+            lowerCount += binCount
         }
         return nil
     }

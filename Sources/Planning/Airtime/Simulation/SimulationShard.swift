@@ -1,7 +1,7 @@
 /// One of several parts of a simulation, which may run on different machines.
 ///
-/// A part runs every `count`-th block of batches. Merged in the order of the batches' numbers, all parts together give
-/// the result of a single run.
+/// A part runs every `count`-th block of batches. If all parts are merged in the order of the batches' numbers, the
+/// result is that of a single run.
 public struct SimulationShard: Hashable, Sendable {
     /// The number of the part, 1...count.
     public let index: Int
@@ -28,9 +28,9 @@ public struct SimulationShard: Hashable, Sendable {
         (position / Self.block * count + index - 1) * Self.block + position % Self.block
     }
 
-    /// The part, from 1, that runs a batch, and the batch's position in it.
+    /// The part, from 1, that runs a batch, and the position of the batch in this part.
     public static func owner(ofBatch batch: Int, among count: Int) -> (index: Int, position: Int) {
-        let (block, rest) = batch.quotientAndRemainder(dividingBy: Self.block)
-        return (block % count + 1, block / count * Self.block + rest)
+        let (block, positionInBlock) = batch.quotientAndRemainder(dividingBy: Self.block)
+        return (block % count + 1, block / count * Self.block + positionInBlock)
     }
 }
