@@ -72,7 +72,7 @@ extension PlanKey {
     fileprivate static let knownGap = PlanKey(
         "scanners[].windowGapMs", "Part of each window that it loses while it changes the channel, in ms.")
     fileprivate static let knownDeadTime = PlanKey(
-        "scanners[].deadTimeMs", "Time after each received packet in which it cannot receive, in ms.")
+        "scanners[].deadTimeMs", "Time after each received packet in which the receiver cannot receive, in ms.")
     fileprivate static let knownSource = PlanKey(
         "scanners[].source", "Source of the numbers and their uncertainty; null if a file gives none.")
 }

@@ -22,9 +22,9 @@ struct BeaconRanking {
 
     init(_ model: SiteModel, at position: FloorPosition) {
         self.model = model
-        for number in model.near(position) {
-            let (power, audible) = model.link(number, at: position)
-            if audible > SiteModel.audibleLimit { audibleBeacons.append((audible, power, number)) }
+        for beaconIndex in model.near(position) {
+            let (power, audible) = model.link(beaconIndex, at: position)
+            if audible > SiteModel.audibleLimit { audibleBeacons.append((audible, power, beaconIndex)) }
         }
         audibleBeacons.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
     }
@@ -41,23 +41,23 @@ struct BeaconRanking {
         return rank < entries.count ? entries[rank] : nil
     }
 
-    /// Returns the beacons with their values, the highest value first: at least the best `count` beacons, and all whose
-    /// value is at least `least`.
+    /// Returns the beacons with their values, the highest value first: at least the best `count` beacons, and all
+    /// beacons whose value is at least `least`.
     ///
     /// - Parameter value: Returns the value of a beacon, which must not be above its `audible`.
     mutating func best(
         _ count: Int, andAllOf least: Double = .infinity, _ value: (Entry) throws(AirtimeError) -> Double
     ) throws(AirtimeError) -> [(entry: Entry, value: Double)] {
-        var found: [(entry: Entry, value: Double)] = []
+        var ranked: [(entry: Entry, value: Double)] = []
         var rank = 0
         while let entry = entry(rank) {
-            let isRanked = found.count >= count && (count == 0 || found[count - 1].value >= entry.audible)
+            let isRanked = ranked.count >= count && (count == 0 || ranked[count - 1].value >= entry.audible)
             if isRanked, entry.audible < least { break }
             let new = (entry: entry, value: try value(entry))
-            found.insert(new, at: found.firstIndex { $0.value < new.value } ?? found.endIndex)
+            ranked.insert(new, at: ranked.firstIndex { $0.value < new.value } ?? ranked.endIndex)
             rank += 1
         }
-        return found
+        return ranked
     }
 }
 
@@ -66,7 +66,7 @@ extension SiteCoverage {
     mutating func pointOfSeveral(at position: FloorPosition) throws(AirtimeError) -> Point {
         let (model, target) = (model, target)
         var ranking = BeaconRanking(model, at: position)
-        func entry(_ list: [(entry: BeaconRanking.Entry, value: Double)]) -> (
+        func nthBest(_ list: [(entry: BeaconRanking.Entry, value: Double)]) -> (
             entry: BeaconRanking.Entry, value: Double
         )? {
             list.count >= target.beacons ? list[target.beacons - 1] : nil
@@ -82,17 +82,17 @@ extension SiteCoverage {
             seconds = time.map { max($0, longest) }
         }
         var byScanner: [Double] = []
-        for part in scannerCount == 1 ? [] : Array(0..<scannerCount) {
+        for scannerIndex in scannerCount == 1 ? [] : Array(0..<scannerCount) {
             let list = try ranking.best(target.beacons) { entry throws(AirtimeError) in
                 try entry.audible
                     * self.receivedByScanner(model.beacons[entry.beacon], clear: entry.clear, within: target.seconds)[
-                        part
+                        scannerIndex
                     ]
                     .received
             }
-            byScanner.append(entry(list)?.value ?? 0)
+            byScanner.append(nthBest(list)?.value ?? 0)
         }
-        let share = entry(ranked)?.value ?? 0
+        let share = nthBest(ranked)?.value ?? 0
         return Point(
             reception: model.reception(at: position), detectionSeconds: seconds, detectedShare: share,
             detectedByScanner: scannerCount == 1 ? [share] : byScanner,

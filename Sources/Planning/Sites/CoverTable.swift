@@ -10,7 +10,7 @@ import Airtime
 /// candidate is chosen once at most. The prices are improved step by step (Held and Karp's subgradients).
 struct CoverTable {
     /// By candidate: the places that it covers, in ascending order.
-    private let places: [[Int32]]
+    private let coveredPlaces: [[Int32]]
     /// By place: the candidates that cover it.
     private let candidates: [[Int32]]
     /// By place: the number of candidates that have to cover it.
@@ -19,12 +19,12 @@ struct CoverTable {
     let satisfiable: [Int]
 
     /// - Parameters:
-    ///   - places: By candidate, ascending.
+    ///   - places: By candidate: the places that it covers, in ascending order.
     ///   - placeCount: The number of places. Places that no candidate covers are ignored.
     ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil for 1 everywhere. A place
     ///     that fewer candidates cover needs all of them.
     init(places: [[Int32]], placeCount: Int, needs: [Int]? = nil) {
-        self.places = places
+        coveredPlaces = places
         var candidates = [[Int32]](repeating: [], count: placeCount)
         for (candidate, covered) in places.enumerated() {
             for place in covered { candidates[Int(place)].append(Int32(candidate)) }
@@ -61,16 +61,16 @@ struct CoverTable {
     private func greedy(prices: [Double]?) -> [Int] {
         // A place without a price still counts a little.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
-        var gains = places.map { $0.reduce(0) { $0 + worth[Int($1)] } }
+        var gains = coveredPlaces.map { $0.reduce(0) { $0 + worth[Int($1)] } }
         var missing = needs
-        var left = missing.count { $0 > 0 }
+        var lackingCount = missing.count { $0 > 0 }
         var chosen: [Int] = []
-        while left > 0, let next = gains.indices.max(by: { gains[$0] < gains[$1] }), gains[next] > 0 {
+        while lackingCount > 0, let next = gains.indices.max(by: { gains[$0] < gains[$1] }), gains[next] > 0 {
             chosen.append(next)
-            for place in places[next].map(Int.init) where missing[place] > 0 {
+            for place in coveredPlaces[next].map(Int.init) where missing[place] > 0 {
                 missing[place] -= 1
                 guard missing[place] == 0 else { continue }
-                left -= 1
+                lackingCount -= 1
                 for candidate in candidates[place] { gains[Int(candidate)] -= worth[place] }
             }
             // No candidate is chosen twice.
@@ -79,8 +79,8 @@ struct CoverTable {
         return chosen
     }
 
-    /// Removes candidates that are not needed, moves candidates to where they cover more, and replaces two by one, as
-    /// long as any of these steps helps.
+    /// Removes candidates that are not needed, replaces candidates by candidates that cover more, and replaces two
+    /// candidates by one, as long as any of these steps helps.
     private func exchanged(_ first: [Int]) -> [Int] {
         var cover = Cover(self, first)
         for _ in 0..<Self.rounds {
@@ -111,23 +111,23 @@ struct CoverTable {
         }
 
         private mutating func change(_ candidate: Int, by step: Int) {
-            for place in table.places[candidate] { counts[Int(place)] += step }
+            for place in table.coveredPlaces[candidate] { counts[Int(place)] += step }
         }
 
         /// Returns the places that would have too few candidates if this candidate were removed.
-        private func own(_ candidate: Int) -> [Int32] {
-            table.places[candidate].filter { counts[Int($0)] <= table.needs[Int($0)] }
+        private func neededPlaces(_ candidate: Int) -> [Int32] {
+            table.coveredPlaces[candidate].filter { counts[Int($0)] <= table.needs[Int($0)] }
         }
 
         /// Returns the places of a candidate that have too few chosen candidates now.
-        private func lacking(_ candidate: Int) -> [Int32] {
-            table.places[candidate].filter { counts[Int($0)] < table.needs[Int($0)] }
+        private func lackingPlaces(_ candidate: Int) -> [Int32] {
+            table.coveredPlaces[candidate].filter { counts[Int($0)] < table.needs[Int($0)] }
         }
 
         mutating func removeUnneeded() {
             // Candidates with the fewest places of their own come first.
-            for candidate in chosen.sorted(by: { (own($0).count, $0) < (own($1).count, $1) })
-            where own(candidate).isEmpty {
+            for candidate in chosen.sorted(by: { (neededPlaces($0).count, $0) < (neededPlaces($1).count, $1) })
+            where neededPlaces(candidate).isEmpty {
                 remove(candidate)
             }
         }
@@ -142,12 +142,12 @@ struct CoverTable {
             chosen.append(candidate)
         }
 
-        /// Replaces each chosen candidate by one that covers the same needed places, and additional ones.
+        /// Replaces each chosen candidate by a candidate that covers the same needed places, and additional places.
         mutating func moveEach() {
             for candidate in chosen {
-                let needed = own(candidate)
+                let needed = neededPlaces(candidate)
                 guard let best = others(covering: needed).max(by: { size($0) < size($1) }),
-                    size(best) > table.places[candidate].count
+                    size(best) > table.coveredPlaces[candidate].count
                 else { continue }
                 remove(candidate)
                 add(best)
@@ -155,19 +155,19 @@ struct CoverTable {
             removeUnneeded()
         }
 
-        private func size(_ candidate: Int) -> Int { table.places[candidate].count }
+        private func size(_ candidate: Int) -> Int { table.coveredPlaces[candidate].count }
 
         /// Returns the candidates that are not chosen and cover all these places.
         private func others(covering needed: [Int32]) -> [Int] {
             guard let rarest = needed.min(by: { table.candidates[Int($0)].count < table.candidates[Int($1)].count })
             else { return [] }
             return table.candidates[Int(rarest)].map(Int.init).filter { other in
-                !chosen.contains(other) && Self.holds(table.places[other], needed)
+                !chosen.contains(other) && Self.containsAll(table.coveredPlaces[other], needed)
             }
         }
 
-        /// Returns true if an ascending list contains all elements of another ascending list.
-        private static func holds(_ list: [Int32], _ part: [Int32]) -> Bool {
+        /// Returns true if an ascending list contains all elements of another ascending list, `part`.
+        private static func containsAll(_ list: [Int32], _ part: [Int32]) -> Bool {
             var next = part.startIndex
             for element in list where next < part.endIndex && element >= part[next] {
                 guard element == part[next] else { return false }
@@ -190,23 +190,23 @@ struct CoverTable {
             }
         }
 
-        /// Returns a candidate (`single`) that can replace two chosen candidates: the one at index `first`, and a later
-        /// one at index `other`. Nil if there is none.
+        /// Returns a candidate (`single`) that can replace two chosen candidates: those at the index `first` and at a
+        /// greater index `other`. Nil if no candidate can.
         private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
             let candidate = chosen[first]
             change(candidate, by: -1)
             defer { change(candidate, by: 1) }
-            let needed = lacking(candidate)
+            let needed = lackingPlaces(candidate)
             guard !needed.isEmpty else { return nil }
             let reachable = others(covering: needed)
             guard !reachable.isEmpty else { return nil }
             for other in chosen.indices.dropFirst(first + 1) {
                 change(chosen[other], by: -1)
                 defer { change(chosen[other], by: 1) }
-                let both = lacking(chosen[other])
+                let both = lackingPlaces(chosen[other])
                 // One candidate cannot replace two candidates at a place that needs both.
                 if both.contains(where: { counts[Int($0)] < table.needs[Int($0)] - 1 }) { continue }
-                if let single = reachable.first(where: { Self.holds(table.places[$0], both) }) {
+                if let single = reachable.first(where: { Self.containsAll(table.coveredPlaces[$0], both) }) {
                     return (other, single)
                 }
             }
@@ -219,27 +219,27 @@ struct CoverTable {
     /// A lower bound for the size of a cover, at most `count`, and the prices of the places that prove it.
     private func bound(above count: Int, _ isStopped: () -> Bool) -> (least: Int, prices: [Double]) {
         var prices = candidates.map { covering in
-            covering.map { 1 / Double(places[Int($0)].count) }.min() ?? 0
+            covering.map { 1 / Double(coveredPlaces[Int($0)].count) }.min() ?? 0
         }
         var best = (value: 0.0, prices: prices)
-        var (stepFactor, idle) = (1.0, 0)
-        let links = places.reduce(0) { $0 + $1.count }
+        var (stepFactor, stepsWithoutGain) = (1.0, 0)
+        let links = coveredPlaces.reduce(0) { $0 + $1.count }
         for _ in 0..<max(20, min(400, Self.work / max(1, links))) {
             if isStopped() { break }
             var value = zip(prices, needs).reduce(0) { $0 + $1.0 * Double($1.1) }
             var slopes = needs.map { Double($0) }
-            for covered in places {
-                let rest = covered.reduce(1) { $0 - prices[Int($1)] }
-                guard rest < 0 else { continue }
-                value += rest
+            for covered in coveredPlaces {
+                let slack = covered.reduce(1) { $0 - prices[Int($1)] }
+                guard slack < 0 else { continue }
+                value += slack
                 for place in covered { slopes[Int(place)] -= 1 }
             }
             if value > best.value {
                 best = (value, prices)
-                idle = 0
+                stepsWithoutGain = 0
             } else {
-                idle += 1
-                if idle == 12 { (stepFactor, idle) = (stepFactor / 2, 0) }
+                stepsWithoutGain += 1
+                if stepsWithoutGain == 12 { (stepFactor, stepsWithoutGain) = (stepFactor / 2, 0) }
             }
             if (best.value - Self.roundingReserve).rounded(.up) >= Double(count) { break }
             let length = slopes.reduce(0) { $0 + $1 * $1 }
@@ -250,8 +250,8 @@ struct CoverTable {
         return (min(count, max(1, Int((best.value - Self.roundingReserve).rounded(.up)))), best.prices)
     }
 
-    /// The largest number of links between candidates and places that are visited for the bound, which takes some
-    /// tenths of a second.
+    /// The largest number of links between candidates and places that are visited for the bound. Visiting this many
+    /// takes some tenths of a second.
     private static let work = 60_000_000
     /// A reserve for rounding errors of a sum of prices.
     private static let roundingReserve = 1e-6

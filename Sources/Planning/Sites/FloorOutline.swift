@@ -7,9 +7,9 @@ public struct FloorOutline: Hashable, Sendable {
 
     /// The reasons for which a list of corners is not an outline.
     public enum Fault: Error, Hashable, Sendable {
-        /// Fewer than three corners, or all on one line.
+        /// Fewer than three corners, or all corners on one line.
         case noArea
-        /// Two sides that cross: the sides that begin at these corners.
+        /// Two sides that cross: the sides that begin at the corners with these indices.
         case crossing(Int, Int)
     }
 
@@ -64,7 +64,7 @@ public struct FloorOutline: Hashable, Sendable {
         FloorSegment(from: corners[index], to: corners[index + 1 < corners.count ? index + 1 : 0])
     }
 
-    /// The shoelace formula; negative when the corners go round clockwise.
+    /// The area in m² by the shoelace formula; negative if the corners are in clockwise order.
     private static func area(_ corners: [FloorPosition]) -> Double {
         guard var last = corners.last else { return 0 }
         var sum = 0.0
@@ -81,9 +81,9 @@ struct FloorSegment {
     let from: FloorPosition
     let to: FloorPosition
 
-    /// The share of this segment's length at which it meets another one; `nil` if they do not meet or are parallel.
-    /// A meeting at the end of this segment does not count, but a meeting at its start does. So a chain of segments
-    /// that meets a wall at a corner meets it once.
+    /// The share of this segment's length at which it meets another segment; `nil` if the segments do not meet or are
+    /// parallel. A meeting at the end of this segment does not count, but a meeting at its start does. So a chain of
+    /// segments that meets a wall at a corner meets it once.
     func meeting(_ other: FloorSegment) -> Double? {
         let (ax, ay) = (to.x - from.x, to.y - from.y)
         let (bx, by) = (other.to.x - other.from.x, other.to.y - other.from.y)
@@ -120,12 +120,12 @@ public struct Wall: Hashable, Sendable {
     }
 }
 
-/// The rectangle around some places.
+/// The rectangle around some positions.
 public struct FloorBounds: Hashable, Sendable {
     public private(set) var low: FloorPosition
     public private(set) var high: FloorPosition
 
-    /// `nil` without places.
+    /// Returns `nil` for no positions.
     public init?(_ positions: some Sequence<FloorPosition>) {
         var low = FloorPosition(x: .infinity, y: .infinity)
         var high = FloorPosition(x: -.infinity, y: -.infinity)
@@ -145,7 +145,7 @@ public struct FloorBounds: Hashable, Sendable {
 }
 
 extension FloorPosition {
-    /// Returns the place at a share of the way (0...1) to another place.
+    /// Returns the position at a share of the way (0...1) to another position.
     func toward(_ other: FloorPosition, share: Double) -> FloorPosition {
         FloorPosition(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
     }

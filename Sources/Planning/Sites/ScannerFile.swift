@@ -23,15 +23,15 @@ extension ConfigurationDecoder {
         _ = read(FileHeader.version, in: root)
         _ = read(ScannerFileFormat.name, in: root)
         var scanners: [ScannerPreset] = []
-        var places: [String: Int] = [:]
-        for (place, object) in (read(ScannerFileFormat.scanners, in: root) ?? []).enumerated() {
+        var indices: [String: Int] = [:]
+        for (index, object) in (read(ScannerFileFormat.scanners, in: root) ?? []).enumerated() {
             guard let scanner = namedScanner(object) else { continue }
             if ScannerPreset(named: scanner.name) != nil {
                 error("\"\(scanner.name)\" is a known scanner: choose another name", at: object["name"] ?? object)
-            } else if let first = places[scanner.name] {
+            } else if let first = indices[scanner.name] {
                 error("\"\(scanner.name)\" is also the name of scanners[\(first)]", at: object["name"] ?? object)
             } else {
-                places[scanner.name] = place
+                indices[scanner.name] = index
             }
             scanners.append(scanner)
         }
@@ -46,7 +46,9 @@ extension ConfigurationDecoder {
         let source = read(ScannerKeys.source, in: object)
         guard let name, let pattern, let gap, let deadTime else { return nil }
         guard gap * 1000 < Double(pattern.windowMicroseconds) else {
-            error("the gap leaves nothing of the scan window", at: object["windowGapMs"] ?? object)
+            error(
+                "the gap must be shorter than the scan window",
+                at: object["windowGapMs"] ?? object)
             return nil
         }
         return ScannerPreset(

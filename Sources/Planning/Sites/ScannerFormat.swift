@@ -16,20 +16,23 @@ enum ScannerFileFormat {
 /// The keys of a scanner.
 enum ScannerKeys {
     static let name = Key(
-        "name", .name, "Name for --scanner and --scanners, other than those of the known scanners.", isRequired: true)
+        "name", .name, "Name for --scanner and --scanners. It must differ from the names of the known scanners.",
+        isRequired: true)
     static let window = Key(
-        "windowMs", .real(2.5...40_959.375, unit: "ms"), "Time for which the receiver listens in each interval.",
+        "windowMs", .real(2.5...40_959.375, unit: "ms"), "Time for which the receiver listens in each scan interval.",
         isRequired: true)
     static let interval = Key(
-        "intervalMs", .real(2.5...40_959.375, unit: "ms"), "Time from the start of one window to the next.",
+        "intervalMs", .real(2.5...40_959.375, unit: "ms"),
+        "Time from the start of one scan window to the start of the next.",
         isRequired: true)
     static let gap = Key(
         "windowGapMs", .real(0...1000, unit: "ms"),
-        "Part of each window that the receiver loses while it changes the channel.", default: 0)
+        "Part of each scan window that the receiver loses while it changes the channel.", default: 0)
     static let deadTime = Key(
-        "deadTimeMs", .real(0...1000, unit: "ms"), "Time after each received packet in which it cannot receive.",
+        "deadTimeMs", .real(0...1000, unit: "ms"),
+        "Time after each received packet in which the receiver cannot receive.",
         default: 0)
-    static let source = Key("source", .text, "Where the numbers come from, and how certain they are.")
+    static let source = Key("source", .text, "Source of these values, and how certain they are.")
 
     static let section = Section("A scan window and interval.", [window, interval])
     static let named = Section("A scanner.", [name, window, interval, gap, deadTime, source])

@@ -47,8 +47,8 @@ extension ConfigurationDecoder {
         let fleet = fleet(root["beacons"])
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let mounts = read(SiteFormat.mounts, in: root) ?? []
-        if let outline, let number = mounts.firstIndex(where: outline.isOutside), let node = root["mounts"] {
-            warning("mount \(number + 1) is outside the outline", at: node[number] ?? node)
+        if let outline, let index = mounts.firstIndex(where: outline.isOutside), let node = root["mounts"] {
+            warning("mount \(index + 1) is outside the outline", at: node[index] ?? node)
         }
         let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0, inside: outline) }
         let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0, inside: outline) }
@@ -78,9 +78,9 @@ extension ConfigurationDecoder {
             switch error {
             case .noArea: self.error("an outline has at least three corners, not all on one line", at: node)
             case .crossing(let first, let second):
-                let twice = zip(corners, corners.dropFirst()).enumerated().first { $0.element.0 == $0.element.1 }
-                if let twice {
-                    self.error("corner \(twice.offset + 2) is the same as the one before it", at: node)
+                let repeated = zip(corners, corners.dropFirst()).enumerated().first { $0.element.0 == $0.element.1 }
+                if let repeated {
+                    self.error("corner \(repeated.offset + 2) is the same as the one before it", at: node)
                 } else {
                     self.error(
                         "the outline crosses or touches itself: the sides after corner \(first + 1) and after corner "
@@ -97,15 +97,15 @@ extension ConfigurationDecoder {
             let attenuation = read(WallKeys.attenuation, in: wall)
             let from = read(WallKeys.from, in: wall)
             let to = read(WallKeys.to, in: wall)
-            let row = read(WallKeys.points, in: wall) ?? [from, to].compactMap { $0 }
+            let points = read(WallKeys.points, in: wall) ?? [from, to].compactMap { $0 }
             guard let attenuation else { continue }
-            guard walls.count + row.count <= SiteFormat.wallLimit else {
+            guard walls.count + points.count <= SiteFormat.wallLimit else {
                 error(
-                    "there are more than \(SiteFormat.wallLimit) walls: leave out small ones, which hardly change "
+                    "there are more than \(SiteFormat.wallLimit) walls: leave out small walls, which hardly change "
                         + "the signal", at: root["walls"] ?? root)
                 return []
             }
-            for (from, to) in zip(row, row.dropFirst()) {
+            for (from, to) in zip(points, points.dropFirst()) {
                 walls.append(Wall(from: from, to: to, attenuation: attenuation))
             }
         }
@@ -192,15 +192,15 @@ extension ConfigurationDecoder {
             return nil
         }
         if let corner = outline?.firstCornerOutside(of: corners) {
-            warning(outside(name, corner), at: node["outline"] ?? node)
+            warning(outsideMessage(room: name, corner: corner), at: node["outline"] ?? node)
         }
         return Site.Room(name: name, outline: corners)
     }
 
     /// The message about a room with a corner outside the outline.
-    func outside(_ name: String, _ corner: FloorPosition) -> String {
-        let place = [corner.x, corner.y].map { NumberFormat.significant($0, 6) }.joined(separator: ", ")
-        return "the room \(ProblemText.quoted(name)) has a corner outside the outline, at [\(place)]"
+    func outsideMessage(room name: String, corner: FloorPosition) -> String {
+        let coordinates = [corner.x, corner.y].map { NumberFormat.significant($0, 6) }.joined(separator: ", ")
+        return "the room \(ProblemText.quoted(name)) has a corner outside the outline, at [\(coordinates)]"
     }
 
     /// Reads the receivers. Reports a warning for a receiver outside the outline.

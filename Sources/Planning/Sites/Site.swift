@@ -11,7 +11,7 @@ public struct Site: Sendable {
     public var outline: FloorOutline?
     public var walls: [Wall]
     public var beacons: [SiteBeacon]
-    /// The fleet that has the beacons; nil if the file lists them.
+    /// The fleet that contains the beacons; nil if the file lists the beacons.
     public var fleet: FleetReference?
     public var paths: [Path]
     /// The rooms. If two of them overlap, the first one counts.
@@ -26,7 +26,7 @@ public struct Site: Sendable {
     /// The scanner of all visitors, or the scanners of the visitors with their shares.
     public var scanners: ScannerMix
     public var target: SiteCoverage.Target
-    /// False if the file has no target, and ``target`` is ``SiteCoverage/Target/usual``.
+    /// False if the file has no target, so that ``target`` is ``SiteCoverage/Target/usual``.
     public var hasOwnTarget = true
     /// The values of beacons that have no values of their own in the file, and of proposed beacons.
     public var defaults: Defaults
@@ -34,7 +34,7 @@ public struct Site: Sendable {
     /// The fleet of this site's beacons. The caller reads the fleet and sets ``beacons``.
     public struct FleetReference: Sendable {
         /// The path as written in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in
-        /// it, relative to the site file.
+        /// this folder; relative to the site file.
         public var path: String
         /// The name of a site of the fleet; nil if the fleet has only one site.
         public var site: String?
@@ -81,11 +81,11 @@ public struct Site: Sendable {
     }
 }
 
-/// A beacon at a place, with its interval, airtime and power.
+/// A beacon at a position, with its interval, airtime and power.
 public struct SiteBeacon: Hashable, Sendable {
     public let name: String
     public let position: FloorPosition
-    /// T in µs; with a pattern, the interval that has the same number of events.
+    /// T in µs; with a pattern, the constant interval that has the same number of events.
     public let intervalMicroseconds: Double
     /// The pattern of intervals; nil for a constant interval.
     public let pattern: AdvertisingPattern?
@@ -155,12 +155,12 @@ public struct SiteRadio: Hashable, Sendable {
     /// by `deviations` standard deviations. With 4, the probability of reception beyond the distance is below 1 in
     /// 30,000.
     func reach(radioPower: Double, limit: Double, deviations: Double = 4) -> Double {
-        let lost = radioPower - sensitivity + deviations * shadowing
-        guard meanLoss(limit) > lost else { return limit }
+        let acceptableLoss = radioPower - sensitivity + deviations * shadowing
+        guard meanLoss(limit) > acceptableLoss else { return limit }
         var (near, far) = (0.0, limit)
         for _ in 0..<40 {
             let middle = (near + far) / 2
-            if meanLoss(middle) > lost { far = middle } else { near = middle }
+            if meanLoss(middle) > acceptableLoss { far = middle } else { near = middle }
         }
         return far
     }

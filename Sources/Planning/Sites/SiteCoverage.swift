@@ -5,7 +5,8 @@ public struct SiteCoverage: Sendable {
     /// One point of the coverage.
     public struct Point: Hashable, Sendable {
         public let reception: SiteReception
-        /// The time in s within which the best beacon is received with the target's probability; nil if it is not.
+        /// The time in s within which the best beacon is received with the target's probability; nil if this
+        /// probability is not reached.
         ///
         /// The best beacon is received at all with the probability `audible`, so this is the latency's percentile
         /// probability/audible.
@@ -18,7 +19,7 @@ public struct SiteCoverage: Sendable {
         /// With a target of several beacons: the number of beacons that are each received within the target time with
         /// the target's probability; nil with a target of one.
         public var beaconsInTime: Int?
-        /// The lowest share of clear packets of the beacons that the target needs.
+        /// The share of packets that do not collide: the lowest share among the beacons that the target needs.
         let clear: Double
     }
 
@@ -81,13 +82,13 @@ public struct SiteCoverage: Sendable {
         let beacon = model.beacons[best.beacon]
         let clear = reception.collisionFreeProbability
         let seconds = try time(beacon, clear: clear, audible: best.audible)
-        let within = try times.received(beacon, clear: clear, within: target.seconds)
-        let single =
+        let receivedShare = try times.received(beacon, clear: clear, within: target.seconds)
+        let sharesByScanner =
             scanners.only == nil
-            ? try times.receivedByScanner(beacon, clear: clear, within: target.seconds) : [within]
+            ? try times.receivedByScanner(beacon, clear: clear, within: target.seconds) : [receivedShare]
         return Point(
-            reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within,
-            detectedByScanner: single.map { best.audible * $0 }, clear: clear)
+            reception: reception, detectionSeconds: seconds, detectedShare: best.audible * receivedShare,
+            detectedByScanner: sharesByScanner.map { best.audible * $0 }, clear: clear)
     }
 
     /// Returns, for each of `times` in s, the probability that the best beacon at a point is received within this time;
@@ -98,8 +99,8 @@ public struct SiteCoverage: Sendable {
         let clear = point.reception.collisionFreeProbability
         var shares: [Double] = []
         for time in times {
-            let within = try self.times.received(model.beacons[best.beacon], clear: clear, within: time)
-            shares.append(best.audible * within)
+            let receivedShare = try self.times.received(model.beacons[best.beacon], clear: clear, within: time)
+            shares.append(best.audible * receivedShare)
         }
         return shares
     }
@@ -112,7 +113,7 @@ public struct SiteCoverage: Sendable {
     }
 
     /// The time in s within which a beacon that is above the sensitivity with the probability `audible` is received
-    /// with the target's probability; nil if it is not.
+    /// with the target's probability; nil if this probability is not reached.
     mutating func time(_ beacon: SiteBeacon, clear: Double, audible: Double) throws(AirtimeError) -> Double? {
         let share = target.probability / audible
         return share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
@@ -143,12 +144,13 @@ public struct SiteCoverage: Sendable {
         let spacing = max(0.5, (area / Double(max(1, limit))).squareRoot(), longest / Double(max(1, limit)))
         var positions: [FloorPosition] = []
         let (columns, rows) = (Int(bounds.width / spacing) + 1, Int(bounds.height / spacing) + 1)
-        let rim = FloorPosition(
+        let firstPosition = FloorPosition(
             x: bounds.low.x + (bounds.width - Double(columns - 1) * spacing) / 2,
             y: bounds.low.y + (bounds.height - Double(rows - 1) * spacing) / 2)
         for row in 0..<rows {
             for column in 0..<columns {
-                let position = FloorPosition(x: rim.x + Double(column) * spacing, y: rim.y + Double(row) * spacing)
+                let position = FloorPosition(
+                    x: firstPosition.x + Double(column) * spacing, y: firstPosition.y + Double(row) * spacing)
                 if outline?.contains(position) ?? true { positions.append(position) }
             }
         }

@@ -4,7 +4,7 @@ internal import Configuration
 /// The contents of a new site file.
 public struct SiteDraft: Sendable {
     public var name: String
-    /// The picture behind the floor: its file, its width in m, and the place of its lower left corner.
+    /// The picture behind the floor: its file, its width in m, and the position of its lower left corner.
     public var picture: (file: String, width: Double, position: FloorPosition)?
     /// The corners of the floor; empty for a site without an outline.
     public var outline: [FloorPosition] = []
@@ -57,30 +57,30 @@ public struct SiteDraft: Sendable {
                     "picture",
                     .record([
                         ("file", .string(picture.file)), ("widthM", Self.number(picture.width)),
-                        ("position", Self.place(picture.position)),
+                        ("position", Self.coordinates(picture.position)),
                     ])
                 ))
         }
         func add<Element>(_ key: String, _ list: [Element], _ value: (Element) -> JSONValue) {
             if !list.isEmpty { members.append((key, .array(list.map(value)))) }
         }
-        add("outline", outline, Self.place)
+        add("outline", outline, Self.coordinates)
         add("walls", walls) { wall in
             let ends =
                 wall.points.count == 2
-                ? [("from", Self.place(wall.points[0])), ("to", Self.place(wall.points[1]))]
-                : [("points", JSONValue.array(wall.points.map(Self.place)))]
+                ? [("from", Self.coordinates(wall.points[0])), ("to", Self.coordinates(wall.points[1]))]
+                : [("points", JSONValue.array(wall.points.map(Self.coordinates)))]
             return .record(ends + [("attenuationDb", Self.number(wall.attenuation))])
         }
         add("rooms", rooms) {
-            .record([("name", .string($0.name)), ("outline", .array($0.corners.map(Self.place)))])
+            .record([("name", .string($0.name)), ("outline", .array($0.corners.map(Self.coordinates)))])
         }
         add("beacons", beacons, Self.point)
         add("receivers", receivers, Self.point)
-        add("mounts", mounts, Self.place)
+        add("mounts", mounts, Self.coordinates)
         add("paths", paths) { path in
             .record(
-                [("name", .string(path.name)), ("points", .array(path.points.map(Self.place)))]
+                [("name", .string(path.name)), ("points", .array(path.points.map(Self.coordinates)))]
                     + (path.speed.map { [("speedMps", Self.number($0))] } ?? []))
         }
         let target = SiteCoverage.Target.usual
@@ -97,10 +97,10 @@ public struct SiteDraft: Sendable {
     }
 
     private static func point(_ point: Point) -> JSONValue {
-        .record([("name", .string(point.name)), ("position", place(point.position))])
+        .record([("name", .string(point.name)), ("position", coordinates(point.position))])
     }
 
-    private static func place(_ position: FloorPosition) -> JSONValue {
+    private static func coordinates(_ position: FloorPosition) -> JSONValue {
         .array([number(position.x), number(position.y)])
     }
 

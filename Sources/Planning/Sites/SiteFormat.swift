@@ -27,7 +27,7 @@ enum SiteFormat {
         "walls", .list("walls", 1...wallLimit, of: .section(WallKeys.section).defined(as: "wall")),
         "Walls, each straight or with corners.")
     static let beacons = Key(
-        "beacons", beaconsOrFleet, "The beacons with their positions, or the fleet that has them.")
+        "beacons", beaconsOrFleet, "The beacons with their positions, or a reference to the fleet that contains them.")
     static let mounts = Key(
         "mounts", corners("points", 1...20_000),
         "Positions where beacons can be mounted. Without this key, proposals may use any position.")
@@ -41,9 +41,10 @@ enum SiteFormat {
         "receivers", .list("receivers", 1...receiverLimit, of: .section(SiteReceiverKeys.section)),
         "The receivers. A collector takes their positions from here if its own file has none.")
     static let picture = Key(
-        "picture", .section(PictureKeys.section), "A picture of the floor, which pages draw behind it.")
+        "picture", .section(PictureKeys.section), "A picture of the floor, which pages draw behind the plan.")
     static let defaults = Key(
-        "defaults", .section(BeaconKeys.defaults), "Values for beacons without their own, and for proposed beacons.")
+        "defaults", .section(BeaconKeys.defaults),
+        "Values for beacons that state none of their own, and for proposed beacons.")
     static let pathLoss = Key(
         "pathLoss", .section(PathLossKeys.section), "How the mean received power falls with the distance.")
     static let sensitivity = Key(
@@ -52,8 +53,8 @@ enum SiteFormat {
     static let backgroundLoad = Key(
         "backgroundLoad", channelLoads,
         """
-        Share of the time in which other devices use the channels: one number, or an object with one for each of the channels \
-        37, 38 and 39.
+        Share of the time in which other devices use the channels: one number for all channels, or an object with a \
+        number for each of the channels 37, 38 and 39.
         """, default: ChannelLoads.none)
 
     /// The type of a value that is one share for all channels, or an object with a share for each primary channel. Its
@@ -96,7 +97,7 @@ enum SiteFormat {
     static let scanners = Key(
         "scanners",
         .list("scanners", 1...ScannerMix.countLimit, of: .section(MixKeys.section).defined(as: "visitors")),
-        "The receivers of the visitors with their weights, instead of scanner.")
+        "The receivers of the visitors with their weights. Use either this key or scanner.")
     static let target = Key(
         "target", .section(TargetKeys.section),
         "The detection that every position must reach. Default: within 10 s with a probability of 0.9.")
@@ -162,12 +163,14 @@ enum WallKeys {
 enum BeaconKeys {
     static let name = Key("name", .text, "Name of the beacon. Default: beacon-1 for the first beacon, and so on.")
     static let position = Key("position", SiteFormat.position, "Position of the beacon.", isRequired: true)
-    static let interval = Key("intervalMs", SiteFormat.interval, "Advertising interval. Default: as in defaults.")
+    static let interval = Key(
+        "intervalMs", SiteFormat.interval, "Advertising interval. Default: that of the section defaults.")
     static let payload = Key(
         "payloadOctets", .integer(PacketTiming.payloadRange, unit: "bytes"),
-        "Bytes of advertising data. Default: as in defaults.")
+        "Bytes of advertising data. Default: that of the section defaults.")
     static let radioPower = Key(
-        "radioPowerDbm", SiteFormat.radioPower, "Power that the antenna radiates. Default: as in defaults.")
+        "radioPowerDbm", SiteFormat.radioPower,
+        "Power that the antenna radiates. Default: that of the section defaults.")
     static let type = ValueType<JSONNode>.section(
         Section("A beacon.", [name, position, interval, payload, radioPower])
     ).defined(as: "beacon")
@@ -184,7 +187,10 @@ enum BeaconKeys {
 enum FleetKeys {
     static let fleet = Key(
         "fleet", text,
-        "Fleet file, directory written by `pharos fleet generate`, or its manifest.json, relative to this file.",
+        """
+        Path, relative to this file, of the fleet file, of the directory that `pharos fleet generate` wrote, or of its \
+        manifest.json.
+        """,
         isRequired: true)
     static let site = Key("site", text, "Site of the fleet. Not needed if the fleet has one site.")
     static let floor = Key("floor", text, "Floor of that site. Default: all floors.")
@@ -225,7 +231,7 @@ enum PictureKeys {
         "widthM", .real(0.1...100_000, unit: "m"),
         "Width of the picture on the floor. The height follows from the shape of the picture.", isRequired: true)
     static let position = Key(
-        "position", SiteFormat.position, "Position of its lower left corner on the floor.",
+        "position", SiteFormat.position, "Position of the picture's lower left corner on the floor.",
         default: FloorPosition(x: 0, y: 0))
     static let section = Section("A picture of the floor.", [file, width, position])
 }
@@ -253,9 +259,11 @@ enum PathLossKeys {
     static let coefficient = Key(
         "coefficient", .real(10...80), "Distance power loss coefficient N; for itu.", default: 30)
     static let floorLoss = Key(
-        "floorLossDb", .real(0...100, unit: "dB"), "Loss of the floors between; for itu.", default: 0)
+        "floorLossDb", .real(0...100, unit: "dB"), "Loss of the floors between beacon and receiver; for itu.",
+        default: 0)
     static let shadowing = Key(
-        "shadowingDb", .real(0...20, unit: "dB"), "Standard deviation of the loss between links.", default: 4)
+        "shadowingDb", .real(0...20, unit: "dB"), "Standard deviation of the loss among links of equal length.",
+        default: 4)
     static let section = Section(
         "A path loss.", [model, loss, exponent, coefficient, floorLoss, shadowing])
 }

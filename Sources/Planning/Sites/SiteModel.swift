@@ -3,12 +3,12 @@ internal import BluetoothTypes
 
 /// The reception at each place of a floor with beacons and walls.
 ///
-/// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)
-/// the probability that it is above the sensitivity. Shadowing is log-normal and constant over time, so it decides
-/// whether the beacon is received at that place at all. A packet of beacon i is clear with probability
-/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the background hits it.
-/// Beacons that are too weak to be received do not collide. If beacon j sends several advertisements, the product has a
-/// factor for each, with the same a_j.
+/// For each beacon j in reach: mean power = radio power - path loss - loss of the walls between; a_j = Φ((mean -
+/// sensitivity)/σ) the probability that this power is above the sensitivity. Shadowing is log-normal and constant over
+/// time, so it decides whether the beacon is received at that place at all. A packet of beacon i is clear with
+/// probability b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], where b is the probability that no packet of the background
+/// hits it. Beacons that are too weak to be received do not collide. If beacon j sends several advertisements, the
+/// product has a factor for each, with the same a_j.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio
@@ -34,21 +34,21 @@ public struct SiteModel: Sendable {
         index = BeaconIndex(beacons, reach: reach)
     }
 
-    /// The reception at one place.
+    /// Returns the reception at one place.
     public func reception(at position: FloorPosition) -> SiteReception {
         var receivedBeacons = 0.0
         var best: SiteReception.Best?
         var interferers: [(audible: Double, beacon: Int)] = []
-        index.visit(around: position, reach: reach) { number in
-            let beacon = beacons[number]
+        index.visit(around: position, reach: reach) { beaconIndex in
+            let beacon = beacons[beaconIndex]
             guard position.distance(to: beacon.position) <= reach else { return }
             let power = power(of: beacon, at: position)
             let audible = audibility(of: power)
             guard audible > Self.audibleLimit else { return }
             receivedBeacons += audible
-            interferers.append((audible, number))
-            if let known = best, (known.audible, known.power) >= (audible, power) { return }
-            best = .init(beacon: number, power: power, audible: audible)
+            interferers.append((audible, beaconIndex))
+            if let strongest = best, (strongest.audible, strongest.power) >= (audible, power) { return }
+            best = .init(beacon: beaconIndex, power: power, audible: audible)
         }
         guard let best else {
             return SiteReception(position: position, receivedBeacons: 0, best: nil, collisionFreeProbability: 1)
@@ -61,8 +61,8 @@ public struct SiteModel: Sendable {
     /// Returns the mean power of one beacon at a place, in dBm, and the probability that the beacon is received there.
     ///
     /// Walls are added up only until the beacon cannot be received. Then the true power may be lower than the result.
-    public func link(_ number: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
-        let power = power(of: beacons[number], at: position)
+    public func link(_ beaconIndex: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
+        let power = power(of: beacons[beaconIndex], at: position)
         return (power, audibility(of: power))
     }
 
@@ -73,11 +73,11 @@ public struct SiteModel: Sendable {
         return power - walls.attenuation(from: beacon.position, to: position, limit: max(0, reserve))
     }
 
-    /// The beacons that may be received at a place.
+    /// Returns the indices of the beacons that may be received at a place.
     func near(_ position: FloorPosition) -> [Int] {
         var result: [Int] = []
-        index.visit(around: position, reach: reach) { number in
-            if position.distance(to: beacons[number].position) <= reach { result.append(number) }
+        index.visit(around: position, reach: reach) { beaconIndex in
+            if position.distance(to: beacons[beaconIndex].position) <= reach { result.append(beaconIndex) }
         }
         return result
     }
@@ -94,13 +94,14 @@ public struct SiteModel: Sendable {
     func logClearProbability(of target: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
         let airtime = beacons[target].airtimeMicroseconds
         var sum = background.logClearProbability(forPacketOf: airtime)
-        for (audible, number) in interferers where number != target {
-            let other = beacons[number]
-            let hit = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
-            sum += hit < 1 ? log1p(-hit) : -.infinity
+        for (audible, beaconIndex) in interferers where beaconIndex != target {
+            let other = beacons[beaconIndex]
+            let hitProbability = audible * (airtime + other.airtimeMicroseconds) / other.meanPeriodMicroseconds
+            sum += hitProbability < 1 ? log1p(-hitProbability) : -.infinity
             for companion in other.companions {
-                let hit = audible * (airtime + companion.airtimeMicroseconds) / companion.meanPeriodMicroseconds
-                sum += hit < 1 ? log1p(-hit) : -.infinity
+                let hitProbability =
+                    audible * (airtime + companion.airtimeMicroseconds) / companion.meanPeriodMicroseconds
+                sum += hitProbability < 1 ? log1p(-hitProbability) : -.infinity
             }
         }
         return sum
@@ -112,11 +113,12 @@ public struct SiteReception: Hashable, Sendable {
     public let position: FloorPosition
     /// The mean number of beacons that are received.
     public let receivedBeacons: Double
-    /// The strongest beacon; nil if none is in range.
+    /// The strongest beacon; nil if no beacon is in range.
     public let best: Best?
     /// The probability that a packet of the strongest beacon does not collide, on one channel.
     public let collisionFreeProbability: Double
 
+    /// The strongest beacon at a place.
     public struct Best: Hashable, Sendable {
         /// The index of the beacon among the model's beacons.
         public let beacon: Int
@@ -149,20 +151,20 @@ private struct BeaconIndex {
         let rows = Int((bounds?.height ?? 0) / cell) + 1
         self.columns = columns
         self.rows = rows
-        let places = beacons.map { beacon in
+        let cellIndices = beacons.map { beacon in
             guard let bounds else { return 0 }
             let column = Int((beacon.position.x - bounds.low.x) / cell)
             let row = Int((beacon.position.y - bounds.low.y) / cell)
             return min(row, rows - 1) * columns + min(column, columns - 1)
         }
         starts = [Int](repeating: 0, count: columns * rows + 1)
-        for place in places { starts[place + 1] += 1 }
+        for cellIndex in cellIndices { starts[cellIndex + 1] += 1 }
         for index in 1..<starts.count { starts[index] += starts[index - 1] }
         var next = starts
         members = [Int32](repeating: 0, count: beacons.count)
-        for (index, place) in places.enumerated() {
-            members[next[place]] = Int32(index)
-            next[place] += 1
+        for (index, cellIndex) in cellIndices.enumerated() {
+            members[next[cellIndex]] = Int32(index)
+            next[cellIndex] += 1
         }
     }
 
@@ -172,15 +174,15 @@ private struct BeaconIndex {
         let columnRange = range(position.x - bounds.low.x, reach, columns)
         for row in range(position.y - bounds.low.y, reach, rows) {
             for column in columnRange {
-                let place = row * columns + column
-                for member in members[starts[place]..<starts[place + 1]] { visit(Int(member)) }
+                let cellIndex = row * columns + column
+                for member in members[starts[cellIndex]..<starts[cellIndex + 1]] { visit(Int(member)) }
             }
         }
     }
 
-    private func range(_ place: Double, _ reach: Double, _ count: Int) -> Range<Int> {
-        let low = max(0, ((place - reach) / cell).rounded(.down))
-        let high = min(Double(count - 1), ((place + reach) / cell).rounded(.down))
+    private func range(_ coordinate: Double, _ reach: Double, _ count: Int) -> Range<Int> {
+        let low = max(0, ((coordinate - reach) / cell).rounded(.down))
+        let high = min(Double(count - 1), ((coordinate + reach) / cell).rounded(.down))
         return low <= high ? Int(low)..<Int(high) + 1 : 0..<0
     }
 }
@@ -203,8 +205,8 @@ public struct DetectionTimes: Sendable {
         let beacons: Int
     }
 
-    /// The largest number of beacons that is computed. In larger fleets, almost no packets arrive.
-    private static let most = 1_000_000.0
+    /// The largest number of beacons whose latency is computed. In larger fleets, almost no packets arrive.
+    private static let maximumBeacons = 1_000_000.0
 
     /// - Parameter horizonSeconds: The longest latency that is computed, in s, limited to 1 s...1 day.
     public init(scanners: ScannerMix, horizonSeconds: Double) {
@@ -216,8 +218,8 @@ public struct DetectionTimes: Sendable {
     public mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
-        guard let between = try fleets(beacon, clear) else { return 0 }
-        return between.received(within: seconds) { $0.whole }
+        guard let nearFleets = try fleets(beacon, clear) else { return 0 }
+        return nearFleets.received(within: seconds) { $0.whole }
     }
 
     /// Returns the probability that a visitor in range receives `beacon` within `seconds`, for each scanner in the
@@ -225,9 +227,9 @@ public struct DetectionTimes: Sendable {
     public mutating func receivedByScanner(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> [Double] {
-        guard let between = try fleets(beacon, clear) else { return scanners.parts.map { _ in 0 } }
+        guard let nearFleets = try fleets(beacon, clear) else { return scanners.parts.map { _ in 0 } }
         return scanners.parts.indices.map { index in
-            between.received(within: seconds) { $0.parts[index].latency }
+            nearFleets.received(within: seconds) { $0.parts[index].latency }
         }
     }
 
@@ -235,8 +237,8 @@ public struct DetectionTimes: Sendable {
     public mutating func time(
         _ beacon: SiteBeacon, clear: Double, share: Double
     ) throws(AirtimeError) -> Double? {
-        guard share > 0, share < 1, let between = try fleets(beacon, clear) else { return nil }
-        return between.time(share, horizon: horizon)
+        guard share > 0, share < 1, let nearFleets = try fleets(beacon, clear) else { return nil }
+        return nearFleets.time(share, horizon: horizon)
     }
 
     /// The latencies of the two computed fleets between which the size of a fleet lies.
@@ -244,7 +246,7 @@ public struct DetectionTimes: Sendable {
         let few: MixLatency
         let many: MixLatency
         /// The weight of the larger fleet, 0..<1.
-        let part: Double
+        let weight: Double
 
         func received(within seconds: Double, _ latency: (MixLatency) -> LatencyDistribution) -> Double {
             func share(_ mix: MixLatency) -> Double {
@@ -252,15 +254,15 @@ public struct DetectionTimes: Sendable {
                 // The shares of a mix may add up to slightly more than 1.
                 return min(1, latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0)
             }
-            guard part > 0 else { return share(few) }
-            return 1 - pow(1 - share(few), 1 - part) * pow(1 - share(many), part)
+            guard weight > 0 else { return share(few) }
+            return 1 - pow(1 - share(few), 1 - weight) * pow(1 - share(many), weight)
         }
 
-        /// The time by which `share` are received, by bisection between the times of the two fleets; nil beyond the
-        /// horizon.
+        /// Returns the time by which the share `share` is received, by bisection between the times of the two fleets;
+        /// nil beyond the horizon.
         func time(_ share: Double, horizon: Double) -> Double? {
             guard var low = few.whole.percentile(share) else { return nil }
-            guard part > 0 else { return low <= horizon ? low : nil }
+            guard weight > 0 else { return low <= horizon ? low : nil }
             var high = min(horizon, many.whole.percentile(share) ?? horizon)
             guard low <= high, received(within: high, \.whole) >= share else { return nil }
             for _ in 0..<Self.halvings {
@@ -276,17 +278,18 @@ public struct DetectionTimes: Sendable {
 
     private mutating func fleets(_ beacon: SiteBeacon, _ clear: Double) throws(AirtimeError) -> NearFleets? {
         guard clear > 0 else { return nil }
-        let hit = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
-        guard hit < 1 else { return nil }
-        let beacons = 1 + log(min(1, clear)) / log1p(-hit)
-        guard beacons < Self.most else { return nil }
+        let hitProbability = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
+        guard hitProbability < 1 else { return nil }
+        let beacons = 1 + log(min(1, clear)) / log1p(-hitProbability)
+        guard beacons < Self.maximumBeacons else { return nil }
         let (few, many) = Self.neighbors(of: beacons)
         let low = try curve(beacon, few)
-        guard beacons > Double(few) else { return NearFleets(few: low, many: low, part: 0) }
-        // The shares of clear packets in the small fleet, this fleet and the large fleet are in the ratio of
-        // 1, (1 - hit)^(beacons - few) and (1 - hit)^(many - few).
-        let part = expm1((beacons - Double(few)) * log1p(-hit)) / expm1(Double(many - few) * log1p(-hit))
-        return NearFleets(few: low, many: try curve(beacon, many), part: part)
+        guard beacons > Double(few) else { return NearFleets(few: low, many: low, weight: 0) }
+        // The shares of clear packets in the small fleet, this fleet and the large fleet are in the ratio of 1, (1 -
+        // p)^(beacons - few) and (1 - p)^(many - few), where p is `hitProbability`.
+        let weight =
+            expm1((beacons - Double(few)) * log1p(-hitProbability)) / expm1(Double(many - few) * log1p(-hitProbability))
+        return NearFleets(few: low, many: try curve(beacon, many), weight: weight)
     }
 
     /// Returns the two numbers of the series between which a number of beacons lies.

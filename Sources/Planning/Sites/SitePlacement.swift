@@ -9,7 +9,7 @@ public struct SitePlacement: Hashable, Sendable {
         case beacon
         /// Some places are too far from all listed mounts.
         case mounts
-        /// A beacon is received too weakly at some places from every examined position.
+        /// At some places, a beacon is received too weakly from every examined position.
         case range
         /// The beacons collide too much.
         case collisions
@@ -48,11 +48,13 @@ public struct SitePlacement: Hashable, Sendable {
 
 /// The search for a ``SitePlacement``, in rounds. Each round assumes a share of packets that collide, chooses few
 /// beacons that cover all places, and computes the collisions with these beacons. The next round assumes these
-/// collisions. The search ends when collisions keep no covered place from the target, or after eight rounds.
+/// collisions. The search ends when no covered place misses the target because of collisions, or after eight rounds.
 public struct SitePlacementSearch: Sendable {
     private let site: Site
-    private let kept: [SiteBeacon]
-    private let pattern: SiteBeacon
+    /// The existing beacons that stay.
+    private let existingBeacons: [SiteBeacon]
+    /// A new beacon, at any position.
+    private let newBeacon: SiteBeacon
     private let background: BackgroundLoad
     /// The places that have to reach the target.
     public let places: [FloorPosition]
@@ -64,70 +66,70 @@ public struct SitePlacementSearch: Sendable {
     private static let rounds = 8
 
     /// - Parameters:
-    ///   - site: The floor with its existing beacons. New ones have the values of its `defaults`.
+    ///   - site: The floor with its existing beacons. New beacons have the values of the site's `defaults`.
     ///   - startsAnew: True to ignore the existing beacons.
     ///   - places: The places that must reach the target.
     ///   - spacing: The distance between these places, in m. If beacons do not reach from one place to the next, more
     ///     places are examined.
     ///
-    /// - Returns: `nil` for a site without a floor, and for one that is too large to examine place by place.
+    /// - Returns: `nil` for a site without a floor, and for a floor that is too large to examine place by place.
     public init?(
         _ site: Site, startsAnew: Bool, places: [FloorPosition], spacing: Double
     ) throws(AirtimeError) {
         guard let bounds = site.bounds else { return nil }
         self.site = site
-        kept = startsAnew ? [] : site.beacons
+        existingBeacons = startsAnew ? [] : site.beacons
         background = try BackgroundLoad(site.backgroundLoad)
-        pattern = try SiteBeacon(
+        newBeacon = try SiteBeacon(
             name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
             radioPower: site.defaults.radioPower)
         // The longest useful spacing: a third of the distance at which half of the beacons are received.
         let finest = max(
-            0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
-        let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
-        guard needed <= Double(Self.limit), places.count <= Self.limit else { return nil }
+            0.5, site.radio.reach(radioPower: newBeacon.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
+        let gridPlaces = max(bounds.width * bounds.height, 1) / (finest * finest)
+        guard gridPlaces <= Double(Self.limit), places.count <= Self.limit else { return nil }
         func grid(_ limit: Int) -> [FloorPosition] {
             SiteCoverage.grid(over: bounds, outline: site.outline, limit: limit).positions
         }
-        self.places = spacing <= finest ? places : grid(Int(needed))
-        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))) : site.mounts
+        self.places = spacing <= finest ? places : grid(Int(gridPlaces))
+        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(gridPlaces))) : site.mounts
         guard !self.places.isEmpty, !mounts.isEmpty else { return nil }
     }
 
     /// The smallest number of possible positions if the file lists no mounts.
     private static let leastMounts = 900
 
-    /// A function that gets the name of the present step, the number of its parts that are done, and the total number
-    /// of its parts. It returns false to stop the search.
+    /// A function that gets the name of the present step, the number of parts of this step that are done, and the total
+    /// number of its parts, if known. The function returns false to stop the search.
     public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool
 
     /// Searches for a placement; nil if the search is stopped before the first result.
     ///
-    /// - Parameter observe: Is called from time to time, and stops the search when it returns false.
+    /// - Parameter observe: Is called from time to time. The search stops when `observe` returns false.
     public func placement(_ observe: Observer = { _, _, _ in true }) throws(AirtimeError) -> SitePlacement? {
         var isStopped = false
-        func goesOn(_ what: String, _ done: Int, _ total: Int?) -> Bool {
+        func continues(_ what: String, _ done: Int, _ total: Int?) -> Bool {
             if !isStopped, !observe(what, done, total) { isStopped = true }
             return !isStopped
         }
-        var state = try start(goesOn)
+        var state = try start(continues)
         guard !isStopped else { return nil }
         var best: SitePlacement?
         for round in 0..<Self.rounds where !isStopped {
             let table = try table(&state)
-            let (chosen, least) = table.fewest { !goesOn("rounds", round, nil) }
+            let (chosen, least) = table.fewest { !continues("rounds", round, nil) }
             // Only the first round gives a lower bound for every choice. Later rounds assume the collisions of one
             // choice, which another choice may not have.
             if round == 0 { state.least = least }
-            let (found, failsByCollisions) = try judge(chosen, table, &state)
-            if best.map({ found.holdingShare > $0.holdingShare }) ?? true { best = found }
+            let (placement, failsByCollisions) = try evaluate(chosen, table, &state)
+            if best.map({ placement.holdingShare > $0.holdingShare }) ?? true { best = placement }
             if !failsByCollisions { break }
         }
         return best
     }
 
-    /// The state of each place.
+    /// The results for each place, which the rounds share.
     private struct State {
         var coverage: SiteCoverage
         /// By place: the mounts from which a beacon may be received well enough, with its probability of reception.
@@ -143,26 +145,26 @@ public struct SitePlacementSearch: Sendable {
         var least = 0
     }
 
-    private func start(_ goesOn: Observer) throws(AirtimeError) -> State {
-        let existing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
+    private func start(_ continues: Observer) throws(AirtimeError) -> State {
+        let existing = SiteModel(beacons: existingBeacons, walls: site.walls, radio: site.radio, background: background)
         var state = State(coverage: SiteCoverage(model: existing, scanners: site.scanners, target: site.target))
-        let offered = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
-        let model = SiteModel(beacons: offered, walls: site.walls, radio: site.radio, background: background)
-        let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
-        let least = try needed(clear: alone, &state)
+        let candidates = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
+        let model = SiteModel(beacons: candidates, walls: site.walls, radio: site.radio, background: background)
+        let clearAlone = background.clearProbability(forPacketOf: newBeacon.airtimeMicroseconds)
+        let leastAudibility = try neededAudibility(clear: clearAlone, &state)
         for (index, place) in places.enumerated() {
-            guard goesOn("places", index, places.count) else { break }
+            guard continues("places", index, places.count) else { break }
             let reception = existing.reception(at: place)
             state.best.append(reception.best)
-            state.clear.append(reception.best == nil ? alone : min(alone, reception.collisionFreeProbability))
-            if site.target.beacons > 1 { try addExisting(existing, place, alone, &state) }
+            state.clear.append(reception.best == nil ? clearAlone : min(clearAlone, reception.collisionFreeProbability))
+            if site.target.beacons > 1 { try addExisting(existing, place, clearAlone, &state) }
             state.needsNewBeacon.append(false)
             state.audibleMounts.append(
-                least > 1
+                leastAudibility > 1
                     ? []
                     : model.near(place).compactMap { mount in
                         let audible = model.link(mount, at: place).audible
-                        return audible >= least ? (Int32(mount), audible) : nil
+                        return audible >= leastAudibility ? (Int32(mount), audible) : nil
                     })
         }
         return state
@@ -170,14 +172,14 @@ public struct SitePlacementSearch: Sendable {
 
     private func beacon(_ name: String, at position: FloorPosition) throws(AirtimeError) -> SiteBeacon {
         try SiteBeacon(
-            name: name, position: position, intervalMicroseconds: pattern.intervalMicroseconds,
-            airtimeMicroseconds: pattern.airtimeMicroseconds, radioPower: pattern.radioPower)
+            name: name, position: position, intervalMicroseconds: newBeacon.intervalMicroseconds,
+            airtimeMicroseconds: newBeacon.airtimeMicroseconds, radioPower: newBeacon.radioPower)
     }
 
     /// Returns the probability of reception that a new beacon needs to reach the target, if the share `clear` of its
     /// packets does not collide; above 1 if no beacon can reach the target.
-    private func needed(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
-        let share = try state.coverage.received(pattern, clear: clear, within: site.target.seconds)
+    private func neededAudibility(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
+        let share = try state.coverage.received(newBeacon, clear: clear, within: site.target.seconds)
         return share > 0 ? site.target.probability / share : .infinity
     }
 
@@ -186,10 +188,10 @@ public struct SitePlacementSearch: Sendable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
         var needs = [Int](repeating: 1, count: places.count)
         for place in places.indices {
-            let missing = try missing(place, &state)
+            let missing = try missingCount(place, &state)
             if missing == 0 { continue }
             needs[place] = missing
-            let needed = try needed(clear: state.clear[place], &state)
+            let needed = try neededAudibility(clear: state.clear[place], &state)
             // With a target of one beacon, only the strongest beacon of a place counts.
             let strongest = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
             for (mount, audible) in state.audibleMounts[place] where audible >= max(needed, strongest) {
@@ -202,23 +204,23 @@ public struct SitePlacementSearch: Sendable {
     /// Stores the existing beacons that may reach the target's probability at a place. New beacons cause more
     /// collisions, so the share of clear packets is at most that of the best existing beacon.
     private func addExisting(
-        _ model: SiteModel, _ place: FloorPosition, _ alone: Double, _ state: inout State
+        _ model: SiteModel, _ place: FloorPosition, _ clearAlone: Double, _ state: inout State
     ) throws(AirtimeError) {
         var ranking = BeaconRanking(model, at: place)
         let entries = try ranking.best(0, andAllOf: site.target.probability) { entry throws(AirtimeError) in
             entry.audible
         }.map(\.entry)
         state.existing.append(entries)
-        state.clear[state.clear.count - 1] = min(alone, entries.map(\.clear).max() ?? alone)
+        state.clear[state.clear.count - 1] = min(clearAlone, entries.map(\.clear).max() ?? clearAlone)
     }
 
     /// Returns the number of new beacons that a place needs to reach the target.
-    private func missing(_ place: Int, _ state: inout State) throws(AirtimeError) -> Int {
+    private func missingCount(_ place: Int, _ state: inout State) throws(AirtimeError) -> Int {
         guard site.target.beacons > 1 else { return try isEnough(place, &state) ? 0 : 1 }
         var count = 0
         for entry in state.existing[place] {
             let share = try state.coverage.received(
-                kept[entry.beacon], clear: state.clear[place], within: site.target.seconds)
+                existingBeacons[entry.beacon], clear: state.clear[place], within: site.target.seconds)
             if entry.audible * share >= site.target.probability { count += 1 }
         }
         return max(0, site.target.beacons - count)
@@ -228,59 +230,60 @@ public struct SitePlacementSearch: Sendable {
     private func isEnough(_ place: Int, _ state: inout State) throws(AirtimeError) -> Bool {
         guard !state.needsNewBeacon[place], let best = state.best[place] else { return false }
         let share = try state.coverage.received(
-            kept[best.beacon], clear: state.clear[place], within: site.target.seconds)
+            existingBeacons[best.beacon], clear: state.clear[place], within: site.target.seconds)
         return best.audible * share >= site.target.probability
     }
 
     /// Returns the placement for the chosen mounts, computed with all collisions, and stores the collisions for the
     /// next round. `failsByCollisions` is true if places that were expected to reach the target miss it because of
     /// collisions.
-    private func judge(
+    private func evaluate(
         _ chosen: [Int], _ table: CoverTable, _ state: inout State
-    ) throws(AirtimeError) -> (found: SitePlacement, failsByCollisions: Bool) {
+    ) throws(AirtimeError) -> (placement: SitePlacement, failsByCollisions: Bool) {
         let positions = chosen.map { mounts[$0] }
         let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
-        let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
+        let model = SiteModel(
+            beacons: existingBeacons + added, walls: site.walls, radio: site.radio, background: background)
         var coverage = SiteCoverage(model: model, scanners: site.scanners, target: site.target)
         let satisfiable = Set(table.satisfiable)
-        var (holding, weakest) = (0, 1.0)
+        var (reachedCount, weakest) = (0, 1.0)
         var failsByCollisions = false
         // The numbers of places that miss the target because of collisions, and because too few beacons can be
         // received.
-        var (collided, unreached) = (0, 0)
+        var (missedByCollisions, missedByRange) = (0, 0)
         for (index, place) in places.enumerated() {
             let point = try coverage.point(at: place)
             weakest = min(weakest, point.detectedShare)
             if point.detectedShare >= site.target.probability {
-                holding += 1
+                reachedCount += 1
                 continue
             }
-            let wasEnough = try missing(index, &state) == 0
+            let wasEnough = try missingCount(index, &state) == 0
             failsByCollisions = failsByCollisions || wasEnough || satisfiable.contains(index)
             let existingCount = site.target.beacons > 1 ? state.existing[index].count : 0
             if state.audibleMounts[index].count + existingCount < site.target.beacons {
-                unreached += 1
+                missedByRange += 1
             } else {
-                collided += 1
+                missedByCollisions += 1
             }
             if wasEnough { state.needsNewBeacon[index] = true }
             state.clear[index] = min(state.clear[index], point.clear)
         }
-        let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
+        let clearAlone = background.clearProbability(forPacketOf: newBeacon.airtimeMicroseconds)
         let shortfall: SitePlacement.Shortfall? =
-            if holding == places.count {
+            if reachedCount == places.count {
                 nil
-            } else if try needed(clear: alone, &state) > 1 {
+            } else if try neededAudibility(clear: clearAlone, &state) > 1 {
                 .beacon
-            } else if collided > unreached {
+            } else if missedByCollisions > missedByRange {
                 .collisions
             } else {
                 site.mounts.isEmpty ? .range : .mounts
             }
-        let found = SitePlacement(
-            positions: positions, kept: kept.count, least: state.least,
-            holdingShare: Double(holding) / Double(places.count), weakestShare: weakest, shortfall: shortfall,
+        let placement = SitePlacement(
+            positions: positions, kept: existingBeacons.count, least: state.least,
+            holdingShare: Double(reachedCount) / Double(places.count), weakestShare: weakest, shortfall: shortfall,
             places: places.count)
-        return (found, failsByCollisions)
+        return (placement, failsByCollisions)
     }
 }

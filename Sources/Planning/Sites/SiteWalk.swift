@@ -48,29 +48,29 @@ public struct SiteWalk: Hashable, Sendable {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0
         var reached: [Int: (steps: Int, audible: Double, clear: Double)] = [:]
-        var gap = (now: 0, longest: 0)
+        var gap = (current: 0, longest: 0)
         for place in places {
             let clear = coverage.model.reception(at: place).collisionFreeProbability
             var isGap = true
-            for number in coverage.model.near(place) {
-                let audible = coverage.model.link(number, at: place).audible
+            for beaconIndex in coverage.model.near(place) {
+                let audible = coverage.model.link(beaconIndex, at: place).audible
                 guard audible >= 0.5 else { continue }
                 isGap = false
-                let known = reached[number]
+                let known = reached[beaconIndex]
                 let isBetter = audible > known?.audible ?? 0
-                reached[number] = (
+                reached[beaconIndex] = (
                     (known?.steps ?? 0) + 1, isBetter ? audible : known?.audible ?? audible,
                     isBetter ? clear : known?.clear ?? clear
                 )
             }
-            gap.now = isGap ? gap.now + 1 : 0
-            gap.longest = max(gap.longest, gap.now)
+            gap.current = isGap ? gap.current + 1 : 0
+            gap.longest = max(gap.longest, gap.current)
         }
         var seen = 0.0
         var parts: [(share: Double, seenNone: Double)] = []
-        for (number, visit) in reached.sorted(by: { $0.key < $1.key }) {
+        for (beaconIndex, visit) in reached.sorted(by: { $0.key < $1.key }) {
             let received = try coverage.receivedByScanner(
-                coverage.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed)
+                coverage.model.beacons[beaconIndex], clear: visit.clear, within: Double(visit.steps) * step / speed)
             if parts.isEmpty { parts = received.map { ($0.share, 1) } }
             for (index, part) in received.enumerated() {
                 let probability = visit.audible * part.received
@@ -85,17 +85,17 @@ public struct SiteWalk: Hashable, Sendable {
             longestGap: min(length, Double(gap.longest) * step))
     }
 
-    /// Places every half metre, farther apart on long paths.
+    /// The places at which the walk is examined: every half metre, and farther apart on long paths.
     private var places: [FloorPosition] {
         let count = max(2, min(Self.placeLimit, Int(length / 0.5) + 1))
         let step = length / Double(count - 1)
         var result: [FloorPosition] = []
-        var (walked, next) = (0.0, 0.0)
+        var (walked, nextDistance) = (0.0, 0.0)
         for (from, to) in zip(corners, corners.dropFirst()) {
             let side = from.distance(to: to)
-            while result.count < count - 1, side > 0, next <= walked + side {
-                result.append(from.toward(to, share: (next - walked) / side))
-                next = Double(result.count) * step
+            while result.count < count - 1, side > 0, nextDistance <= walked + side {
+                result.append(from.toward(to, share: (nextDistance - walked) / side))
+                nextDistance = Double(result.count) * step
             }
             walked += side
         }

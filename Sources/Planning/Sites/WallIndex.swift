@@ -9,7 +9,7 @@ struct WallIndex {
     private let rows: Int
     private let cellWidth: Double
     private let cellHeight: Double
-    /// The walls of cell c are `members[starts[c]..<starts[c + 1]]`.
+    /// The indices of the walls in cell c are `members[starts[c]..<starts[c + 1]]`.
     private var starts: [Int]
     private var members: [Int32]
 
@@ -24,10 +24,10 @@ struct WallIndex {
         self.walls = walls
         bounds = FloorBounds(walls.lazy.flatMap { [$0.from, $0.to] })
         let (width, height) = (max(bounds?.width ?? 0, 1e-9), max(bounds?.height ?? 0, 1e-9))
-        let crossed = walls.reduce(0) {
+        let extents = walls.reduce(0) {
             $0 + abs($1.to.x - $1.from.x) / width + abs($1.to.y - $1.from.y) / height
         }
-        let side = Int(max(1, min(1000, Double(walls.count).squareRoot(), Self.memberLimit / max(crossed, 1))))
+        let side = Int(max(1, min(1000, Double(walls.count).squareRoot(), Self.memberLimit / max(extents, 1))))
         columns = side
         rows = side
         cellWidth = max((bounds?.width ?? 0) / Double(side), 1e-9)
@@ -44,15 +44,15 @@ struct WallIndex {
         }
         for cell in ends.indices.dropFirst() { ends[cell] += ends[cell - 1] }
         starts = ends
-        var places = [Int32](repeating: 0, count: ends[side * side])
+        var entries = [Int32](repeating: 0, count: ends[side * side])
         for (index, wall) in walls.enumerated() {
             walk(from: wall.from, to: wall.to) { cell, _, _ in
-                places[ends[cell]] = Int32(index)
+                entries[ends[cell]] = Int32(index)
                 ends[cell] += 1
                 return true
             }
         }
-        members = places
+        members = entries
     }
 
     /// The loss of all walls between two places in dB; the sum stops beyond `limit`.
@@ -75,22 +75,22 @@ struct WallIndex {
     }
 
     /// Visits the cells along a line. Each visit gets a cell and the shares of the line's length at which the line
-    /// enters and leaves it.
+    /// enters and leaves the cell.
     ///
-    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, and the last one
-    /// ends after the end of the line. The walk ends when a visit returns false.
+    /// Places outside the grid belong to the cells at its rim. The parts of the line join without gap or overlap, and
+    /// the last part ends after the end of the line. The walk ends when a visit returns false.
     private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }
-        let across = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)
-        let along = Axis(from.y - bounds.low.y, to.y - bounds.low.y, size: cellHeight, count: rows)
-        var (column, row) = (across.first, along.first)
+        let columnAxis = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)
+        let rowAxis = Axis(from.y - bounds.low.y, to.y - bounds.low.y, size: cellHeight, count: rows)
+        var (column, row) = (columnAxis.first, rowAxis.first)
         var entry = 0.0
         while true {
-            let (nextColumn, nextRow) = (across.leaving(column), along.leaving(row))
+            let (nextColumn, nextRow) = (columnAxis.exitShare(column), rowAxis.exitShare(row))
             let exit = min(nextColumn, nextRow)
-            let isLast = column == across.last && row == along.last || exit >= 1
+            let isLast = column == columnAxis.last && row == rowAxis.last || exit >= 1
             guard visit(row * columns + column, entry, isLast ? .infinity : max(exit, entry)), !isLast else { return }
-            if nextColumn <= nextRow { column += across.step } else { row += along.step }
+            if nextColumn <= nextRow { column += columnAxis.step } else { row += rowAxis.step }
             entry = max(exit, entry)
         }
     }
@@ -114,13 +114,13 @@ struct WallIndex {
         var step: Int { first <= last ? 1 : -1 }
 
         /// Returns the share of the way at which the walk leaves a cell; infinite for the last cell.
-        func leaving(_ cell: Int) -> Double {
+        func exitShare(_ cell: Int) -> Double {
             guard cell != last, length != 0 else { return .infinity }
             return (Double(step > 0 ? cell + 1 : cell) * size - start) / length
         }
 
-        private static func cell(_ place: Double, _ size: Double, _ count: Int) -> Int {
-            Int(min(max((place / size).rounded(.down), 0), Double(count - 1)))
+        private static func cell(_ coordinate: Double, _ size: Double, _ count: Int) -> Int {
+            Int(min(max((coordinate / size).rounded(.down), 0), Double(count - 1)))
         }
     }
 }

@@ -7,15 +7,15 @@ enum DrawingScale {
     /// Longitude and latitude in degrees, on the plane that touches the earth at a reference.
     case degrees(TangentPlane)
 
-    /// The place on the floor, rounded to mm; nil for degrees that do not exist.
+    /// Returns the position on the floor, rounded to mm; nil for degrees that do not exist.
     func position(_ point: DrawnPoint) -> FloorPosition? {
         let position: FloorPosition
         switch self {
         case .lengths(let meters, let origin):
             position = FloorPosition(x: point.x * meters - origin.x, y: point.y * meters - origin.y)
         case .degrees(let plane):
-            guard let place = plane.position(longitude: point.x, latitude: point.y) else { return nil }
-            position = place
+            guard let positionOnPlane = plane.position(longitude: point.x, latitude: point.y) else { return nil }
+            position = positionOnPlane
         }
         return FloorPosition(x: (position.x * 1000).rounded() / 1000, y: (position.y * 1000).rounded() / 1000)
     }
@@ -23,8 +23,8 @@ enum DrawingScale {
 
 /// The plane that touches the ellipsoid of WGS 84 at a reference: x to the east, y to the north, in m.
 ///
-/// A place is moved to the plane along the plane's normal, so lengths within 1 km of the reference are right to 0.01
-/// mm.
+/// A point of the earth is projected to the plane along the plane's normal, so lengths within 1 km of the reference are
+/// exact to 0.01 mm.
 struct TangentPlane {
     private let sinLongitude: Double
     private let cosLongitude: Double
@@ -33,13 +33,13 @@ struct TangentPlane {
     private let reference: (x: Double, y: Double, z: Double)
 
     /// The semi-major axis in m (NIMA TR8350.2).
-    private static let axis = 6_378_137.0
+    private static let semiMajorAxis = 6_378_137.0
     /// The square of the first eccentricity (NIMA TR8350.2).
-    private static let eccentricity = 0.006_694_379_990_14
+    private static let eccentricitySquared = 0.006_694_379_990_14
 
     /// Nil for degrees outside -180...180 and -90...90.
     init?(longitude: Double, latitude: Double) {
-        guard let reference = Self.place(longitude, latitude) else { return nil }
+        guard let reference = Self.earthPosition(longitude, latitude) else { return nil }
         self.reference = reference
         let (east, north) = (longitude * .pi / 180, latitude * .pi / 180)
         (sinLongitude, cosLongitude) = (sin(east), cos(east))
@@ -47,20 +47,21 @@ struct TangentPlane {
     }
 
     func position(longitude: Double, latitude: Double) -> FloorPosition? {
-        guard let place = Self.place(longitude, latitude) else { return nil }
-        let (dx, dy, dz) = (place.x - reference.x, place.y - reference.y, place.z - reference.z)
+        guard let earth = Self.earthPosition(longitude, latitude) else { return nil }
+        let (dx, dy, dz) = (earth.x - reference.x, earth.y - reference.y, earth.z - reference.z)
         return FloorPosition(
             x: -sinLongitude * dx + cosLongitude * dy,
             y: -sinLatitude * cosLongitude * dx - sinLatitude * sinLongitude * dy + cosLatitude * dz)
     }
 
     /// Returns the coordinates in m from the center of the earth; nil for degrees out of range.
-    private static func place(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double, z: Double)? {
+    private static func earthPosition(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double, z: Double)? {
         guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
         let (east, north) = (longitude * .pi / 180, latitude * .pi / 180)
-        let radius = axis / (1 - eccentricity * sin(north) * sin(north)).squareRoot()
+        let radius = semiMajorAxis / (1 - eccentricitySquared * sin(north) * sin(north)).squareRoot()
         return (
-            radius * cos(north) * cos(east), radius * cos(north) * sin(east), radius * (1 - eccentricity) * sin(north)
+            radius * cos(north) * cos(east), radius * cos(north) * sin(east),
+            radius * (1 - eccentricitySquared) * sin(north)
         )
     }
 }

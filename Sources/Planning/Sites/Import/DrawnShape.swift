@@ -5,8 +5,8 @@ internal import Configuration
 enum DrawnKind: CaseIterable {
     case outline, wall, room, beacon, receiver, mount, path
 
-    /// The words of drawings for this kind, English and German, in lower case. A longer word that ends with one of them
-    /// means the same, such as `Außenwand`.
+    /// The words that drawings use for this kind, English and German, in lower case. A longer word that ends with one
+    /// of these words means the same, such as `Außenwand`.
     private var words: [String] {
         switch self {
         case .outline: ["outline", "outlines", "boundary", "perimeter", "contour", "umriss", "umrisse", "kontur"]
@@ -23,12 +23,12 @@ enum DrawnKind: CaseIterable {
         }
     }
 
-    /// The kind that a text of a drawing names, such as `A-WALL` or `Außenwände`; nil if it names none.
+    /// The kind that a text of a drawing names, such as `A-WALL` or `Außenwände`; nil if the text names no kind.
     init?(in text: String) {
-        let found = DrawingWords(text).first { word in Self.allCases.first { $0.words.contains(where: word.hasSuffix) }
+        let kind = DrawingWords(text).first { word in Self.allCases.first { $0.words.contains(where: word.hasSuffix) }
         }
-        guard let found else { return nil }
-        self = found
+        guard let kind else { return nil }
+        self = kind
     }
 
     /// The name in messages.
@@ -114,7 +114,7 @@ extension ConfigurationDecoder {
         return DrawnShape(form: .line, points: isClosed ? points.dropLast() : points, isClosed: isClosed, node: node)
     }
 
-    /// The outer ring of a polygon. It may be open: its last corner is joined to the first.
+    /// Reads the outer ring of a polygon. The ring may be open: its last corner is joined to the first.
     private mutating func area(_ node: JSONNode, _ holes: inout Int) -> DrawnShape? {
         guard let rings = list(node, of: "rings") else { return nil }
         holes += rings.count - 1

@@ -2,17 +2,17 @@ public import Airtime
 internal import BluetoothTypes
 public import Configuration
 
-/// Takes the parts of a floor from GeoJSON (RFC 7946), as programs for maps and `ogr2ogr` write it.
+/// Reads the parts of a floor from GeoJSON (RFC 7946), as programs for maps and `ogr2ogr` write it.
 ///
-/// A word in the property `kind` or `layer` of a feature names its kind, in upper or lower case. Features of no known
-/// kind are left out.
+/// A word in the property `kind` or `layer` of a feature names the kind of the feature, in upper or lower case.
+/// Features of no known kind are left out.
 public struct FloorImport: Sendable {
     /// The options of an import.
     public struct Options: Sendable {
         /// The length of a unit of the drawing in m. If it is nil, the unit is the degree if the file states degrees or
         /// its numbers look like degrees, and otherwise the metre.
         public var metersPerUnit: Double?
-        /// The place in degrees that becomes the origin.
+        /// The point in degrees that becomes the origin.
         public var reference: (longitude: Double, latitude: Double)?
         /// The point in m that becomes the origin.
         public var origin: FloorPosition?
@@ -28,10 +28,11 @@ public struct FloorImport: Sendable {
     /// The rooms in the file, with their positions for messages.
     private var roomNodes: [JSONNode] = []
     /// The number of features without a known kind, by the text that names their layer.
-    private var unknown: [String: Int] = [:]
-    private var holes = 0
-    private var plainWalls = 0
-    private var outlines = 0
+    private var unknownLayers: [String: Int] = [:]
+    private var holeCount = 0
+    /// The number of walls that name neither a loss nor a material.
+    private var plainWallCount = 0
+    private var outlineCount = 0
 
     private init(_ draft: SiteDraft, _ options: Options) {
         self.draft = draft
@@ -134,6 +135,7 @@ public struct FloorImport: Sendable {
 
     /// The largest number of features.
     private static let featureLimit = 500_000
+    /// The words for the kinds, as messages list them.
     private static let kinds = "outline, wall, room, beacon, receiver, mount and path"
 
     private mutating func feature(_ node: JSONNode, layerOfAll: String?) -> Feature? {
@@ -145,37 +147,37 @@ public struct FloorImport: Sendable {
         let texts = [["kind"], ["layer"]].compactMap { names in
             Self.property(names, of: properties).flatMap(Self.text)
         }
-        let named = (texts + [layerOfAll].compactMap(\.self)).lazy.compactMap { text in
+        let match = (texts + [layerOfAll].compactMap(\.self)).lazy.compactMap { text in
             DrawnKind(in: text).map { (kind: $0, layer: text) }
         }.first
-        guard let named else {
-            unknown[texts.first ?? "", default: 0] += 1
+        guard let match else {
+            unknownLayers[texts.first ?? "", default: 0] += 1
             return nil
         }
         guard let geometry = decoder.required("geometry", in: node, "shape of the feature") else { return nil }
-        let shapes = decoder.shapes(of: geometry, holes: &holes)
+        let shapes = decoder.shapes(of: geometry, holes: &holeCount)
         return Feature(
-            kind: named.kind, layer: named.layer, properties: properties, shapes: shapes, node: node)
+            kind: match.kind, layer: match.layer, properties: properties, shapes: shapes, node: node)
     }
 
     // MARK: - Coordinates
 
-    /// The scale of the drawing, nil after reporting a problem.
+    /// Returns the scale of the drawing; nil after reporting a problem.
     private mutating func scale(_ root: JSONNode, _ features: [Feature]) -> DrawingScale? {
         let points = features.lazy.flatMap(\.shapes).flatMap(\.points)
         let bounds = FloorBounds(points.map { FloorPosition(x: $0.x, y: $0.y) })
         let node = root["crs"] ?? root
-        let named = (root["crs"]?["properties"]?["name"]?.string).map { NamedCoordinates($0) }
-        if options.metersPerUnit == nil, named == .stretched {
+        let namedCoordinates = (root["crs"]?["properties"]?["name"]?.string).map { NamedCoordinates($0) }
+        if options.metersPerUnit == nil, namedCoordinates == .stretched {
             decoder.error(
                 "this coordinate system stretches lengths: convert the file to degrees with "
                     + "`ogr2ogr -t_srs EPSG:4326 -f GeoJSON degrees.geojson FILE`", at: node)
             return nil
         }
         let isTiny =
-            named == nil
+            namedCoordinates == nil
             && bounds.map { max($0.width, $0.height) < Self.degreeExtent && $0.width + $0.height > 0 } ?? false
-        guard options.metersPerUnit == nil, named == .degrees || isTiny else { return lengths(root, bounds) }
+        guard options.metersPerUnit == nil, namedCoordinates == .degrees || isTiny else { return lengths(root, bounds) }
         guard options.origin == nil else {
             decoder.error("the coordinates are degrees: use --reference LON,LAT instead of --origin", at: node)
             return nil
@@ -212,8 +214,8 @@ public struct FloorImport: Sendable {
             let corner = [ends[0], ends[1]].map { NumberFormat.trimmed(NumberFormat.fixed($0.rounded(.down), 0)) }
             decoder.error(
                 size > Site.extent
-                    ? "the floor is \(NumberFormat.significant(size)) m long, more than \(Int(Site.extent)) m: is the unit "
-                        + "another one, such as --unit mm?"
+                    ? "the floor is \(NumberFormat.significant(size)) m long, more than \(Int(Site.extent)) m: give "
+                        + "the unit of the drawing, such as --unit mm"
                     : "the floor is more than \(Int(Site.extent)) m from the origin: move the origin with --origin "
                         + corner.joined(separator: ","), at: root)
             return nil
@@ -287,14 +289,14 @@ public struct FloorImport: Sendable {
     /// The properties that may hold the name of a feature.
     private static let nameKeys = ["name", "label", "text", "bezeichnung", "id"]
 
-    /// The name of a part of a feature; the second part of `desk` is `desk-2`.
+    /// Returns the name of a part of a feature. The second part of the feature `desk` is `desk-2`.
     private static func name(_ name: String?, _ index: Int) -> String? {
         name.map { index == 0 ? $0 : "\($0)-\(index + 1)" }
     }
 
     private mutating func takeOutline(_ shape: DrawnShape, _ positions: [FloorPosition]) {
-        outlines += 1
-        guard outlines == 1 else {
+        outlineCount += 1
+        guard outlineCount == 1 else {
             return decoder.error(
                 "this is a second outline: a site has one, so import each floor by itself", at: shape.node)
         }
@@ -315,11 +317,11 @@ public struct FloorImport: Sendable {
 
     /// Adds walls. A signal crosses a wall that is drawn as an area twice, so each of its sides has half the loss.
     private mutating func takeWalls(_ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])]) {
-        let given = number(
+        let givenLoss = number(
             feature.property(["attenuationdb", "attenuation", "lossdb", "loss", "dämpfung"]), 0...100, "dB")
         let material =
             feature.text(["material", "baustoff"]).flatMap { WallMaterial(in: $0) } ?? WallMaterial(in: feature.layer)
-        let attenuation = given ?? material?.attenuation ?? options.wallAttenuation
+        let attenuation = givenLoss ?? material?.attenuation ?? options.wallAttenuation
         for (shape, positions) in shapes {
             guard shape.form != .point else {
                 decoder.error("a wall is a line or an area, not a point", at: shape.node)
@@ -328,7 +330,7 @@ public struct FloorImport: Sendable {
             let points = shape.isClosed ? positions + positions.prefix(1) : positions
             // A line without a length has no effect.
             guard points.count > 1 else { continue }
-            if given == nil, material == nil { plainWalls += 1 }
+            if givenLoss == nil, material == nil { plainWallCount += 1 }
             draft.walls.append(
                 .init(points: points, attenuation: shape.form == .area ? attenuation / 2 : attenuation))
         }
@@ -353,10 +355,10 @@ public struct FloorImport: Sendable {
         _ feature: Feature, _ shapes: [(shape: DrawnShape, positions: [FloorPosition])],
         to list: WritableKeyPath<SiteDraft, [SiteDraft.Point]>, _ what: String
     ) {
-        let given = feature.text(Self.nameKeys)
+        let givenName = feature.text(Self.nameKeys)
         for (index, part) in shapes.enumerated() {
             guard let position = Self.middle(part.positions) else { continue }
-            let name = Self.name(given, index) ?? "\(what)-\(draft[keyPath: list].count + 1)"
+            let name = Self.name(givenName, index) ?? "\(what)-\(draft[keyPath: list].count + 1)"
             guard !draft[keyPath: list].contains(where: { $0.name == name }) else {
                 decoder.error(
                     "\(ProblemText.quoted(name)) is also the name of another \(what)",
@@ -379,36 +381,37 @@ public struct FloorImport: Sendable {
         for (room, node) in zip(draft.rooms.suffix(roomNodes.count), roomNodes) {
             guard let corners = try? FloorOutline(corners: room.corners) else { continue }
             if let corner = outline.firstCornerOutside(of: corners) {
-                decoder.error(decoder.outside(room.name, corner), at: node)
+                decoder.error(decoder.outsideMessage(room: room.name, corner: corner), at: node)
             }
         }
     }
 
     /// The names of the layers without a known kind, the layer with the most features first.
     private var layers: String {
-        let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
+        let names = unknownLayers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
         return names.prefix(6).map { ProblemText.quoted($0) }.joined(separator: ", ")
             + (names.count > 6 ? " and others" : "")
     }
 
     private mutating func noteLeftOut(_ root: JSONNode) {
-        let count = unknown.values.reduce(0, +)
+        let count = unknownLayers.values.reduce(0, +)
         if count > 0 {
             decoder.warning(
                 "left out \(count) \(count == 1 ? "feature" : "features") without a known kind"
                     + (layers.isEmpty ? "" : ", of the layers \(layers)") + "; the kinds are \(Self.kinds)", at: root)
         }
-        if holes > 0 {
+        if holeCount > 0 {
             decoder.warning(
-                "left out \(holes) \(holes == 1 ? "hole" : "holes") of areas: draw walls around a courtyard", at: root)
+                "left out \(holeCount) \(holeCount == 1 ? "hole" : "holes") of areas: draw walls around a courtyard",
+                at: root)
         }
     }
 
     private mutating func noteWalls(_ root: JSONNode) {
-        guard plainWalls > 0 else { return }
+        guard plainWallCount > 0 else { return }
         decoder.warning(
-            "\(plainWalls) \(plainWalls == 1 ? "wall names" : "walls name") neither a loss nor a material, so "
-                + "\(NumberFormat.significant(options.wallAttenuation)) dB \(plainWalls == 1 ? "counts" : "count") for each "
-                + "crossing", at: root)
+            "\(plainWallCount) \(plainWallCount == 1 ? "wall names" : "walls name") neither a loss nor a material, so "
+                + "\(NumberFormat.significant(options.wallAttenuation)) dB "
+                + "\(plainWallCount == 1 ? "counts" : "count") for each crossing", at: root)
     }
 }

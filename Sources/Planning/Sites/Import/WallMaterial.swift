@@ -21,7 +21,7 @@ public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The words of drawings for this material, English and German, in lower case.
+    /// The words that drawings use for this material, English and German, in lower case.
     private var words: [String] {
         switch self {
         case .glass: ["glass", "glazing", "glas"]
@@ -33,12 +33,14 @@ public enum WallMaterial: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The material that a text of a drawing names, such as `Stahlbeton` or `A-WALL-GLASS`; nil if it names none.
+    /// The material that a text of a drawing names, such as `Stahlbeton` or `A-WALL-GLASS`; nil if the text names no
+    /// material.
     init?(in text: String) {
-        let found = DrawingWords(text).first { word in Self.allCases.first { $0.words.contains(where: word.hasSuffix) }
+        let material = DrawingWords(text).first { word in
+            Self.allCases.first { $0.words.contains(where: word.hasSuffix) }
         }
-        guard let found else { return nil }
-        self = found
+        guard let material else { return nil }
+        self = material
     }
 }
 

@@ -108,15 +108,15 @@ public struct PictureFile: Hashable, Sendable {
 /// Reads the size of a picture from the beginning of its file.
 private struct PictureHeader {
     private let octets: [UInt8]
-    private var place = 0
+    private var offset = 0
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
     /// The size in the IHDR chunk, which is the first one of a PNG file (ISO/IEC 15948, 11.2.2).
     mutating func pngSize() -> (width: Int, height: Int)? {
-        place = 8
-        guard number(4) == 13, octets.dropFirst(place).starts(with: "IHDR".utf8) else { return nil }
-        place += 4
+        offset = 8
+        guard number(4) == 13, octets.dropFirst(offset).starts(with: "IHDR".utf8) else { return nil }
+        offset += 4
         guard let width = number(4), let height = number(4) else { return nil }
         return (width, height)
     }
@@ -124,7 +124,7 @@ private struct PictureHeader {
     /// Reads the size in the start of the frame of a JPEG file (ITU-T T.81, B.2.2). Width and height are exchanged if
     /// the Exif orientation turns the picture by a quarter.
     mutating func jpegSize() -> (width: Int, height: Int)? {
-        place = 2
+        offset = 2
         var isTurned = false
         while number(1) == 0xFF {
             var marker = number(1)
@@ -133,7 +133,7 @@ private struct PictureHeader {
             // These markers have no length and no data.
             if let marker, marker == 0x01 || (0xD0...0xD7).contains(marker) { continue }
             guard let marker, let length = number(2), length >= 2 else { return nil }
-            let end = place + length - 2
+            let end = offset + length - 2
             switch marker {
             case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
                 guard number(1) != nil, let height = number(2), let width = number(2) else { return nil }
@@ -142,14 +142,14 @@ private struct PictureHeader {
             case 0xD9, 0xDA: return nil
             default: break
             }
-            place = end
+            offset = end
         }
         return nil
     }
 
     /// The orientation of an Exif segment, 1...8: 5 and above exchange width and height (CIPA DC-008, 4.6.5.1).
     private func orientation(until end: Int) -> Int? {
-        let segment = octets[min(place, octets.count)..<min(max(end, place), octets.count)]
+        let segment = octets[min(offset, octets.count)..<min(max(end, offset), octets.count)]
         guard segment.starts(with: "Exif\0\0".utf8) else { return nil }
         let tiff = Array(segment.dropFirst(6))
         let isLittle = tiff.starts(with: "II".utf8)
@@ -169,8 +169,8 @@ private struct PictureHeader {
 
     /// Reads the next number of `count` bytes, most significant byte first.
     private mutating func number(_ count: Int) -> Int? {
-        guard place + count <= octets.count else { return nil }
-        defer { place += count }
-        return octets[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
+        guard offset + count <= octets.count else { return nil }
+        defer { offset += count }
+        return octets[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
     }
 }

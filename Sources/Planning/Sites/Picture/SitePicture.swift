@@ -2,13 +2,13 @@ public import Airtime
 public import Configuration
 
 extension Site {
-    /// A picture of the floor, which is drawn behind it.
+    /// A picture of the floor, which is drawn behind the plan.
     public struct Picture: Sendable {
         /// The PNG or JPEG file as the site file names it, relative to the site file.
         public var file: String
-        /// The width of the picture on the floor, in m. The height follows from it.
+        /// The width of the picture on the floor, in m. The height follows from the shape of the picture.
         public var width: Double
-        /// The place of its lower left corner on the floor.
+        /// The position of the picture's lower left corner on the floor.
         public var position: FloorPosition
         /// The name of the picture in the site file, with its position for messages.
         public var node: JSONNode
@@ -39,7 +39,7 @@ extension Site {
         public var height: Double? { image.map { width * $0.aspectRatio } }
     }
 
-    /// A receiver at a place of the floor.
+    /// A receiver at a position on the floor.
     public struct Receiver: Hashable, Sendable {
         public let name: String
         public let position: FloorPosition
