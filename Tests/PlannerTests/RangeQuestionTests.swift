@@ -33,7 +33,7 @@ struct RangeQuestionTests {
         #expect(grids.map { $0["beaconsAtBeacon"]?.value } == [317, 137])
         #expect(grids.map { $0["beaconsAtCellCenter"]?.value } == [316, 140])
         #expect(isNear(grids.map { $0["farthestM"]?.value }, [7.071, 10.607]))
-        #expect(answer.notes.contains { $0.contains("A widely read thesis says 250 beacons") })
+        #expect(answer.notes.contains { $0.contains("A widely read thesis counts 250 beacons") })
     }
 
     @Test("a spacing alone counts the beacons within the link range")

@@ -71,10 +71,10 @@ private struct TextEdit {
     mutating func insert(_ text: String, behindBraceOf node: JSONNode) {
         guard let offset = ProfileRevision.offsets(of: [node.position], in: original).first else { return }
         // In an empty object no member follows, so the comma is dropped.
-        let rest = original[(offset + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        let isEmpty = rest == UInt8(ascii: "}")
-        let earlier = changes.contains { $0.range.lowerBound == offset + 1 }
-        let octets = Array((isEmpty && !earlier ? String(text.dropLast()) + " " : text).utf8)
+        let nextOctet = original[(offset + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let isEmpty = nextOctet == UInt8(ascii: "}")
+        let hasEarlierInsertion = changes.contains { $0.range.lowerBound == offset + 1 }
+        let octets = Array((isEmpty && !hasEarlierInsertion ? String(text.dropLast()) + " " : text).utf8)
         changes.append((offset + 1..<offset + 1, octets))
     }
 

@@ -23,12 +23,12 @@ public struct CollisionQuestion: Sendable {
     /// Returns the share of packets that arrive, the probability of losses in a row, and advice if the channel is
     /// saturated. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
-        var answer = try PlanError.asking { () throws(AirtimeError) in try found() }
+        var answer = try PlanError.asking { () throws(AirtimeError) in try computedAnswer() }
         answer.noteRounding(of: air)
         return answer
     }
 
-    private func found() throws(AirtimeError) -> PlanAnswer {
+    private func computedAnswer() throws(AirtimeError) -> PlanAnswer {
         let model = try MachineCollisionModel(machines: air.kinds(), background: background)
         let share = model.collisionFreeProbability
         let arrivals = model.arrivalsPerSecondPerMachine
@@ -80,7 +80,7 @@ public struct CollisionQuestion: Sendable {
 
     private static let mixture =
         "A beacon has one radio, so its own advertisements do not collide with each other. Runs of losses, copies and "
-        + "capture are only computed if all beacons send one advertisement at one interval."
+        + "capture are computed only if all beacons send one advertisement at one interval."
 
     private func quantity(_ stream: (frame: PlannedFrame, beacons: Int, clear: Double)) -> PlanQuantity {
         guard air.origin != nil else { return stream.frame.quantity }
@@ -92,11 +92,11 @@ public struct CollisionQuestion: Sendable {
         _ streams: [(frame: PlannedFrame, beacons: Int, clear: Double)], in answer: inout PlanAnswer
     ) {
         for (frame, beacons, _) in streams.prefix(Self.frameLimit) {
-            let what = air.onlyFrame == nil ? ": \(frame.name), every \(frame.interval)" : ""
-            let who = air.origin == nil ? "" : ", \(NumberFormat.beacons(beacons))"
+            let description = air.onlyFrame == nil ? ": \(frame.name), every \(frame.interval)" : ""
+            let senders = air.origin == nil ? "" : ", \(NumberFormat.beacons(beacons))"
             answer.show(
                 "airtime of a packet", .number(frame.airtimeMicroseconds, unit: "µs"),
-                remark: "\(frame.payloadOctets) bytes of data" + what + who)
+                remark: "\(frame.payloadOctets) bytes of data" + description + senders)
             if let extended = frame.extended {
                 let count = extended.event.auxiliaryMicroseconds.count
                 answer.show(
@@ -109,12 +109,12 @@ public struct CollisionQuestion: Sendable {
         }
     }
 
-    /// The text lists this many kinds of advertisements; JSON lists all.
+    /// The number of kinds of advertisements that the text lists. JSON lists all of them.
     private static let frameLimit = 12
 
     private func sentence(_ share: Double, _ arrivals: Double, _ logarithm: Double) -> String {
         let frames = air.machines.first?.frames ?? []
-        let what =
+        let sending =
             if let only = air.onlyFrame {
                 "every \(only.interval)"
             } else if air.machines.count == 1 {
@@ -122,18 +122,18 @@ public struct CollisionQuestion: Sendable {
             } else {
                 "\(air.advertisements) advertisements in all"
             }
-        let place = air.origin.map { " of \($0.name)" } ?? ""
+        let origin = air.origin.map { " of \($0.name)" } ?? ""
         if share < Self.drownedShare {
             return
-                "\(NumberFormat.beacons(air.beacons))\(place) that send \(what) drown each other: the share of packets that "
-                + "arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
+                "\(NumberFormat.beacons(air.beacons))\(origin) that send \(sending) drown each other: the share of "
+                + "packets that arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
         }
         let senders =
             air.beacons == 1
-            ? "one beacon\(place) that sends" : "\(air.beacons) beacons\(place) that send"
+            ? "one beacon\(origin) that sends" : "\(air.beacons) beacons\(origin) that send"
         return
-            "\(NumberFormat.percent(share)) of the packets of \(senders) \(what) reach a receiver without a collision: "
-            + "\(NumberFormat.significant(arrivals)) a second from each beacon."
+            "\(NumberFormat.percent(share)) of the packets of \(senders) \(sending) reach a receiver without a "
+            + "collision: \(NumberFormat.significant(arrivals)) a second from each beacon."
     }
 
     /// Below this share the model's value is mostly rounding error, and practically all packets are lost.
@@ -149,10 +149,10 @@ public struct CollisionQuestion: Sendable {
             group: group, otherClearProbability: background.clearProbability(ofEventOf: group))
         // K packets in a row are lost with a probability of at least 1 - K·share.
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
-        let again = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
-        let isShown = again != nil && !isDrowned
+        let lossAfterLoss = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
+        let isShown = lossAfterLoss != nil && !isDrowned
         answer.state(
-            .lossAfterLoss, .share(again), isInText: isShown,
+            .lossAfterLoss, .share(lossAfterLoss), isInText: isShown,
             remark: "losses come in runs: the same two beacons collide again")
         answer.state(.lossRuns, .record([2, 3, 5, 10].map { ("\($0)", .share(run($0))) }))
         guard isShown else { return }
@@ -163,14 +163,15 @@ public struct CollisionQuestion: Sendable {
         guard let frame = air.onlyFrame else { return answer.state(.anyOfThree, .nothing) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
         let group = try frame.group(air.beacons)
-        var any = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background).atLeastOneProbability
+        var anyOfThree = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background)
+            .atLeastOneProbability
         if group.extended != nil {
-            any *=
+            anyOfThree *=
                 group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
                 / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
         }
         answer.state(
-            .anyOfThree, .share(any), isInText: any > Self.drownedShare,
+            .anyOfThree, .share(anyOfThree), isInText: anyOfThree > Self.drownedShare,
             remark: copySpacing == nil && air.beacons > 1
                 ? "identical firmware: the copies of two beacons collide together"
                 : "for a receiver that listens on three channels at once")
@@ -235,13 +236,14 @@ extension PlanKey {
         "sites[]",
         "Only for a fleet with several sites, instead of all other keys: an object with these keys for each site.")
     fileprivate static let commonInterval = PlanKey(
-        "intervalMs", "Advertising interval in ms; null if the beacons have several.")
+        "intervalMs", "Advertising interval in ms; null if the beacons have several intervals.")
     fileprivate static let logCollisionFree = PlanKey(
         "log10CollisionFreeProbability",
         "Decimal logarithm of collisionFreeProbability, which remains exact if the probability rounds to 0.")
     fileprivate static let lossRuns = PlanKey(
         "lossRunProbability",
-        "Probability that this many packets in a row are lost, by the number; absent if the beacons send different packets."
+        "Probability that so many packets in a row are lost, by their number; absent if the beacons send different "
+            + "packets."
     )
     fileprivate static let saturated = PlanKey(
         "saturated", "True if fewer packets would arrive if each beacon sent more.")
@@ -276,7 +278,8 @@ extension CollisionQuestion {
             .beacons, .sites, .commonInterval, .collisionFree, .arrivals, .logCollisionFree, .lossAfterLoss, .lossRuns,
             .anyOfThree, .airtime, .channelLoad, .saturated, .advertisements,
         ] + PlanKey.extendedFrame.map { $0.within("advertisements[]") } + [
-            PlanKey.beacons.within("advertisements[]", "With --from-fleet: number of beacons that send it."),
+            PlanKey.beacons.within(
+                "advertisements[]", "With --from-fleet: number of beacons that send this advertisement."),
             PlanKey.collisionFree.within(
                 "advertisements[]", "With --from-fleet: share of its packets that do not collide."),
             .capture, .stayingWithFirst, .fullCapture,
@@ -308,7 +311,9 @@ public struct SitesCollisionQuestion: Sendable {
                 name, .share(model.collisionFreeProbability),
                 remark:
                     "free of collisions: \(NumberFormat.beacons(air.beacons)), \(air.advertisements) advertisements, "
-                    + "\(NumberFormat.significant(model.arrivalsPerSecondPerMachine)) arriving a second from each")
+                    + "\(NumberFormat.significant(model.arrivalsPerSecondPerMachine)) arriving a second from each "
+                    + "beacon"
+            )
             answers.append(try site.answer().record)
         }
         if let worst = rows.min(by: { $0.share < $1.share }) {

@@ -22,7 +22,7 @@ public struct DensityQuestion: Sendable {
         self.drawsCurve = drawsCurve
     }
 
-    /// The answer; its `holds` is false if not even one beacon is received in time.
+    /// Returns the answer. Its `holds` is false if not even one beacon is received in time.
     public func answer() throws(PlanError) -> PlanAnswer {
         let frame = air.frame(air.target)
         let (beacons, latency, spacing) = try PlanError.asking { () throws(AirtimeError) in
@@ -46,9 +46,9 @@ public struct DensityQuestion: Sendable {
         answer.state(.range, .number(range.meters), remark: range.remark)
         answer.state(.interval, .milliseconds(frame.milliseconds))
         answer.stateTarget(of: air)
-        answer.state(scanners)
+        answer.addScanners(scanners)
         try PlanError.asking { () throws(AirtimeError) in
-            try answer.state(latency, found: (.mixDetected, "in time")) { target.share(of: $0) }
+            try answer.addResults(of: latency, extra: (.mixDetected, "in time")) { target.share(of: $0) }
         }
         if let only = air.onlyFrame, only.extended == nil, let scanner = scanners.onPage {
             let scanners = [scanner] + ScannerPreset.all.filter { $0.name != scanner.name }
@@ -96,8 +96,8 @@ public struct DensityQuestion: Sendable {
             : "Up to \(beacons) beacons in range of one receiver are each found \(target.text) by \(scanners.phrase): \(grid)"
     }
 
-    private func refusal(_ alone: LatencyDistribution) -> String {
-        let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
+    private func refusal(_ latencyOfOne: LatencyDistribution) -> String {
+        let share = latencyOfOne.received(within: min(target.seconds, latencyOfOne.horizonSeconds)) ?? 1
         return "Even a single beacon is found within \(NumberFormat.duration(target.seconds)) in only "
             + "\(NumberFormat.percent(share, unlike: target.probability)) of the cases by \(scanners.phrase), less than the "
             + "\(NumberFormat.percent(target.probability)) of the target. \(scanners.remedies)"
@@ -111,14 +111,15 @@ public struct DensityQuestion: Sendable {
 
 extension PlanKey {
     fileprivate static let beaconsInRange = PlanKey(
-        "beaconsInRange", "Largest number of beacons in range of one receiver that meets the target; 0 if none does.",
+        "beaconsInRange",
+        "Largest number of beacons in range of one receiver that meets the target; 0 if not even one beacon does.",
         label: "beacons in range")
     fileprivate static let gridSpacing = PlanKey(
-        "gridSpacingM", "Spacing of so many beacons on a square grid, in m; null without beacons.",
+        "gridSpacingM", "Spacing of this number of beacons on a square grid, in m; null for 0 beacons.",
         label: "grid spacing", unit: "m")
 }
 
-/// The time within which a beacon has to be found, and the share of cases in which it has to.
+/// The time within which a beacon has to be found, and the share of cases in which this must succeed.
 public struct DetectionTarget: Sendable {
     public let seconds: Double
     /// The share of cases: above 0 and below 1.

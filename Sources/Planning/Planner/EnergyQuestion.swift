@@ -14,8 +14,8 @@ public struct EnergyQuestion: Sendable {
     ///   - chip: A chip of the table; nil for another chip, for which `eventMicrocoulombs` is given.
     ///   - battery: A battery of the table; nil for another battery of 3 V, for which the capacity is given.
     ///   - eventMicrocoulombs: Replaces the charge of the chip's advertising event, in µC.
-    ///   - sleepMicroamperes: Replaces the chip's current between events, in µA; that of a chip that is not in the
-    ///     table is `BeaconChip.usualSleepMicroamperes` by default.
+    ///   - sleepMicroamperes: Replaces the chip's current between events, in µA. The default for a chip that is not in
+    ///     the table is `BeaconChip.usualSleepMicroamperes`.
     ///   - capacityMilliampereHours: Replaces the battery's capacity, in mAh.
     ///
     /// Throws for charges outside 0.01...10,000 µC, sleep currents outside 0...100,000 µA, capacities outside 0.1...10⁶
@@ -79,15 +79,15 @@ public struct EnergyQuestion: Sendable {
         {
             throw PlanError(
                 .question,
-                "how the charge of \(chip.name) depends on the payload is unknown, so its charge for \(frame.name) in extended "
+                "the charge of \(chip.name) is not known for each payload, so its charge for \(frame.name) in extended "
                     + "PDUs cannot be computed: measure it and use --charge-uc, or use --chip nrf52832")
         }
-        let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
+        let (kind, model, clear, microjoules) = try PlanError.asking { () throws(AirtimeError) in
             let collisions = try MachineCollisionModel(machines: air.kinds())
-            let (kind, model) = try hungriest()
+            let (kind, model) = try shortestLived()
             let clear = collisions.collisionFreeProbability(ofKind: kind)
-            let each = clear > 0 ? try model.microjoulesPerReceived(probability: min(1, clear)) : nil
-            return (kind, model, clear, each)
+            let microjoules = clear > 0 ? try model.microjoulesPerReceived(probability: min(1, clear)) : nil
+            return (kind, model, clear, microjoules)
         }
         let frames = air.machines[kind].frames
         let isDrowned = clear < 1e-9
@@ -99,7 +99,7 @@ public struct EnergyQuestion: Sendable {
         answer.state(
             .life, .number(model.lifeDays), remark: model.exceedsShelfLife ? BeaconBattery.shelfLifeRemark : "")
         answer.state(
-            .energyPerReceived, .number(each), shown: isDrowned ? NumberFormat.none : nil,
+            .energyPerReceived, .number(microjoules), shown: isDrowned ? NumberFormat.none : nil,
             remark: isDrowned
                 ? "practically no packet is free of collisions"
                 : "\(NumberFormat.percent(clear)) of the packets are free of collisions")
@@ -113,8 +113,8 @@ public struct EnergyQuestion: Sendable {
             remark: "of which \(NumberFormat.percent(battery.efficiency)) are usable; \(battery.source)")
         if air.origin != nil {
             answer.note(
-                "The life is that of the beacon whose battery is empty first, and the energy that of an average one of its "
-                    + "packets.")
+                "The life is that of the beacon whose battery is empty first, and the energy that of an average packet "
+                    + "of this beacon.")
         }
         if let only = air.onlyFrame, only.extended == nil {
             answer.pictures.page.battery = .init(
@@ -142,7 +142,7 @@ public struct EnergyQuestion: Sendable {
     }
 
     /// Returns the kind of beacon whose battery is empty first, and its energy model.
-    private func hungriest() throws(AirtimeError) -> (kind: Int, model: EnergyModel) {
+    private func shortestLived() throws(AirtimeError) -> (kind: Int, model: EnergyModel) {
         var worst: (kind: Int, model: EnergyModel)?
         for (kind, machines) in air.machines.enumerated() {
             var models: [EnergyModel] = []
@@ -153,8 +153,8 @@ public struct EnergyQuestion: Sendable {
                         payloadOctets: frame.payloadOctets, extended: frame.extended,
                         companions: models.count == machines.frames.count - 1 ? models : []))
             }
-            guard let whole = models.last else { continue }
-            if worst.map({ whole.lifeDays < $0.model.lifeDays }) ?? true { worst = (kind, whole) }
+            guard let model = models.last else { continue }
+            if worst.map({ model.lifeDays < $0.model.lifeDays }) ?? true { worst = (kind, model) }
         }
         guard let worst else { throw .count(0) }
         return worst

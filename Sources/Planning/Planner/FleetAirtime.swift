@@ -37,7 +37,8 @@ public struct FleetAirtime: Sendable {
         let machines = try site.machines.map { kind throws(AirtimeError) in
             try AdvertisingMachines(
                 count: kind.count,
-                advertisements: kind.advertisements.map { own throws(AirtimeError) in try own.group })
+                advertisements: kind.advertisements.map { advertisement throws(AirtimeError) in try advertisement.group
+                })
         }
         return try MachineCollisionModel(machines: machines)
     }
@@ -49,28 +50,28 @@ public struct FleetAirtime: Sendable {
                 return nil
             }
             let percent = Int((probability * 100).rounded())
-            let whose = site.name.isEmpty ? "the fleet without a site" : "the site \"\(site.name)\""
+            let owner = site.name.isEmpty ? "the fleet without a site" : "the site \"\(site.name)\""
             return fleet.warning(
-                "for a receiver that hears all \(site.beacons) beacons of \(whose), only \(percent) % of packets are free of "
-                    + "collisions: use longer intervals (`pharos plan interval` computes them), or find out with "
-                    + "`pharos plan site` how many beacons a receiver hears at once", site: site.name)
+                "for a receiver that hears all \(site.beacons) beacons of \(owner), only \(percent) % of packets are "
+                    + "free of collisions: use longer intervals (`pharos plan interval` computes them), or find out "
+                    + "with `pharos plan site` how many beacons a receiver hears at once", site: site.name)
         }
     }
 
     /// A row for each site, at most 50; empty when the model covers no site.
     public var text: String {
-        let known = sites.filter { $0.collisionFreeProbability != nil }
-        guard !known.isEmpty else { return "" }
+        let computed = sites.filter { $0.collisionFreeProbability != nil }
+        guard !computed.isEmpty else { return "" }
         var table = Table(
             ["site", "beacons", "advertisements", "free of collisions (%)"], alignment: [.left, .right, .right, .right])
-        for site in known.prefix(Self.siteLimit) {
+        for site in computed.prefix(Self.siteLimit) {
             let percent = site.collisionFreeProbability.map { 100 * $0 }
             table.add([
                 site.name.isEmpty ? NumberFormat.none : site.name, "\(site.beacons)", "\(site.advertisements)",
                 NumberFormat.fixed(percent, 1),
             ])
         }
-        let rest = known.count - Self.siteLimit
+        let rest = computed.count - Self.siteLimit
         return table.text + (rest > 0 ? "and \(rest) more sites\n" : "")
     }
 

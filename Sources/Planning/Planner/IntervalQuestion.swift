@@ -11,7 +11,7 @@ public struct IntervalQuestion: Sendable {
     private let frame: PlannedFrame
     public let goal: IntervalGoal
     public let scanners: ScannerMix
-    /// The site of a fleet that has these beacons; nil if a number was given.
+    /// The site of a fleet with these beacons; nil if the question gives their number.
     public let fleet: FleetInterval?
     /// True to compare scanners and to add controls. Only a page needs both, and the comparison takes longer.
     public let comparesScanners: Bool
@@ -60,23 +60,23 @@ public struct IntervalQuestion: Sendable {
     /// tau in µs, on one primary channel.
     private var airtime: Double { frame.airtimeMicroseconds }
 
-    /// The answer; its `holds` is false if no interval reaches the goal.
+    /// Returns the answer. Its `holds` is false if no interval reaches the goal.
     public func answer() throws(PlanError) -> PlanAnswer {
-        try PlanError.asking { () throws(AirtimeError) in try found() }
+        try PlanError.asking { () throws(AirtimeError) in try computedAnswer() }
     }
 
-    private func found() throws(AirtimeError) -> PlanAnswer {
+    private func computedAnswer() throws(AirtimeError) -> PlanAnswer {
         var answer = PlanAnswer(title: "Advertising interval for \(beacons) beacons", sentence: sentence)
         answer.holds = !isMissed
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }
         answer.state(.beacons, .count(beacons))
         answer.statePackets(of: frame)
-        answer.state(scanners)
+        answer.addScanners(scanners)
         let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
         let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
         answer.state(.advisedInterval, interval, isInText: !isMissed, remark: pace)
-        // If no interval meets the target, the text does not call this interval the one to set.
+        // If no interval meets the target, the text does not call this interval the interval to set.
         if isMissed { answer.show("closest interval", interval, remark: pace) }
         answer.state(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
         answer.state(.collisionFree, .share(clear))
@@ -84,7 +84,7 @@ public struct IntervalQuestion: Sendable {
             "arriving", .number(clear * 1_000_000 / advice.meanPeriodMicroseconds, unit: "1/s"),
             remark: "from each beacon, on one channel")
         let target = wanted.map { DetectionTarget(withinSeconds: $0.seconds, probability: $0.probability) }
-        try answer.state(advice.latency, found: target.map { _ in (.mixDetected, "in time") }) {
+        try answer.addResults(of: advice.latency, extra: target.map { _ in (.mixDetected, "in time") }) {
             target?.share(of: $0)
         }
         answer.state(.outcome, .word(outcomeName))
@@ -125,7 +125,8 @@ public struct IntervalQuestion: Sendable {
             return
                 "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
-                + "This is the longest interval that meets the target, and nearly meets it if it is 1 % longer or shorter."
+                + "This is the longest interval that meets the target; intervals 1 % longer or shorter nearly meet it "
+                + "too."
                 + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
@@ -143,7 +144,7 @@ public struct IntervalQuestion: Sendable {
                 " (A shorter interval would be better, but this is the shortest that controllers support.)"
             } else if beacons > 1 {
                 " (A shorter interval may be better, but is not computed: two events of one beacon could then hit the same "
-                    + "event of another one.)"
+                    + "event of another beacon.)"
             } else {
                 " (A shorter interval would be better, but leaves no time for the packets of an event.)"
             }
@@ -199,9 +200,9 @@ public struct IntervalQuestion: Sendable {
         let range = max(Double(advice.shortestPossible.microseconds), center * 0.7)...min(10_240_000, center * 1.4)
         var bands: [(scanner: ScannerPreset, band: Resonance.Band)] = []
         for part in scanners.parts {
-            let found = try Resonance.bands(
+            let bandsOfScanner = try Resonance.bands(
                 within: range, pattern: part.scanner.pattern, airtimeMicroseconds: airtime)
-            bands += found.map { (part.scanner, $0) }
+            bands += bandsOfScanner.map { (part.scanner, $0) }
         }
         answer.state(
             .resonances,
@@ -336,28 +337,32 @@ public struct IntervalQuestion: Sendable {
     /// Adds a sentence that compares the advised interval with the best intervals for latency and for throughput, which
     /// the page marks too.
     private func reconcile(in answer: inout PlanAnswer) {
-        guard let numbers = answer.pictures.page.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
-            let most = numbers.bestThroughputIntervalMs
+        guard let numbers = answer.pictures.page.explorer?.numbers,
+            let latencyIntervalMs = numbers.bestLatencyIntervalMs,
+            let throughputIntervalMs = numbers.bestThroughputIntervalMs
         else { return }
-        let soonest =
-            "a receiver that never pauses finds all beacons soonest at \(NumberFormat.significant(surest, 7)) ms"
-        let others =
-            "Other goals have other intervals: \(soonest), and the most packets arrive at "
-            + "\(NumberFormat.significant(most, 7)) ms."
+        let soonestText =
+            "a receiver that never pauses finds all beacons soonest at "
+            + "\(NumberFormat.significant(latencyIntervalMs, 7)) ms"
+        let otherIntervals =
+            "Other goals have other intervals: \(soonestText), and the most packets arrive at "
+            + "\(NumberFormat.significant(throughputIntervalMs, 7)) ms."
         answer.pictures.page.reconciliation =
             switch (goal, advice.outcome) {
-            case (.detect, .impossible): "At \(advice.interval) the target is missed by the least. \(others)"
+            case (.detect, .impossible):
+                "Of all intervals, \(advice.interval) misses the target by the least. \(otherIntervals)"
             case (.detect, _):
-                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. \(others)"
+                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. "
+                    + "\(otherIntervals)"
             case (.maximumThroughput, _):
-                "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
+                "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonestText)."
             }
     }
 
     /// Adds the times to discovery with each known scanner, and a table of intervals and scanners.
     private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
-        let own = scanners.parts.map(\.scanner).filter { !ScannerPreset.all.contains($0) }
-        let presets = own + ScannerPreset.all
+        let customScanners = scanners.parts.map(\.scanner).filter { !ScannerPreset.all.contains($0) }
+        let presets = customScanners + ScannerPreset.all
         let shortest = Double(advice.shortestPossible.microseconds) / 1000
         let intervals =
             ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285].filter { $0 >= shortest } + [
@@ -375,12 +380,12 @@ public struct IntervalQuestion: Sendable {
         for interval in intervals {
             var row: [PlanPageContent.HeatMap.Cell] = []
             for preset in presets {
-                let slow = try Resonance.slowest(
+                let resonance = try Resonance.slowest(
                     intervalMicroseconds: interval * 1000, pattern: preset.pattern, airtimeMicroseconds: airtime)
                 row.append(
                     .init(
                         try latency(interval, preset).percentile(0.95),
-                        isResonant: (slow?.slowness ?? 0) >= Resonance.avoidedSlowness))
+                        isResonant: (resonance?.slowness ?? 0) >= Resonance.avoidedSlowness))
             }
             cells.append(row)
         }
@@ -393,7 +398,7 @@ public struct IntervalQuestion: Sendable {
 
 extension PlanKey {
     fileprivate static let advisedInterval = PlanKey(
-        "intervalMs", "Advertising interval to set, in ms; if outcome is impossible, the one that comes closest.",
+        "intervalMs", "Advertising interval to set, in ms; if outcome is impossible, the interval that comes closest.",
         label: "interval to set")
     fileprivate static let meanPeriod = PlanKey("meanPeriodMs", "Mean time between two events, in ms.")
     fileprivate static let outcome = PlanKey(
@@ -415,12 +420,12 @@ extension PlanKey {
         "resonances[].sweepS", "Longest time that a beacon may stay undiscovered, in s.")
     fileprivate static let spread = PlanKey(
         "intervalSpread",
-        "Range in which each beacon gets its own interval; null if all should have the same, or if no interval reaches the "
-            + "target.",
+        "Range in which each beacon gets its own interval; null if all beacons should have the same interval, or if no "
+            + "interval reaches the target.",
         label: "spread")
     fileprivate static let spreadFrom = PlanKey("intervalSpread.fromMs", "Shortest interval of the range, in ms.")
     fileprivate static let spreadTo = PlanKey("intervalSpread.toMs", "Longest interval of the range, in ms.")
-    fileprivate static let curve = PlanKey("curve", "The results at intervals around the advised one.")
+    fileprivate static let curve = PlanKey("curve", "The results at intervals around the advised interval.")
     fileprivate static let curveP50 = PlanKey(
         "curve[].p50", "Time within which a beacon is found in 50 % of the cases, in s; null if it is unknown.")
     fileprivate static let curveP90 = PlanKey("curve[].p90", "Time for 90 % of the cases, in s; null if it is unknown.")
@@ -475,13 +480,14 @@ public struct FleetInterval: Sendable {
     }
 
     var note: String {
-        "The advice is for the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every "
-            + "\(today). It assumes that all are as long as the longest, \(payloadOctets) bytes of data."
+        "The advice is for the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now "
+            + "every \(currentIntervals). It assumes that each of them is as long as the longest, \(payloadOctets) "
+            + "bytes of data."
             + (logOtherClearProbability == 0 ? "" : " The beacons' other advertisements keep their intervals.")
     }
 
-    /// The intervals that are set today.
-    private var today: String {
+    /// The intervals in the fleet file now.
+    private var currentIntervals: String {
         let intervals = air.machines.compactMap { $0.frames.map(\.interval).min() }
         guard let low = intervals.min(), let high = intervals.max() else { return "–" }
         return low == high ? "\(low)" : "\(low) to \(high)"

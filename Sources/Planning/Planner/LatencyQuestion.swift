@@ -32,18 +32,18 @@ public struct LatencyQuestion: Sendable {
             func model(_ scanner: ScannerPreset) throws(AirtimeError) -> LatencyModel {
                 try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear * clear)
             }
-            let first = try model(scanners.parts[0].scanner)
+            let firstModel = try model(scanners.parts[0].scanner)
             let longest = undiscoveredAfter.max() ?? 0
             // If less than one packet arrives in a million days, there is no distribution to draw.
-            let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / first.meanPeriodMicroseconds
-            guard first.collisionFreeProbability * packets > 1e-6 else { return drowned(first) }
+            let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / firstModel.meanPeriodMicroseconds
+            guard firstModel.collisionFreeProbability * packets > 1e-6 else { return saturatedAnswer(firstModel) }
             if let pattern = air.frame(air.target).pattern {
                 return try answer(
-                    pattern, first, otherClear: otherClear * clear * group.auxiliaryClearProbability)
+                    pattern, firstModel, otherClear: otherClear * clear * group.auxiliaryClearProbability)
             }
             let latency = try MixLatency(
                 scanners, untilSeconds: longest, horizonSeconds: max(3600, longest), model: model)
-            var answer = try answer(group, first, latency)
+            var answer = try answer(group, firstModel, latency)
             guard comparesScanners, scanners.only != nil else { return answer }
             var rows = latency.rows
             for preset in ScannerPreset.all where !rows.contains(where: { $0.name == preset.name }) {
@@ -51,7 +51,7 @@ public struct LatencyQuestion: Sendable {
             }
             answer.pictures.page.latencies = .init(
                 caption:
-                    "The share of cases in which the beacon is found, over time, with this scanner and the other ones.",
+                    "The share of cases in which the beacon is found, over time, with this scanner and with others.",
                 rows: rows)
             return answer
         }
@@ -66,17 +66,17 @@ public struct LatencyQuestion: Sendable {
             "\(NumberFormat.givenBeacon(of: air.beacons))\(place) "
             + (air.frame(air.target).pattern.map { "with the pattern \($0)" }
                 ?? "at an interval of \(air.frame(air.target).interval)")
-        guard let half = latency.percentile(0.5), let most = latency.percentile(0.95) else {
+        guard let half = latency.percentile(0.5), let nearlyAll = latency.percentile(0.95) else {
             let share = NumberFormat.percent(latency.received(within: latency.horizonSeconds))
             return "Found within \(NumberFormat.duration(latency.horizonSeconds)) in only \(share) of the cases: "
                 + "\(beacon), by \(scanners.phrase)."
         }
         return "Found within \(NumberFormat.duration(half)) in half of the cases and within "
-            + "\(NumberFormat.duration(most)) in 95 %: \(beacon), by \(scanners.phrase)."
+            + "\(NumberFormat.duration(nearlyAll)) in 95 %: \(beacon), by \(scanners.phrase)."
     }
 
     /// The answer if no packet arrives.
-    private func drowned(_ model: LatencyModel) -> PlanAnswer {
+    private func saturatedAnswer(_ model: LatencyModel) -> PlanAnswer {
         var answer = start(
             model,
             "\(air.beacons) beacons that send every \(air.frame(air.target).intervalText) drown each other: "
@@ -100,7 +100,7 @@ public struct LatencyQuestion: Sendable {
         answer.state(.interval, .milliseconds(air.frame(air.target).milliseconds))
         answer.state(.targetPattern, air.frame(air.target).pattern.map { .word("\($0)") } ?? .nothing)
         answer.stateTarget(of: air)
-        answer.state(scanners)
+        answer.addScanners(scanners)
         answer.state(
             .collisionFree, .share(model.collisionFreeProbability * model.otherClearProbability), isInText: false)
         answer.noteRounding(of: air)
@@ -146,7 +146,7 @@ public struct LatencyQuestion: Sendable {
     private func answer(_ model: LatencyModel, _ mix: MixLatency) throws(AirtimeError) -> PlanAnswer {
         let latency = mix.whole
         var answer = start(model, sentence(latency))
-        try answer.state(mix)
+        try answer.addResults(of: mix)
         answer.state(.undiscovered, undiscovered { latency.undiscovered(after: $0) })
         for seconds in undiscoveredAfter {
             answer.show(
@@ -171,5 +171,5 @@ public struct LatencyQuestion: Sendable {
 
 extension PlanKey {
     fileprivate static let targetPattern = PlanKey(
-        "pattern", "The intervals that take turns, with their times; null for a constant interval.")
+        "pattern", "The intervals of the pattern, each with its duration; null for a constant interval.")
 }

@@ -6,10 +6,10 @@ internal import Profiles
 /// A question for the planner: which pattern of intervals is best for a mix of scanners, and how much better it is
 /// than the best constant interval.
 public struct PatternQuestion: Sendable {
-    /// The limit of the number of events, or of the power that they take.
+    /// The limit of the number of events, or of the beacon's mean power consumption.
     public enum Budget: Sendable {
         case eventsPerSecond(Double)
-        /// The mean power of the beacon in µW, and its chip.
+        /// The mean power consumption of the beacon in µW, and the chip of the beacon.
         case power(microwatts: Double, chip: BeaconChip)
     }
 
@@ -29,8 +29,8 @@ public struct PatternQuestion: Sendable {
     ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
     ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     ///
-    /// Throws for a budget outside the range of controllers, for a power with extended PDUs if the charge of the chip
-    /// was not measured by payload, and the models' errors.
+    /// Throws for a budget outside the range of controllers, for a limit of the power consumption with extended PDUs if
+    /// the charge of the chip was not measured for each payload, and the models' errors.
     public init(
         scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, phy: ExtendedPHY? = nil,
         payloadOctets: Int = 31
@@ -67,8 +67,8 @@ public struct PatternQuestion: Sendable {
             guard frame.extended == nil || chip.microcoulombsPerMicrosecond > 0 else {
                 throw PlanError(
                     .question,
-                    "how the charge of \(chip.name) depends on the payload is unknown, so its charge for extended PDUs "
-                        + "cannot be computed: use --events-per-s, or --chip nrf52832")
+                    "the charge of \(chip.name) is not known for each payload, so its charge for extended PDUs cannot "
+                        + "be computed: use --events-per-s, or --chip nrf52832")
             }
             let charge = try PlanError.asking { () throws(AirtimeError) -> Double in
                 if let extended = frame.extended { return chip.eventMicrocoulombs(of: extended) }
@@ -76,12 +76,14 @@ public struct PatternQuestion: Sendable {
             }
             let events = (microwatts / volts - chip.sleepMicroamperes) / charge
             guard range.contains(events) else {
-                let least = (range.lowerBound * charge + chip.sleepMicroamperes) * volts
-                let most = (range.upperBound * charge + chip.sleepMicroamperes) * volts
+                let leastMicrowatts = (range.lowerBound * charge + chip.sleepMicroamperes) * volts
+                let mostMicrowatts = (range.upperBound * charge + chip.sleepMicroamperes) * volts
                 throw PlanError(
                     .question,
                     "--power-uw \(NumberFormat.significant(microwatts)): with \(chip.name), advertising takes "
-                        + "\(NumberFormat.significant(least))...\(NumberFormat.significant(most)) µW")
+                        + "\(NumberFormat.significant(leastMicrowatts))...\(NumberFormat.significant(mostMicrowatts)) "
+                        + "µW"
+                )
             }
             return events
         }
@@ -131,7 +133,7 @@ public struct PatternQuestion: Sendable {
             results.first { isAsGood($0, as: best) } ?? best
         var answer = PlanAnswer(
             title: "The best intervals for \(scanners.phrase)", sentence: sentence(chosen, single))
-        answer.state(scanners)
+        answer.addScanners(scanners)
         answer.state(.beacons, .count(beacons))
         answer.statePackets(of: frame)
         answer.state(.eventLimit, .number(search.eventsPerSecond), remark: budgetText)
@@ -155,7 +157,7 @@ public struct PatternQuestion: Sendable {
             answer.state(.advisedPattern, .nothing)
         }
         answer.pictures.terminal.append(.table(table(results), legend: ""))
-        try answer.state(chosen.latency)
+        try answer.addResults(of: chosen.latency)
         let rows = results.map { PlanPageContent.LatencyComparison.Row(Self.name($0.schedule), $0.latency.whole) }
         answer.pictures.page.latencies = .init(
             caption: "The share of all visitors that find the beacon over time, with each schedule.", rows: rows)
@@ -167,11 +169,12 @@ public struct PatternQuestion: Sendable {
             answer.note("In a profile, in the place of \"intervalMs\": \"pattern\": \(pattern.json.line)")
         }
         answer.note(
-            "The parts of a pattern are shares of time, not of events. Each begins with an event, which is counted. The search tries "
-                + "patterns of two and three intervals and finds a good one, not a proven optimum.")
+            "The parts of a pattern are shares of time, not of events. Each part begins with an event, which is "
+                + "counted. The search tries patterns of two and three intervals and finds a good pattern, not a "
+                + "proven optimum.")
         answer.note(
             "A visitor arrives at any instant of the cycle with equal probability. Each event is lost independently of the "
-                + "others.")
+                + "other events.")
         return answer
     }
 
@@ -334,7 +337,7 @@ extension PlanKey {
     fileprivate static let eventLimit = PlanKey(
         "eventsPerS", "Largest mean number of advertising events in a second.", label: "events", unit: "1/s")
     fileprivate static let goal = PlanKey(
-        "goal", "What the best schedule is: mean, a percentile such as p95, or within and a time.")
+        "goal", "Goal by which schedules are compared: mean, a percentile such as p95, or within and a time.")
     fileprivate static let single = PlanKey("single", "The best constant interval.")
     fileprivate static let scheduleInterval = PlanKey("single.intervalMs", "Advertising interval in ms.")
     fileprivate static let scheduleEvents = PlanKey("single.eventsPerS", "Mean number of events in a second.")
@@ -346,13 +349,15 @@ extension PlanKey {
     fileprivate static let parts = PlanKey("patterns[].parts", "The parts in order.")
     fileprivate static let partInterval = PlanKey(
         "patterns[].parts[].intervalMs", "Advertising interval of the part in ms.")
-    fileprivate static let partTime = PlanKey("patterns[].parts[].forS", "Time for which it is kept, in s.")
-    fileprivate static let partShareOfTime = PlanKey("patterns[].parts[].shareOfTime", "Its share of time, 0 to 1.")
+    fileprivate static let partTime = PlanKey("patterns[].parts[].forS", "Duration of the part in s.")
+    fileprivate static let partShareOfTime = PlanKey(
+        "patterns[].parts[].shareOfTime", "Share of the time of the part, 0 to 1.")
     fileprivate static let partShareOfEvents = PlanKey(
-        "patterns[].parts[].shareOfEvents", "Its share of all events, 0 to 1.")
+        "patterns[].parts[].shareOfEvents", "Share of all events in the part, 0 to 1.")
     fileprivate static let scheduleGain = PlanKey(
         "patterns[].gain",
-        "Share by which it is better than the best constant interval; with --goal within, the difference of the shares."
+        "Share by which the pattern is better than the best constant interval; with --goal within, the difference of "
+            + "the shares."
     )
     fileprivate static let patternEvents = PlanKey("patterns[].eventsPerS", "Mean number of events in a second.")
     fileprivate static let patternFound = PlanKey(
@@ -367,5 +372,5 @@ extension PlanKey {
         "pattern", "The advised pattern, as the key pattern of a profile; null if a constant interval is advised.")
     fileprivate static let patternPartInterval = PlanKey(
         "pattern[].intervalMs", "Advertising interval of the part in ms.")
-    fileprivate static let patternPartTime = PlanKey("pattern[].forS", "Time for which it is kept, in s.")
+    fileprivate static let patternPartTime = PlanKey("pattern[].forS", "Duration of the part in s.")
 }

@@ -37,7 +37,7 @@ public struct PlanAnswer: Sendable {
         self.sentence = sentence
     }
 
-    /// The value with a key of the JSON object; nil if there is none.
+    /// The value with a key of the JSON object; nil if the answer has no such key.
     public subscript(_ name: String) -> PlanQuantity? { facts.first { $0.key?.name == name }?.quantity }
 
     /// Adds a value to JSON and, if its key has a label, to the text.
@@ -154,8 +154,8 @@ extension PlanAnswer {
         guard air.onlyFrame == nil else { return }
         note(
             "A beacon is found by its most frequent advertisement. The answer is for the slowest beacon of the site, whose "
-                + "most frequent advertisement has the longest interval; all others are found at least as fast. All other "
-                + "advertisements of the site count with their own intervals and lengths.")
+                + "most frequent advertisement has the longest interval; all other beacons are found at least as fast. "
+                + "All other advertisements of the site cause collisions, with their own intervals and lengths.")
     }
 
     /// The assumption of all models without capture.
@@ -179,23 +179,23 @@ extension PlanAnswer {
     }
 
     /// Adds the scanner or the mix, and a note if it is the ideal receiver that questions assume.
-    mutating func state(_ scanners: ScannerMix) {
+    mutating func addScanners(_ scanners: ScannerMix) {
         state(.scanner, .word(scanners.name), remark: scanners.only?.listening ?? "")
         guard scanners.only == .continuous else { return }
         note(
             "The scanner continuous is an ideal receiver that never pauses. The questions interval, density, walk and simulate "
-                + "assume it if no scanner is named. Phones pause and need longer: name theirs with --scanner, such as "
-                + "android-14-low-power; `pharos plan scanners` lists all.")
+                + "assume it if no scanner is named. Phones pause and need longer: name a phone's scanner with "
+                + "--scanner, such as android-14-low-power; `pharos plan scanners` lists all scanners.")
     }
 
     /// Adds the percentiles of a time to discovery, and the model's known error. For a mix, adds the percentiles with
     /// each scanner too.
     ///
     /// - Parameters:
-    ///   - found: The key and the heading of an additional result for each scanner; nil for none.
+    ///   - extra: The key and the heading of an additional result for each scanner; nil for none.
     ///   - result: Returns the additional result from the latency with a scanner.
-    mutating func state(
-        _ mix: MixLatency, found: (key: PlanKey, heading: String)? = nil,
+    mutating func addResults(
+        of mix: MixLatency, extra: (key: PlanKey, heading: String)? = nil,
         result: (LatencyDistribution) throws(AirtimeError) -> Double? = { _ in nil }
     ) throws(AirtimeError) {
         let latency = mix.whole
@@ -211,11 +211,11 @@ extension PlanAnswer {
         if let reason = latency.knownErrorReason { note(reason) }
         guard mix.parts.count > 1 else { return }
         var table = Table(
-            ["scanner", "visitors"] + (found.map { [$0.heading] } ?? []) + ["p50", "p90", "p95", "p99", "mean"],
+            ["scanner", "visitors"] + (extra.map { [$0.heading] } ?? []) + ["p50", "p90", "p95", "p99", "mean"],
             alignment: [.left] + Array(repeating: .right, count: 7))
         func row(_ name: String, _ share: Double, _ latency: LatencyDistribution) throws(AirtimeError) {
             var cells = [name, NumberFormat.percent(share)]
-            if found != nil { cells.append(NumberFormat.percent(try result(latency))) }
+            if extra != nil { cells.append(NumberFormat.percent(try result(latency))) }
             let times = PlanKey.percentiles.map { latency.percentile($0.share) } + [latency.meanSeconds]
             table.add(cells + times.map { NumberFormat.duration($0) })
         }
@@ -225,16 +225,17 @@ extension PlanAnswer {
             var members: [(PlanKey, PlanQuantity)] = [
                 (.mixScanner, .word(part.scanner.name)), (.mixShare, .share(part.share)),
             ]
-            if let found { members.append((found.key, .share(try result(part.latency)))) }
+            if let extra { members.append((extra.key, .share(try result(part.latency)))) }
             list.append(.object(members + [(PlanKey.latency, .times(part.latency))]))
         }
         try row("all", 1, latency)
         state(.scanners, .list(list))
         pictures.terminal.append(.table(table, legend: ""))
         pictures.page.latencies = .init(
-            caption: "The share of cases in which the beacon is found, over time, with each scanner and in all.",
+            caption:
+                "The share of cases in which the beacon is found, over time, with each scanner and for all visitors.",
             rows: mix.rows)
-        note("The percentiles of the mix are those of all visitors together, each with one of the scanners.")
+        note("The percentiles of the mix are those of all visitors together, each of whom has one of the scanners.")
     }
 
     /// Adds the figure with the controls, which starts from one fleet and one scanner.
@@ -308,8 +309,8 @@ extension ScannerMix {
 extension MixLatency {
     /// A row for each scanner, and one for all visitors of a mix.
     var rows: [PlanPageContent.LatencyComparison.Row] {
-        let own = parts.map { PlanPageContent.LatencyComparison.Row($0.scanner.name, $0.latency) }
-        return own + (parts.count > 1 ? [.init("all visitors", whole)] : [])
+        let rowsByScanner = parts.map { PlanPageContent.LatencyComparison.Row($0.scanner.name, $0.latency) }
+        return rowsByScanner + (parts.count > 1 ? [.init("all visitors", whole)] : [])
     }
 }
 

@@ -26,8 +26,8 @@ public struct PlanKey: Hashable, Sendable {
         return String(last.hasSuffix("[]") ? last.dropLast(2) : last)
     }
 
-    /// Returns the key inside an object or a list, such as `model` or `curve[]`, with another meaning; a nil `meaning`
-    /// keeps the meaning.
+    /// Returns the key inside an object or a list, such as `model` or `curve[]`, with another meaning; nil keeps the
+    /// meaning of this key.
     func within(_ parent: String, _ meaning: String? = nil) -> PlanKey {
         PlanKey("\(parent).\(path)", meaning ?? self.meaning)
     }
@@ -67,7 +67,7 @@ extension PlanKey {
     static let beacons = PlanKey("beacons", "Number of beacons in range of the receiver.")
     static let scanner = PlanKey(
         "scanner",
-        "Name of the scanner, or the scan window and scan interval that were given; with --scanners the mix.",
+        "Name of the scanner, or the scan window and the scan interval of the options; with --scanners, the mix.",
         label: "scanner")
     static let interval = PlanKey("intervalMs", "Advertising interval in ms.")
     static let collisionFree = PlanKey(
@@ -114,7 +114,7 @@ extension PlanKey {
     /// The scanners of a mix.
     static let scanners = PlanKey("scanners", "With --scanners: the results with each scanner of the mix.")
     static let mixScanner = PlanKey("scanners[].scanner", "Name of the scanner.")
-    static let mixShare = PlanKey("scanners[].share", "Share of the visitors that have it, 0 to 1.")
+    static let mixShare = PlanKey("scanners[].share", "Share of the visitors that have this scanner, 0 to 1.")
     static let mixDetected = PlanKey(
         "scanners[].detectedShare", "Share of cases in which this scanner finds the beacon in time, 0 to 1.")
     static let mix = [scanners, mixScanner, mixShare]
@@ -124,7 +124,7 @@ extension PlanKey {
     static let seed = PlanKey("seed", "Seed of the random numbers. The same seed gives the same numbers again.")
     static let batches = PlanKey("batches", "Number of batches that were simulated.", label: "batches")
     static let confidence = PlanKey("confidence95", "95 % confidence intervals of the simulated values.")
-    static let model = PlanKey("model", "The model's values of the simulated values.")
+    static let model = PlanKey("model", "The values that the model computes for the simulated values.")
     static let interrupted = PlanKey("interrupted", "True if the run was stopped before it was complete.")
 
     static let origin = [fleet, site]
@@ -136,6 +136,7 @@ extension PlanKey {
             + values.map {
                 $0.within("confidence95", "Both ends of the 95 % confidence interval of \($0.path); null if unknown.")
             }
-            + [model] + values.map { $0.within("model", "The model's value of \($0.path); null if it has none.") }
+            + [model]
+            + values.map { $0.within("model", "The model's value of \($0.path); null if the model has no such value.") }
     }
 }

@@ -4,7 +4,7 @@ public import Configuration
 
 /// A value of an answer with its unit. The unit decides how the value is rounded in text; JSON has all digits.
 public indirect enum PlanQuantity: Sendable {
-    /// A share of one: `0.167` in JSON, `16.7 %` in text.
+    /// A share: `0.167` in JSON, `16.7 %` in text.
     case share(Double?)
     /// A time in s: `701.6` in JSON, `11.7 min` in text.
     case seconds(Double?)
@@ -40,7 +40,7 @@ public indirect enum PlanQuantity: Sendable {
                 + [(PlanKey.mean, .seconds(latency?.meanSeconds))])
     }
 
-    /// A range of two numbers; null if there is none.
+    /// A range of two numbers; null for nil.
     public static func range(_ range: ClosedRange<Double>?) -> PlanQuantity {
         range.map { .list([.number($0.lowerBound), .number($0.upperBound)]) } ?? .nothing
     }
@@ -119,19 +119,18 @@ extension NumberFormat {
 
     /// A share in percent, with enough digits to differ from another share in the same sentence.
     static func percent(_ share: Double, unlike other: Double) -> String {
-        let taken = percent(other)
-        return told(apart: taken, [percent(share)] + (4...9).map { significant(share * 100, $0, unit: "%") })
+        first(of: [percent(share)] + (4...9).map { significant(share * 100, $0, unit: "%") }, unlike: percent(other))
     }
 
     /// A time in seconds, with enough digits to differ from another time in the same sentence.
     static func duration(_ seconds: Double, unlike other: Double) -> String {
-        let (unit, length) = seconds < 1 ? ("ms", 0.001) : seconds < 600 ? ("s", 1) : ("min", 60)
-        let texts = (4...9).map { significant(seconds / length, $0, unit: unit) }
-        return told(apart: duration(other), [duration(seconds)] + texts)
+        let (unit, unitSeconds) = seconds < 1 ? ("ms", 0.001) : seconds < 600 ? ("s", 1) : ("min", 60)
+        let texts = (4...9).map { significant(seconds / unitSeconds, $0, unit: unit) }
+        return first(of: [duration(seconds)] + texts, unlike: duration(other))
     }
 
-    /// Returns the first of `texts` that differs from the text `other`; the last one if none differs.
-    private static func told(apart other: String, _ texts: [String]) -> String {
+    /// Returns the first of `texts` that differs from the text `other`; the last text if all are equal to `other`.
+    private static func first(of texts: [String], unlike other: String) -> String {
         texts.first { $0 != other } ?? texts[texts.count - 1]
     }
 

@@ -34,7 +34,7 @@ public struct PlannedAir: Sendable {
         public var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
     }
 
-    /// Beacons of several kinds around one receiver.
+    /// Creates beacons of several kinds around one receiver.
     public init(_ machines: [Machines], from origin: Origin? = nil) {
         self.machines = machines
         self.origin = origin
@@ -70,8 +70,9 @@ public struct PlannedAir: Sendable {
         }
     }
 
-    /// The target advertisement. A beacon is found by its most frequent advertisement. The target is the least frequent
-    /// of these, so that every beacon of the site is found at least as fast.
+    /// The indices of the target advertisement. A beacon is found by its most frequent advertisement. The target is the
+    /// least frequent of the beacons' most frequent advertisements, so that every beacon of the site is found at least
+    /// as fast.
     var target: (kind: Int, frame: Int) {
         let fastest = machines.enumerated().compactMap { kind, machines in
             machines.frames.indices.min { machines.frames[$0].sortKey < machines.frames[$1].sortKey }
@@ -80,10 +81,11 @@ public struct PlannedAir: Sendable {
         return fastest.max { frame($0).sortKey < frame($1).sortKey } ?? (0, 0)
     }
 
-    func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { machines[place.kind].frames[place.frame] }
+    /// Returns an advertisement by the indices of its kind of beacon and of the advertisement.
+    func frame(_ indices: (kind: Int, frame: Int)) -> PlannedFrame { machines[indices.kind].frames[indices.frame] }
 
-    /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. With both
-    /// together, the target advertisement has the same losses as among these machines.
+    /// Returns an equal fleet, and the probability that no packet outside that fleet destroys a packet. In this fleet,
+    /// with this probability, the target advertisement has the same losses as among these machines.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
         return try TargetCollisions(kind: target.kind, advertisement: target.frame, in: kinds())
@@ -120,17 +122,17 @@ public struct PlannedAir: Sendable {
     ///
     /// - Parameter clear: The probabilities of the advertisements, by kind of beacon and advertisement.
     func streams(_ clear: [[Double]]) -> [(frame: PlannedFrame, beacons: Int, clear: Double)] {
-        var places: [PlannedFrame.SortKey: Int] = [:]
+        var indices: [PlannedFrame.SortKey: Int] = [:]
         var streams: [(frame: PlannedFrame, beacons: Int, clear: Double)] = []
         for (kind, shares) in zip(machines, clear) {
             for (frame, share) in zip(kind.frames, shares) {
-                let place = places[frame.sortKey] ?? streams.count
-                if place == streams.count {
-                    places[frame.sortKey] = place
+                let index = indices[frame.sortKey] ?? streams.count
+                if index == streams.count {
+                    indices[frame.sortKey] = index
                     streams.append((frame, 0, 0))
                 }
-                streams[place].beacons += kind.count
-                streams[place].clear += Double(kind.count) * share
+                streams[index].beacons += kind.count
+                streams[index].clear += Double(kind.count) * share
             }
         }
         return streams.map { ($0.frame, $0.beacons, $0.clear / Double(max(1, $0.beacons))) }
@@ -159,10 +161,11 @@ extension PlannedAir {
         }
         let sites = try traffic.sites.map { site throws(PlanError) in
             let machines = try site.machines.map { kind throws(PlanError) in
-                let frames = try kind.advertisements.map { own throws(PlanError) in
+                let frames = try kind.advertisements.map { advertisement throws(PlanError) in
                     try PlannedFrame(
-                        own.type, interval: interval ?? own.interval, pattern: interval == nil ? own.pattern : nil,
-                        phy: phy ?? own.phy, payloadOctets: payloadOctets ?? own.payloadOctets)
+                        advertisement.type, interval: interval ?? advertisement.interval,
+                        pattern: interval == nil ? advertisement.pattern : nil,
+                        phy: phy ?? advertisement.phy, payloadOctets: payloadOctets ?? advertisement.payloadOctets)
                 }
                 return Machines(count: kind.count, frames: frames)
             }
@@ -170,11 +173,11 @@ extension PlannedAir {
         }
         guard let site else { return sites }
         let chosen = sites.filter { $0.origin?.site == site }
-        guard !chosen.isEmpty else { throw unknown(site, fleet, traffic.sites.map(\.name)) }
+        guard !chosen.isEmpty else { throw unknownSite(site, fleet, traffic.sites.map(\.name)) }
         return chosen
     }
 
-    /// Returns the only site; nil if there is none.
+    /// Returns the only site; nil for no sites.
     ///
     /// Throws if there are several sites; the error explains how to choose one.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
@@ -186,7 +189,7 @@ extension PlannedAir {
                 + choices(names))
     }
 
-    private static func unknown(_ site: String, _ fleet: String, _ names: [String]) -> PlanError {
+    private static func unknownSite(_ site: String, _ fleet: String, _ names: [String]) -> PlanError {
         let nearest = NearestWord.find(site, among: names).map { "; did you mean \($0)?" }
         return PlanError(
             .question,

@@ -50,8 +50,8 @@ public struct PlannedRange: Sendable {
     /// A note about the assumption that every beacon in range is received, and none beyond the range.
     var note: String {
         "The answer counts every beacon within the range as received, and none beyond it. Real reception falls off gradually: "
-            + "closer beacons are received more often than those at the range, and some beyond it still are. `pharos plan site` "
-            + "computes each place of a floor with its own levels and walls."
+            + "closer beacons are received more often than those at the range, and some beacons beyond it are still "
+            + "received. `pharos plan site` computes each place of a floor with its own levels and walls."
     }
 }
 
@@ -76,8 +76,7 @@ public struct NamedPathLoss: Sendable {
     }
 
     /// Reads `log-distance`, `itu`, `heydon` or `thesis`. `log-distance:65,2.03` gives the loss at 1 m and the
-    /// exponent, and `itu:30,15` gives the coefficient and the loss of the floors; without numbers, both have their
-    /// defaults.
+    /// exponent, and `itu:30,15` gives the coefficient and the loss of the floors; without numbers, the defaults hold.
     ///
     /// Throws for any other text, and for numbers that the model refuses.
     public init(_ text: String) throws(PlanError) {

@@ -45,8 +45,8 @@ public struct ProfileRevision: Sendable {
             throw PlanError(
                 .configuration,
                 "advertisement \(index + 1) (\(type)) has a pattern of intervals, which one interval "
-                    + "would replace: write \"intervalMs\" instead of \"pattern\" first, or name another one with "
-                    + "--advertisement. Nothing was changed")
+                    + "would replace: write \"intervalMs\" instead of \"pattern\" first, or name another "
+                    + "advertisement with --advertisement. Nothing was changed")
         }
         var intervals = advertisements.map(\.interval)
         for index in chosenIndices { intervals[index] = interval }
@@ -69,9 +69,9 @@ public struct ProfileRevision: Sendable {
         return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
     }
 
-    /// Checks whether a single advertising set can send all advertisements in turn: the set must be as fast as they
-    /// need together, but its interval cannot be below 20 ms. Returns a warning for an interval that old controllers
-    /// refuse.
+    /// Checks whether a single advertising set can send all advertisements in turn: the set must send as many events as
+    /// all advertisements need together, but its interval cannot be below 20 ms. Returns a warning for an interval that
+    /// old controllers refuse.
     private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
         guard intervals.count > 1 else { return nil }
         let pace = SharedPace(intervals).interval
@@ -80,29 +80,30 @@ public struct ProfileRevision: Sendable {
                 .configuration,
                 "\(intervals.count) advertisements at these intervals need more than one event every "
                     + "\(AdvertisingInterval.legacyRange.lowerBound), which a controller that sends them in turn cannot send; "
-                    + "name fewer of them with --advertisement, or send the others less often. Nothing was changed")
+                    + "name fewer advertisements with --advertisement, or send the others less often. "
+                    + "Nothing was changed")
         }
         // Controllers before Bluetooth 5 support non-connectable advertising from 100 ms on.
         guard pace < AdvertisingInterval(rawValue: 0xA0) else { return nil }
         return
-            "a controller that sends all in turn must send every \(pace); controllers before Bluetooth 5 require at least "
-            + "100 ms and refuse this profile"
+            "a controller that sends the advertisements in turn must send one every \(pace); controllers before "
+            + "Bluetooth 5 require at least 100 ms and refuse this profile"
     }
 
     /// Returns the text with the numbers after `intervalMs` replaced in the advertisements at these indices.
     private static func text(
         _ text: [UInt8], setting interval: AdvertisingInterval, of indices: [Int]
     ) throws(PlanError) -> [UInt8] {
-        let places = JSONDocument.parse(text).root.map { root in
+        let positions = JSONDocument.parse(text).root.map { root in
             indices.compactMap { root["advertisements"]?[$0]?["intervalMs"]?.position }
         }
-        guard let places, places.count == indices.count else {
+        guard let positions, positions.count == indices.count else {
             throw PlanError(.data, "the profile has no \"intervalMs\" for each of these advertisements")
         }
         var result: [UInt8] = []
         var rest = text[...]
         let number = Array(DecimalText.thousandths(interval.microseconds).utf8)
-        for offset in Self.offsets(of: places.sorted(), in: text) {
+        for offset in Self.offsets(of: positions.sorted(), in: text) {
             result += rest[..<offset]
             result += number
             rest = rest[offset...].drop { Self.numberOctets.contains($0) }
@@ -112,18 +113,18 @@ public struct ProfileRevision: Sendable {
 
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
-    /// The byte offsets of these places, at which the revised values replace the old ones. Lines end with LF, CR LF or
-    /// CR, and columns count scalars.
-    static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
+    /// The byte offsets of these positions, at which the revised values replace the old ones. Lines end with LF, CR LF
+    /// or CR, and columns count scalars.
+    static func offsets(of positions: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)
-        var wanted = places[...]
+        var remaining = positions[...]
         for (offset, octet) in text.enumerated() {
             // A continuation byte of UTF-8 does not start a scalar.
             if octet & 0xC0 == 0x80 { continue }
-            if position == wanted.first {
+            if position == remaining.first {
                 offsets.append(offset)
-                wanted.removeFirst()
+                remaining.removeFirst()
             }
             let isLineEnd = octet == 0x0A || (octet == 0x0D && text[safe: offset + 1] != 0x0A)
             if isLineEnd {

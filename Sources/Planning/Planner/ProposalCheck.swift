@@ -15,8 +15,8 @@ struct ProposalCheck: Sendable {
     /// The number of beacons that were added because an earlier check found places that miss the target.
     var added = 0
 
-    /// The largest number of times that beacons are added.
-    static let repairs = 3
+    /// The largest number of times that beacons are added after a check.
+    static let repairLimit = 3
     /// The ratio of the places of a check to the places of the proposal, and the largest number of places of a check.
     private static let (density, limit) = (4, 60_000)
 
@@ -33,7 +33,7 @@ struct ProposalCheck: Sendable {
         weakestShare = points.reduce(1) { min($0, $1.detectedShare) }
     }
 
-    /// The result, as a sentence that follows another one.
+    /// The result, as a sentence that follows another sentence.
     var sentence: String {
         let grid = "\(places) places on a finer grid"
         let beacons = added == 1 ? "1 of the beacons was" : "\(added) of the beacons were"

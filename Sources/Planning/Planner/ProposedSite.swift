@@ -5,7 +5,7 @@ public import Sites
 
 /// A floor with its proposed beacons, and the files to write for it.
 public struct ProposedSite: Sendable {
-    /// The floor with the existing beacons that stay, followed by the proposed ones.
+    /// The floor with the existing beacons that stay, followed by the proposed beacons.
     public let site: Site
     /// The number of proposed beacons.
     public let added: Int
@@ -47,14 +47,14 @@ public struct ProposedSite: Sendable {
         }
         let beacons = JSONValue.array(site.beacons.map(entry))
         let hasBeacons = members.contains { $0.key == "beacons" }
-        let changed = members.map { member in
+        let changedMembers = members.map { member in
             switch member.key {
             case "beacons": JSONValue.Member("beacons", beacons)
             case "picture": Self.picture(member, named: picture)
             default: member
             }
         }
-        return JSONValue.object(changed + (hasBeacons ? [] : [.init("beacons", beacons)])).pretty
+        return JSONValue.object(changedMembers + (hasBeacons ? [] : [.init("beacons", beacons)])).pretty
     }
 
     /// Returns the member `picture` with another path of the picture's file; nil keeps the path.
@@ -65,7 +65,7 @@ public struct ProposedSite: Sendable {
 
     private func entry(_ beacon: SiteBeacon) -> JSONValue {
         var members: [JSONValue.Member] = [
-            .init("name", .string(beacon.name)), .init("position", place(beacon.position)),
+            .init("name", .string(beacon.name)), .init("position", coordinates(beacon.position)),
         ]
         if beacon.intervalMicroseconds != site.defaults.intervalMicroseconds {
             members.append(.init("intervalMs", PlanQuantity.milliseconds(beacon.intervalMicroseconds / 1000).json))
@@ -79,7 +79,7 @@ public struct ProposedSite: Sendable {
     }
 
     /// The position in m, rounded to cm.
-    private func place(_ position: FloorPosition) -> JSONValue {
+    private func coordinates(_ position: FloorPosition) -> JSONValue {
         .array([position.x, position.y].map { PlanQuantity.number(($0 * 100).rounded() / 100).json })
     }
 
@@ -108,7 +108,7 @@ public struct ProposedSite: Sendable {
                         beacons.map { beacon in
                             [
                                 "name": .string(beacon.name), "host": .string(beacon.name),
-                                "position": place(beacon.position),
+                                "position": coordinates(beacon.position),
                             ]
                         }),
                 ]

@@ -42,13 +42,13 @@ public struct RangeQuestion: Sendable {
             for model in models { results.append((model.name, try result(model))) }
             return results
         }
-        let own = results.first { $0.name == pathLoss.name }?.result ?? results[0].result
+        let chosen = results.first { $0.name == pathLoss.name }?.result ?? results[0].result
         let grids = try grids()
         var answer = PlanAnswer(
-            title: "Spacing and range of beacons", sentence: sentence(own, grids, results.map(\.result)))
+            title: "Spacing and range of beacons", sentence: sentence(chosen, grids, results.map(\.result)))
         if let range = try rangeOfGrids() { answer.state(.range, .number(range.meters), remark: range.remark) }
         answer.state(.pathLoss, .word(pathLoss.name))
-        for fact in own.facts(for: self) {
+        for fact in chosen.facts(for: self) {
             answer.state(fact.key, fact.quantity, isInText: fact.isRequested, shown: fact.shown, remark: fact.remark)
         }
         state(grids, in: &answer)
@@ -89,35 +89,35 @@ public struct RangeQuestion: Sendable {
         let link = try RadioLink(
             radioPowerDBm: radioPower, sensitivityDBm: sensitivity, pathLoss: model.model,
             shadowingDecibels: shadowing)
-        let lost = body ?? 0
+        let bodyLoss = body ?? 0
         var result = ModelResult()
         result.range = try link.rangeMeters()
-        let behind = try model.model.meters(atDecibels: radioPower - sensitivity - lost)
-        if body != nil { result.rangeBehindBody = behind }
+        let rangeBehindBody = try model.model.meters(atDecibels: radioPower - sensitivity - bodyLoss)
+        if body != nil { result.rangeBehindBody = rangeBehindBody }
         if let height {
-            result.floorRange = Self.onFloor(behind, height)
-            result.levelBelow = try link.meanLevelDBm(atMeters: height, extraLossDecibels: lost)
+            result.floorRange = Self.onFloor(rangeBehindBody, height)
+            result.levelBelow = try link.meanLevelDBm(atMeters: height, extraLossDecibels: bodyLoss)
         }
         if let distance {
             let meters = slant(distance)
-            result.loss = try model.model.decibels(atMeters: meters) + lost
-            result.level = try link.meanLevelDBm(atMeters: meters, extraLossDecibels: lost)
-            result.received = try link.audibleProbability(atMeters: meters, extraLossDecibels: lost)
+            result.loss = try model.model.decibels(atMeters: meters) + bodyLoss
+            result.level = try link.meanLevelDBm(atMeters: meters, extraLossDecibels: bodyLoss)
+            result.received = try link.audibleProbability(atMeters: meters, extraLossDecibels: bodyLoss)
         }
         if let level {
-            let meters = try model.model.meters(atDecibels: radioPower - level - lost)
+            let meters = try model.model.meters(atDecibels: radioPower - level - bodyLoss)
             result.distanceAtLevel = Self.onFloor(meters, height ?? 0)
         }
         if let interferer {
             let loss = try model.model.decibels(atMeters: slant(interferer))
             if let distance {
-                let advantage = loss - (try model.model.decibels(atMeters: slant(distance))) - lost
+                let advantage = loss - (try model.model.decibels(atMeters: slant(distance))) - bodyLoss
                 result.advantage = advantage
                 result.survival = try CaptureModel.survivalProbability(
                     advantageDecibels: advantage, thresholdDecibels: captureThreshold, shadowingDecibels: shadowing)
             }
             func farthest(_ threshold: Double) throws(AirtimeError) -> Double? {
-                let meters = try model.model.meters(atDecibels: loss - lost - threshold)
+                let meters = try model.model.meters(atDecibels: loss - bodyLoss - threshold)
                 return Self.onFloor(min(meters, slant(interferer)), height ?? 0)
             }
             result.farthestBySpecification = try farthest(CaptureModel.specifiedThresholdDecibels)
@@ -151,7 +151,7 @@ public struct RangeQuestion: Sendable {
         let farthest: Double
 
         /// The smallest and the largest of the three numbers of beacons, as text.
-        var numbers: String {
+        var countText: String {
             let all = [atBeacon, atCenter, Int(mean.rounded())]
             let (low, high) = (all.min() ?? 0, all.max() ?? 0)
             return low == high ? "\(low)" : "\(low) to \(high)"
@@ -186,45 +186,46 @@ public struct RangeQuestion: Sendable {
 
     // MARK: Text
 
-    private func sentence(_ own: ModelResult, _ grids: [Grid], _ all: [ModelResult]) -> String {
+    private func sentence(_ chosen: ModelResult, _ grids: [Grid], _ all: [ModelResult]) -> String {
         var sentences: [String] = []
         if let radius = (try? rangeOfGrids())?.meters {
             for grid in grids {
                 sentences.append(
-                    "A square grid of \(meters(grid.spacing)) has \(grid.numbers) beacons within \(meters(radius)), and no "
-                        + "place is more than \(meters(grid.farthest)) from a beacon.")
+                    "A square grid of \(meters(grid.spacing)) has \(grid.countText) beacons within \(meters(radius)), "
+                        + "and no place is more than \(meters(grid.farthest)) from a beacon.")
             }
         }
-        if let distance, let level = own.level {
+        if let distance, let level = chosen.level {
             let levels = all.compactMap(\.level)
             let width = (levels.max() ?? level) - (levels.min() ?? level)
             sentences.append(
                 "At \(meters(distance)) the level is \(number(level)) dBm by \(pathLoss.name); the models differ by up to "
                     + "\(number(width)) dB.")
         }
-        if let level, let distance = own.distanceAtLevel {
-            sentences.append("A level of \(number(level)) dBm is that of \(Self.text(distance)) by \(pathLoss.name).")
-        }
-        if let height, let reach = own.floorRange {
+        if let level, let distance = chosen.distanceAtLevel {
             sentences.append(
-                "A beacon \(meters(height)) above the receiver has a range of \(Self.text(reach)) on the floor by "
+                "A level of \(number(level)) dBm means a distance of \(Self.text(distance)) by \(pathLoss.name).")
+        }
+        if let height, let floorRange = chosen.floorRange {
+            sentences.append(
+                "A beacon \(meters(height)) above the receiver has a range of \(Self.text(floorRange)) on the floor by "
                     + "\(pathLoss.name).")
         }
-        if let body, let range = own.rangeBehindBody {
+        if let body, let range = chosen.rangeBehindBody {
             sentences.append(
-                "A body that costs \(number(body)) dB shortens the range from \(Self.text(own.range)) to "
+                "A body that costs \(number(body)) dB shortens the range from \(Self.text(chosen.range)) to "
                     + "\(Self.text(range)) by \(pathLoss.name).")
         }
-        if let interferer { sentences.append(capture(interferer, own, all)) }
+        if let interferer { sentences.append(capture(interferer, chosen, all)) }
         return sentences.joined(separator: " ")
     }
 
-    private func capture(_ interferer: Double, _ own: ModelResult, _ all: [ModelResult]) -> String {
+    private func capture(_ interferer: Double, _ chosen: ModelResult, _ all: [ModelResult]) -> String {
         let threshold = CaptureModel.specifiedThresholdDecibels
-        guard let distance, own.advantage != nil else {
-            return "A beacon survives the collision with one at \(meters(interferer)) up to a distance of "
-                + "\(Self.text(own.farthest)) with a common receiver, and of \(Self.text(own.farthestBySpecification)) with "
-                + "any receiver, by \(pathLoss.name)."
+        guard let distance, chosen.advantage != nil else {
+            return "A beacon survives the collision with a beacon at \(meters(interferer)) up to a distance of "
+                + "\(Self.text(chosen.farthest)) with a common receiver, and of "
+                + "\(Self.text(chosen.farthestBySpecification)) with any receiver, by \(pathLoss.name)."
         }
         let count = all.count { ($0.advantage ?? 0) >= threshold }
         let verdict =
@@ -234,8 +235,8 @@ public struct RangeQuestion: Sendable {
             default: "under some models and not under others"
             }
         return
-            "A beacon at \(meters(distance)) survives the collision with one at \(meters(interferer)) in any receiver "
-            + "(\(number(threshold)) dB) \(verdict)."
+            "A beacon at \(meters(distance)) survives the collision with a beacon at \(meters(interferer)) in any "
+            + "receiver (\(number(threshold)) dB) \(verdict)."
     }
 
     private func state(_ grids: [Grid], in answer: inout PlanAnswer) {
@@ -251,7 +252,7 @@ public struct RangeQuestion: Sendable {
                 }))
         for grid in grids {
             answer.show(
-                "grid of \(meters(grid.spacing))", .word(grid.numbers),
+                "grid of \(meters(grid.spacing))", .word(grid.countText),
                 remark: "beacons in range; a place is at most \(meters(grid.farthest)) from a beacon")
         }
     }
@@ -292,29 +293,30 @@ public struct RangeQuestion: Sendable {
                 (.ruleSource, .word(UsualRule.source)),
             ]))
         answer.note(
-            "The usual rule: \"a beacon every 10 to 15 m, and one within 3 to 4 m of any place\" (\(UsualRule.source)). On "
-                + "square grids its halves contradict each other: with a beacon every 10 to 15 m the farthest places are "
-                + "\(number(farthest[0])) to \(number(farthest[1])) m away, and one within 3 to 4 m takes a grid of "
-                + "\(number(grids[0])) to \(number(grids[1])) m. pharos plan site shows which of them your floor needs."
+            "The usual rule: \"a beacon every 10 to 15 m, and one within 3 to 4 m of any place\" "
+                + "(\(UsualRule.source)). On square grids the two parts of the rule contradict each other: with a "
+                + "beacon every 10 to 15 m, the farthest places are \(number(farthest[0])) to \(number(farthest[1])) m "
+                + "from a beacon; a beacon within 3 to 4 m of any place needs a grid of \(number(grids[0])) to "
+                + "\(number(grids[1])) m. pharos plan site shows which spacing your floor needs."
         )
     }
 
     private func addNotes(to answer: inout PlanAnswer) {
         if range == 100, spacing.map({ UsualRule.spacings.contains($0) }) ?? true {
             answer.note(
-                "A widely read thesis says 250 beacons for a grid of 10 m within 100 m, and 130 for one of 15 m. Those "
-                    + "numbers are too small.")
+                "A widely read thesis counts 250 beacons within 100 m on a grid of 10 m, and 130 on a grid of 15 m. "
+                    + "Both numbers are too small.")
         }
         if body != nil {
             answer.note(
-                "A thesis measured a loss of 15 dB with a body 5 cm from the receiver, and of 6 dB with one 20 cm away. "
-                    + "Measure your own with pharos calibrate --turn.")
+                "A thesis measured a loss of 15 dB with a body 5 cm from the receiver, and of 6 dB with a body 20 cm "
+                    + "away. Measure the loss of your own body with pharos calibrate --turn.")
         }
         if interferer != nil {
             answer.note(
-                "The specification demands that a receiver decodes a packet that is 21 dB stronger than another one on its "
-                    + "channel (Core Specification 5.4, Vol 6 Part A 4.2); common receivers need 6 to 14 dB. The share of "
-                    + "survived collisions includes the shadowing of both links.")
+                "The specification demands that a receiver decodes a packet that is 21 dB stronger than another packet "
+                    + "on its channel (Core Specification 5.4, Vol 6 Part A 4.2); common receivers need 6 to 14 dB. "
+                    + "The share of survived collisions takes the shadowing of both links into account.")
         }
         if distance != nil || level != nil || interferer != nil {
             answer.note("Levels are means over places with the same distance. Walls are not included.")
@@ -431,15 +433,15 @@ private enum UsualRule {
 }
 
 extension NamedPathLoss {
-    /// Returns every kind of model with its usual numbers. The model `own` takes the place of an equal model, or is
-    /// added in front.
-    fileprivate static func all(with own: NamedPathLoss) throws(PlanError) -> [NamedPathLoss] {
+    /// Returns every kind of model with its usual numbers. The model `chosen` replaces an equal model, or is added in
+    /// front.
+    fileprivate static func all(with chosen: NamedPathLoss) throws(PlanError) -> [NamedPathLoss] {
         var all = [usual]
         for name in ["itu:30,0", "heydon", "thesis"] { all.append(try NamedPathLoss(name)) }
-        if let same = all.firstIndex(where: { $0.model == own.model }) {
-            all[same] = own
+        if let index = all.firstIndex(where: { $0.model == chosen.model }) {
+            all[index] = chosen
         } else {
-            all.insert(own, at: 0)
+            all.insert(chosen, at: 0)
         }
         return all
     }
@@ -454,74 +456,77 @@ extension PlanKey {
         label: "range of the link", unit: "m")
     fileprivate static let rangeBehindBody = PlanKey(
         "rangeBehindBodyM",
-        "With --body-db: the same distance with a body in between, in m; null if infinite, or not asked.",
+        "With --body-db: the same distance with a body in between, in m; null if infinite, or without --body-db.",
         label: "range behind a body", unit: "m")
     fileprivate static let floorRange = PlanKey(
         "floorRangeM",
-        "With --height-m: the range on the floor from the point below the beacon, in m; null if infinite, or not asked.",
+        "With --height-m: the range on the floor from the point below the beacon, in m; null if infinite, or without "
+            + "--height-m.",
         label: "range on the floor", unit: "m")
     fileprivate static let levelBelow = PlanKey(
-        "levelBelowDbm", "With --height-m: mean level directly below the beacon, in dBm; null if not asked.",
+        "levelBelowDbm", "With --height-m: mean level directly below the beacon, in dBm; null otherwise.",
         label: "level below the beacon", unit: "dBm")
     fileprivate static let loss = PlanKey(
-        "lossDb", "With --distance-m: path loss in dB, including a body; null if not asked.", label: "loss", unit: "dB")
+        "lossDb", "With --distance-m: path loss in dB, including a body; null otherwise.", label: "loss", unit: "dB")
     fileprivate static let level = PlanKey(
-        "levelDbm", "With --distance-m: mean level in dBm; null if not asked.", label: "level", unit: "dBm")
+        "levelDbm", "With --distance-m: mean level in dBm; null otherwise.", label: "level", unit: "dBm")
     fileprivate static let received = PlanKey(
         "receivedProbability",
-        "With --distance-m: share of beacons at this distance that are received, 0 to 1; null if not asked.",
+        "With --distance-m: share of beacons at this distance that are received, 0 to 1; null otherwise.",
         label: "received")
     fileprivate static let distanceAtLevel = PlanKey(
         "distanceAtLevelM",
-        "With --level-dbm: distance on the floor with this mean level, in m; 0 if no distance has it, null if infinite, or "
-            + "not asked.", label: "distance at that level", unit: "m")
+        "With --level-dbm: distance on the floor with this mean level, in m; 0 if no distance has this level, null if "
+            + "infinite, or without --level-dbm.", label: "distance at that level", unit: "m")
     fileprivate static let advantage = PlanKey(
         "advantageDb",
-        "With --distance-m and --interferer-m: mean level above that of the interferer, in dB; null if not asked.",
+        "With --distance-m and --interferer-m: mean level above that of the interferer, in dB; null otherwise.",
         label: "advantage", unit: "dB")
     fileprivate static let survivesSpecified = PlanKey(
         "survivesSpecification",
         "With --distance-m and --interferer-m: true if the advantage reaches the 21 dB that the specification demands of "
-            + "receivers; null if not asked.",
+            + "receivers; null otherwise.",
         label: "survives in any receiver")
     fileprivate static let survivesCommon = PlanKey(
         "survivesCapture",
-        "With --distance-m and --interferer-m: true if the advantage reaches --capture-db; null if not asked.",
+        "With --distance-m and --interferer-m: true if the advantage reaches --capture-db; null otherwise.",
         label: "survives with capture")
     fileprivate static let survival = PlanKey(
         "survivalProbability",
         "With --distance-m and --interferer-m: share of the collisions that the beacon survives with --capture-db and "
-            + "shadowing, 0 to 1; null if not asked.",
+            + "shadowing, 0 to 1; null otherwise.",
         label: "collisions survived")
     fileprivate static let farthestSpecified = PlanKey(
         "farthestBySpecificationM",
-        "With --interferer-m: distance up to which a beacon has 21 dB over the interferer, in m; null if not asked.",
+        "With --interferer-m: distance up to which a beacon's level is 21 dB above that of the interferer, in m; null "
+            + "otherwise.",
         label: "farthest in any receiver", unit: "m")
     fileprivate static let farthestCommon = PlanKey(
         "farthestByCaptureM",
-        "With --interferer-m: distance up to which a beacon has --capture-db over the interferer, in m; null if not asked.",
+        "With --interferer-m: distance up to which a beacon's level is --capture-db above that of the interferer, in "
+            + "m; null otherwise.",
         label: "farthest with capture", unit: "m")
     fileprivate static let grids = PlanKey(
-        "grids", "With --spacing-m or --range-m: square grids; those of the usual rule without --spacing-m.")
+        "grids", "With --spacing-m or --range-m: square grids; without --spacing-m, the grids of the usual rule.")
     fileprivate static let gridSpacing = PlanKey("grids[].spacingM", "Spacing in m.")
     fileprivate static let gridAtBeacon = PlanKey(
-        "grids[].beaconsAtBeacon", "Number of beacons in range of a receiver at a beacon, which is counted.")
+        "grids[].beaconsAtBeacon", "Number of beacons in range of a receiver at a beacon, including this beacon.")
     fileprivate static let gridAtCenter = PlanKey(
         "grids[].beaconsAtCellCenter", "Number of beacons in range of a receiver in the middle between four beacons.")
-    fileprivate static let gridMean = PlanKey("grids[].meanBeacons", "Mean number over all places.")
+    fileprivate static let gridMean = PlanKey("grids[].meanBeacons", "Mean number of beacons in range over all places.")
     fileprivate static let gridFarthest = PlanKey(
         "grids[].farthestM", "Largest distance of a place from its nearest beacon, in m.")
     fileprivate static let models = PlanKey("models", "The same values under each path-loss model.")
     fileprivate static let modelName = PlanKey("models[].model", "The model, as for --path-loss.")
     fileprivate static let usualRule = PlanKey(
-        "usualRule", "The rule of installers' guides, next to the grids it means.")
-    fileprivate static let ruleSpacings = PlanKey("usualRule.spacingsM", "Its spacings in m.")
+        "usualRule", "The rule of installers' guides, and the grids that follow from it.")
+    fileprivate static let ruleSpacings = PlanKey("usualRule.spacingsM", "Spacings in the rule, in m.")
     fileprivate static let ruleFarthest = PlanKey(
         "usualRule.farthestM", "Distance of the farthest place from a beacon on square grids with these spacings, in m."
     )
     fileprivate static let ruleDistances = PlanKey(
-        "usualRule.withinM", "Its distances of a beacon from any place, in m.")
+        "usualRule.withinM", "Distances from any place to a beacon in the rule, in m.")
     fileprivate static let ruleGrids = PlanKey(
-        "usualRule.gridSpacingsM", "Spacings of the square grids that these distances take, in m.")
+        "usualRule.gridSpacingsM", "Spacings of the square grids that these distances require, in m.")
     fileprivate static let ruleSource = PlanKey("usualRule.source", "The sources of the rule.")
 }

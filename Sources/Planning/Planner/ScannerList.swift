@@ -65,14 +65,15 @@ extension PlanKey {
     fileprivate static let knownScanners = PlanKey("scanners", "The scanners, those of --scanner-file first.")
     fileprivate static let knownName = PlanKey("scanners[].name", "Name for --scanner and --scanners.")
     fileprivate static let knownWindow = PlanKey(
-        "scanners[].windowMs", "Time for which it listens in each scan interval, in ms.")
+        "scanners[].windowMs", "Time for which the scanner listens in each scan interval, in ms.")
     fileprivate static let knownInterval = PlanKey("scanners[].intervalMs", "Scan interval in ms.")
     fileprivate static let knownChannels = PlanKey(
-        "scanners[].channels", "3; 1 for a receiver that stays on one channel.")
+        "scanners[].channels", "Number of channels: 3, or 1 for a receiver that stays on one channel.")
     fileprivate static let knownGap = PlanKey(
-        "scanners[].windowGapMs", "Part of each window that it loses while it changes the channel, in ms.")
+        "scanners[].windowGapMs", "Part of each scan window that the scanner loses while it changes the channel, in ms."
+    )
     fileprivate static let knownDeadTime = PlanKey(
-        "scanners[].deadTimeMs", "Time after each received packet in which the receiver cannot receive, in ms.")
+        "scanners[].deadTimeMs", "Time after each received packet in which the scanner cannot receive, in ms.")
     fileprivate static let knownSource = PlanKey(
-        "scanners[].source", "Source of the numbers and their uncertainty; null if a file gives none.")
+        "scanners[].source", "Source of the numbers and their uncertainty; null if the file does not state it.")
 }

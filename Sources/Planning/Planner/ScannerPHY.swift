@@ -40,7 +40,7 @@ extension ScannerMix {
             : "a scanner of \(phy == .coded ? "LE Coded" : "LE 1M") does not receive \(wanted.name)"
         throw PlanError(
             .question,
-            "no beacon on \(wanted.name) is ever found: \(reason). Add --scanner-phy \(needed.rawValue) if it does, or plan "
-                + "for legacy PDUs")
+            "no beacon on \(wanted.name) is ever found: \(reason). Add --scanner-phy \(needed.rawValue) if the scanner "
+                + "does, or plan for legacy PDUs")
     }
 }

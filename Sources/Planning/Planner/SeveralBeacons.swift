@@ -6,11 +6,11 @@ internal import Sites
 extension SiteCoverage.Target {
     /// The beacons that a receiver has to find: "a beacon within 10 s in 90 % of the cases".
     var phrase: String {
-        "\(found) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
+        "\(firstWords) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
     }
 
     /// The first words of ``phrase``: "a beacon" or "4 beacons, each".
-    var found: String { beacons > 1 ? "\(beacons) beacons, each" : "a beacon" }
+    var firstWords: String { beacons > 1 ? "\(beacons) beacons, each" : "a beacon" }
 
     /// The beacons whose values an answer contains: "the strongest beacon" or "the 4 best beacons".
     var subject: String { beacons > 1 ? "the \(beacons) best beacons" : "the strongest beacon" }
@@ -29,11 +29,11 @@ extension SiteQuestion {
     /// Adds the number of beacons that the target requires, and the numbers that are found in time.
     func stateSeveral(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
         guard site.target.beacons > 1 else { return }
-        let found = points.compactMap(\.beaconsInTime)
-        let mean = found.isEmpty ? 0 : Double(found.reduce(0, +)) / Double(found.count)
+        let counts = points.compactMap(\.beaconsInTime)
+        let mean = counts.isEmpty ? 0 : Double(counts.reduce(0, +)) / Double(counts.count)
         answer.state(.targetBeacons, .count(site.target.beacons), remark: "at each place, by the target")
         answer.state(.meanBeaconsInTime, .number(mean))
-        answer.state(.fewestBeaconsInTime, .count(found.min() ?? 0), remark: "in time, at the weakest place")
+        answer.state(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place")
     }
 
     /// The keys for a target of several beacons.
@@ -44,16 +44,19 @@ extension SiteQuestion {
 
 extension PlanKey {
     fileprivate static let targetBeacons = PlanKey(
-        "targetBeacons", "With a target of several beacons: the number that each place needs.", label: "beacons needed")
+        "targetBeacons", "With a target of several beacons: number of beacons that each place needs.",
+        label: "beacons needed")
     fileprivate static let meanBeaconsInTime = PlanKey(
         "meanBeaconsInTime",
-        "With a target of several beacons: mean number that a place finds in time with the target's probability.",
+        "With a target of several beacons: mean number of beacons found at a place in time with the target's "
+            + "probability.",
         label: "beacons found in time")
     fileprivate static let fewestBeaconsInTime = PlanKey(
         "fewestBeaconsInTime",
-        "With a target of several beacons: number that the weakest place finds in time with the target's probability.",
+        "With a target of several beacons: number of beacons found at the weakest place in time with the target's "
+            + "probability.",
         label: "fewest beacons found")
     static let spotBeaconsInTime = PlanKey(
         "weakestSpots[].beaconsInTime",
-        "With a target of several beacons: number that the place finds in time with the target's probability.")
+        "With a target of several beacons: number of beacons found at the place in time with the target's probability.")
 }

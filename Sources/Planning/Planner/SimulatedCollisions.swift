@@ -86,7 +86,7 @@ public struct SimulatedCollisions: SimulationQuestion {
                 group: $0, otherClearProbability: background.clearProbability(ofEventOf: $0))
         }
         let spacing = copySpacing ?? (try? CopySpacing(identicalMicroseconds: 1000))
-        let any = group.flatMap { group in
+        let anyOfThree = group.flatMap { group in
             spacing.flatMap { try? Self.anyOfThree(group, $0, background) }
         }
         // No model includes capture by sums of powers.
@@ -103,7 +103,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         values.state(
             .lossAfterLoss, tally.lossAfterLoss.estimate, model: hasModel ? runs?.lossAfterLossProbability : nil,
             in: &answer)
-        values.state(.anyOfThree, tally.anyClear.estimate, model: hasModel ? any : nil, in: &answer)
+        values.state(.anyOfThree, tally.anyClear.estimate, model: hasModel ? anyOfThree : nil, in: &answer)
         answer.state(
             .arrivals, .number(clear.map { $0.value * model.offeredPerSecondPerMachine }), isInText: false)
         answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
@@ -119,9 +119,10 @@ public struct SimulatedCollisions: SimulationQuestion {
     private static func anyOfThree(
         _ group: AdvertiserGroup, _ spacing: CopySpacing, _ background: BackgroundLoad
     ) throws(AirtimeError) -> Double {
-        let any = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background).atLeastOneProbability
-        guard group.extended != nil else { return any }
-        return any * group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
+        let atLeastOne = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background)
+            .atLeastOneProbability
+        guard group.extended != nil else { return atLeastOne }
+        return atLeastOne * group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
             / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
     }
 

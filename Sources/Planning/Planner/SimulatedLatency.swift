@@ -71,7 +71,7 @@ public struct SimulatedLatency: SimulationQuestion {
         answer.stateOrigin(of: air)
         answer.state(.beacons, .count(air.beacons))
         answer.stateTarget(of: air)
-        answer.state(scanners)
+        answer.addScanners(scanners)
         for (_, percent, share) in PlanKey.percentiles {
             let range = tally.percentileConfidence95(share)
             let width = range.map { "± \(NumberFormat.duration(($0.upperBound - $0.lowerBound) / 2e6)); " }
@@ -103,8 +103,9 @@ public struct SimulatedLatency: SimulationQuestion {
         values.finish(&answer)
         finish(&answer, outcome)
         answer.note(
-            "The run ends when the time for 95 % has the precision of --precision. The number after ± is half of a value's own "
-                + "95 % confidence interval, which is wider for some of them.")
+            "The run ends when the time for 95 % has the precision of --precision. The number after ± is half the "
+                + "width of a value's 95 % confidence interval; other values may have wider intervals than the time "
+                + "for 95 %.")
         answer.noteRounding(of: air)
         answer.noteMeanIntervals(of: air)
         return answer

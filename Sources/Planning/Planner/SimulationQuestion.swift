@@ -17,7 +17,7 @@ public protocol SimulationQuestion: Sendable {
 /// The counts of a simulation that has ended.
 public struct SimulationOutcome: Sendable {
     public let tally: AirTally
-    /// The number of batches that were counted: the first ones in the order of their numbers, without a gap.
+    /// The number of batches that were counted: the first batches in the order of their numbers, without a gap.
     public let batches: Int
     /// True if the simulation was stopped before it met its goal.
     public let isInterrupted: Bool

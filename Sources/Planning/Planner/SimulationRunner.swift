@@ -9,7 +9,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
     private let threads: Int
 
     /// A function that is called after each batch, and at least every 50 ms. It returns false to stop the simulation.
-    /// The progress is only computed if the observer calls `progress`.
+    /// The progress is computed only if the observer calls `progress`.
     public typealias Observer = (_ progress: () -> PlanProgress) -> Bool
 
     /// - Parameter threads: The number of threads, at least 1.
@@ -18,7 +18,8 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         self.threads = threads
     }
 
-    private static var pause: Int { 50 }
+    /// The longest time between two calls of the observer, in ms.
+    private static var pauseMilliseconds: Int { 50 }
     /// The number of batches that threads may compute ahead of the next batch to count.
     private var window: Int { 4 * threads + 8 }
 
@@ -34,7 +35,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         defer { work.stop() }
         simulating: while !sum.isFinished {
             guard observe({ question.progress(sum.tally, batches: sum.batches) }) else { break }
-            switch work.next(milliseconds: Self.pause) {
+            switch work.next(milliseconds: Self.pauseMilliseconds) {
             case .piece(let tally): sum.add(tally)
             case .late: break
             case .over: break simulating
@@ -58,7 +59,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         defer { work.stop() }
         while !sum.isFinished {
             guard observe({ question.progress(sum.tally, batches: sum.batches, of: shard) }) else { return false }
-            guard case .piece(let tally) = work.next(milliseconds: Self.pause) else { continue }
+            guard case .piece(let tally) = work.next(milliseconds: Self.pauseMilliseconds) else { continue }
             write(tally.line(batch: shard.batch(at: sum.batches)))
             sum.add(tally)
         }

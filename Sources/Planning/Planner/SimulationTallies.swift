@@ -38,12 +38,12 @@ public struct TallyHead: Equatable, Sendable {
     public init?(line: some Sequence<UInt8>) {
         guard let root = JSONDocument.parse(Array(line)).root, root["pharosTally"]?.integer == Self.version,
             case .string(let program)? = root["program"]?.value, case .string(let scene)? = root["scene"]?.value,
-            case .array(let words)? = root["arguments"]?.value, let index = root["shard"]?.integer,
+            case .array(let elements)? = root["arguments"]?.value, let index = root["shard"]?.integer,
             let count = root["of"]?.integer, let shard = try? SimulationShard(index, of: count)
         else { return nil }
         var arguments: [String] = []
-        for word in words {
-            guard case .string(let text) = word.value else { return nil }
+        for element in elements {
+            guard case .string(let text) = element.value else { return nil }
             arguments.append(text)
         }
         self.init(program: program, arguments: arguments, scene: scene, shard: shard)
@@ -63,7 +63,7 @@ extension AirTally {
         "{\"batch\":\(batch),\"counts\":[" + numbers.map { "\($0)" }.joined(separator: ",") + "]}"
     }
 
-    /// Reads the line of one batch; nil if it does not hold the batch of that number.
+    /// Reads the line of one batch; nil if the line does not hold the batch with the number `batch`.
     init?(line: ArraySlice<UInt8>, batch: Int) {
         guard let root = JSONDocument.parse(Array(line)).root, root["batch"]?.integer == batch,
             case .array(let elements)? = root["counts"]?.value
@@ -104,20 +104,20 @@ public struct MergedTallies: Sendable {
         var parts: [Int: (lines: [ArraySlice<UInt8>], name: String)] = [:]
         for (name, octets) in files {
             let lines = octets.split(separator: UInt8(ascii: "\n"))
-            guard let first = lines.first, let own = TallyHead(line: first) else {
+            guard let first = lines.first, let partHead = TallyHead(line: first) else {
                 throw PlanError(
                     .data,
                     "\(name): this file does not hold the counts of a part; pharos plan simulate --shard writes such files"
                 )
             }
-            if let head, !head.isOfOneRun(with: own) {
+            if let head, !head.isOfOneRun(with: partHead) {
                 throw PlanError(
                     .data,
                     "\(name): this part belongs to another simulation than \(files[0].name), or to another version")
             }
-            head = head ?? own
-            if let twice = parts.updateValue((Array(lines.dropFirst()), name), forKey: own.shard.index) {
-                throw PlanError(.data, "\(name): part \(own.shard.index) occurs twice, also in \(twice.name)")
+            head = head ?? partHead
+            if let earlier = parts.updateValue((Array(lines.dropFirst()), name), forKey: partHead.shard.index) {
+                throw PlanError(.data, "\(name): part \(partHead.shard.index) occurs twice, also in \(earlier.name)")
             }
         }
         guard let head else { throw PlanError(.question, "there is nothing to merge: give the files of all parts") }
@@ -173,12 +173,11 @@ public struct MergedTallies: Sendable {
 }
 
 extension SimulationQuestion {
-    /// A hash of everything that is simulated.
+    /// A hash of everything that is simulated, as 16 hexadecimal digits.
     public var sceneHash: String {
         let scenery = "\(scene.receiver) \(scene.conditions) \(seed) \(goal)"
         let parts = scene.advertisers.map { "\($0)" } + [scenery] + scene.visitors.map { "\($0)" }
-        let digits = String(StableHash.of(parts.joined()), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        return NumberFormat.padded(StableHash.of(parts.joined()), to: 16, radix: 16)
     }
 
     /// Returns an empty sum for one part, to which the caller adds the part's batches in the order of their numbers

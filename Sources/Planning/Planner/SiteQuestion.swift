@@ -47,7 +47,7 @@ public struct SiteQuestion: Sendable {
     /// The answer and, if beacons are proposed, the floor with them.
     public struct Finding: Sendable {
         public let answer: PlanAnswer
-        /// The floor with the proposed beacons; nil if none are proposed.
+        /// The floor with the proposed beacons; nil if no beacons are proposed.
         public let proposed: ProposedSite?
     }
 
@@ -76,13 +76,13 @@ public struct SiteQuestion: Sendable {
             placement = try self.placement(proposal, on: site, positions, spacing, observe, &pass.isStopped)
             proposed = placement.flatMap { ProposedSite(of: site, $0, keeps: proposal == .addition) }
         }
-        var after: [SiteCoverage.Point] = []
+        var pointsAfter: [SiteCoverage.Point] = []
         var check: ProposalCheck?
-        if let first = placement, let floor = proposed, !pass.isStopped {
-            var trial = try self.trial(first, floor, bounds, &pass, observe)
+        if let firstPlacement = placement, let firstProposed = proposed, !pass.isStopped {
+            var trial = try self.trial(firstPlacement, firstProposed, bounds, &pass, observe)
             try repair(&trial, bounds, &pass, observe)
-            (placement, proposed, after, check) = (trial.placement, trial.proposed, trial.points, trial.check)
-            if after.count == positions.count { coverage = trial.coverage }
+            (placement, proposed, pointsAfter, check) = (trial.placement, trial.proposed, trial.points, trial.check)
+            if pointsAfter.count == positions.count { coverage = trial.coverage }
         }
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
@@ -93,13 +93,13 @@ public struct SiteQuestion: Sendable {
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
         if let placement { state(placement, proposed, check, in: &answer) }
-        let isMapped = proposed != nil && after.count == positions.count
-        let mapped = isMapped ? after : points
+        let isMapped = proposed != nil && pointsAfter.count == positions.count
+        let mapped = isMapped ? pointsAfter : points
         answer.pictures.page.floorPlan =
             SitePicture(
                 site: isMapped ? proposed?.site ?? site : site, points: mapped, spacing: spacing,
                 proposed: isMapped ? proposed?.added ?? 0 : 0, goal: try goal(mapped, &coverage)
-            ).plan
+            ).floorPlan
         note(in: &answer, pass, points, walks)
         return Finding(answer: answer, proposed: proposed)
     }
@@ -119,7 +119,8 @@ public struct SiteQuestion: Sendable {
         }
         if !site.hasOwnTarget {
             answer.note(
-                "The site file has no target, so the default applies: \(site.target.phrase). The key \"target\" sets another."
+                "The site file has no target, so the default applies: \(site.target.phrase). The key \"target\" sets "
+                    + "another target."
             )
         }
         if let fleet {
@@ -175,7 +176,7 @@ public struct SiteQuestion: Sendable {
     private func repair(
         _ trial: inout Trial, _ bounds: FloorBounds, _ pass: inout CoveragePass, _ observe: PlanObserver
     ) throws(PlanError) {
-        for _ in 0..<ProposalCheck.repairs where !pass.isStopped && trial.placement.shortfall == nil {
+        for _ in 0..<ProposalCheck.repairLimit where !pass.isStopped && trial.placement.shortfall == nil {
             guard let check = trial.check, !check.missed.isEmpty,
                 let more = try placement(.addition, on: trial.proposed.site, check.missed, 0, observe, &pass.isStopped)
             else { return }
@@ -186,8 +187,8 @@ public struct SiteQuestion: Sendable {
             else { return }
             var next = try self.trial(placement, proposed, bounds, &pass, observe)
             // The added beacons may worsen other places by collisions. Then the previous proposal stays.
-            guard let found = next.check, found.holdingShare > check.holdingShare,
-                holding(next.points) >= holding(trial.points)
+            guard let newCheck = next.check, newCheck.holdingShare > check.holdingShare,
+                reachedShare(next.points) >= reachedShare(trial.points)
             else { return }
             next.check?.added = check.added + count
             // If the search for the proposal used the places of this pass, the value at the weakest place is updated.
@@ -229,7 +230,7 @@ public struct SiteQuestion: Sendable {
             var shares: [[Double]] = []
             for point in points { shares.append(try coverage.shares(at: point, within: times)) }
             return .init(
-                seconds: site.target.seconds, probability: site.target.probability, found: site.target.found,
+                seconds: site.target.seconds, probability: site.target.probability, found: site.target.firstWords,
                 times: times, shares: shares)
         }
     }
@@ -266,7 +267,8 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    private func holding(_ points: [SiteCoverage.Point]) -> Double {
+    /// Returns the share of the places that reach the target.
+    private func reachedShare(_ points: [SiteCoverage.Point]) -> Double {
         let count = points.count { $0.detectedShare >= site.target.probability }
         return points.isEmpty ? 0 : Double(count) / Double(points.count)
     }
@@ -275,7 +277,7 @@ public struct SiteQuestion: Sendable {
         _ points: [SiteCoverage.Point], _ placement: SitePlacement?, _ check: ProposalCheck?
     ) -> String {
         let target = site.target.phrase
-        let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
+        let found = "\(NumberFormat.percent(reachedShare(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return "At " + found }
         let today = "Today, at " + found
         guard let placement else {
@@ -303,14 +305,15 @@ public struct SiteQuestion: Sendable {
                 + "\(NumberFormat.percent(site.target.probability)) of the cases, so more beacons do not help. "
                 + site.scanners.remedies
         case .mounts where count == 0:
-            return "\(today) No beacon is proposed: none on a listed mount reaches the target at any further place."
-        case .mounts: return "\(some). At the others, a beacon on any listed mount is received too weakly."
+            return
+                "\(today) No beacon is proposed: no beacon on a listed mount reaches the target at any further place."
+        case .mounts: return "\(some). At the other places, a beacon on any listed mount is received too weakly."
         case .range:
             let power = "a beacon with \(NumberFormat.significant(site.defaults.radioPower)) dBm is received too weakly"
             let remedy = "Send with more power, or allow more time."
             return count == 0
                 ? "No beacon is proposed: \(power) even close to it to reach the target. \(remedy)"
-                : "\(some). At the others, \(power) from every examined position. \(remedy)"
+                : "\(some). At the other places, \(power) from every examined position. \(remedy)"
         case .collisions:
             return
                 "\(some). No better placement was found: more beacons collide too much. Send less often, or allow more time."
@@ -330,22 +333,23 @@ public struct SiteQuestion: Sendable {
     ) {
         let today = isBefore ? "today" : ""
         let weakest = Self.weakest(points)
-        let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.receivedBeacons } / Double(points.count)
-        let clear = points.map(\.reception.collisionFreeProbability).min()
-        let shown = !site.beacons.isEmpty
+        let meanReceived =
+            points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.receivedBeacons } / Double(points.count)
+        let lowestClear = points.map(\.reception.collisionFreeProbability).min()
+        let hasBeacons = !site.beacons.isEmpty
         answer.state(.siteName, .word(site.name))
         answer.state(.siteBeacons, .count(site.beacons.count), remark: today)
         answer.state(.places, .count(points.count), remark: "\(NumberFormat.significant(spacing)) m apart")
         answer.state(.placeSpacing, .number(spacing))
         answer.state(
-            .holdingShare, .share(holding(points)), isInText: shown,
+            .holdingShare, .share(reachedShare(points)), isInText: hasBeacons,
             remark: isBefore ? "of the places, today" : "of the places")
         answer.state(
-            .meanBeaconsHeard, .number(heard), isInText: shown,
+            .meanBeaconsHeard, .number(meanReceived), isInText: hasBeacons,
             remark: "on average, each with the probability that it is received" + (isBefore ? ", today" : ""))
-        answer.state(.lowestCollisionFree, .share(clear), isInText: shown, remark: today)
+        answer.state(.lowestCollisionFree, .share(lowestClear), isInText: hasBeacons, remark: today)
         answer.state(.weakestSpots, .list(weakest.map { quantity($0) }))
-        guard shown else { return }
+        guard hasBeacons else { return }
         for point in weakest {
             let place = point.reception.position
             answer.show(
@@ -355,14 +359,14 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// Adds the mix, and the share of the places that reach the target with each of its scanners.
+    /// Adds the mix, and for each scanner of the mix the share of the places that reach the target.
     private func stateScanners(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
-        answer.state(site.scanners)
+        answer.addScanners(site.scanners)
         guard site.scanners.only == nil else { return }
         var list: [PlanQuantity] = []
         for (index, part) in site.scanners.parts.enumerated() {
-            let holding = points.count { $0.detectedByScanner[index] >= site.target.probability }
-            let share = points.isEmpty ? 0 : Double(holding) / Double(points.count)
+            let reachedCount = points.count { $0.detectedByScanner[index] >= site.target.probability }
+            let share = points.isEmpty ? 0 : Double(reachedCount) / Double(points.count)
             list.append(
                 .object([
                     (.mixScanner, .word(part.scanner.name)), (.mixShare, .share(part.share)),
@@ -378,14 +382,14 @@ public struct SiteQuestion: Sendable {
     /// The weakest places, at least a tenth of the floor apart.
     static func weakest(_ points: [SiteCoverage.Point]) -> [SiteCoverage.Point] {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
-        let apart = max(bounds.width, bounds.height) / 10
+        let leastDistance = max(bounds.width, bounds.height) / 10
         var spots: [SiteCoverage.Point] = []
         for point in points.sorted(by: {
             ($0.beaconsInTime ?? 0, $0.detectedShare) < ($1.beaconsInTime ?? 0, $1.detectedShare)
         }) {
             guard spots.count < weakSpotCount else { break }
             let place = point.reception.position
-            if spots.allSatisfy({ $0.reception.position.distance(to: place) >= apart }) { spots.append(point) }
+            if spots.allSatisfy({ $0.reception.position.distance(to: place) >= leastDistance }) { spots.append(point) }
         }
         return spots
     }
@@ -518,7 +522,7 @@ extension SiteQuestion {
 extension PlanKey {
     fileprivate static let siteName = PlanKey("site", "Name of the site.")
     fileprivate static let siteFleet = PlanKey(
-        "fleet", "The fleet file that the site file refers to; absent if it refers to none.")
+        "fleet", "The fleet file that the site file refers to; absent if the site file refers to no fleet.")
     fileprivate static let siteBeacons = PlanKey("beacons", "Number of existing beacons.", label: "beacons")
     fileprivate static let places = PlanKey("places", "Number of computed places.", label: "places computed")
     fileprivate static let placeSpacing = PlanKey("placeSpacingM", "Distance between neighboring places, in m.")
@@ -539,7 +543,8 @@ extension PlanKey {
         "weakestSpots[].detectedShare", "Share of cases in which a beacon is found in time, 0 to 1.")
     fileprivate static let spotDetection = PlanKey(
         "weakestSpots[].detectionS",
-        "Time within which a beacon is found with the target's probability, in s; null if it never is.")
+        "Time within which a beacon is found with the target's probability, in s; null if this probability is never "
+            + "reached.")
     fileprivate static let paths = PlanKey("paths", "The paths of the site file.")
     fileprivate static let pathName = PlanKey("paths[].name", "Name of the path.")
     fileprivate static let pathDuration = PlanKey("paths[].durationS", "Duration of the walk in s.")
@@ -556,20 +561,22 @@ extension PlanKey {
         "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
     fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")
     fileprivate static let positions = PlanKey(
-        "proposal.positions", "Their positions, each a list of metres east and metres north.")
+        "proposal.positions", "Positions of the proposed beacons, each a list of metres east and metres north.")
     fileprivate static let kept = PlanKey("proposal.kept", "Number of existing beacons that stay.")
     fileprivate static let least = PlanKey(
         "proposal.least", "Lower bound of the number of new beacons that reach the same share of places.")
     fileprivate static let proposedHoldingShare = PlanKey(
         "proposal.holdingShare", "Share of the computed places that reach the target with the proposal, 0 to 1.")
     fileprivate static let weakestShare = PlanKey(
-        "proposal.weakestShare", "Share of cases in which a beacon is found in time at the weakest of them, 0 to 1.")
-    fileprivate static let reached = PlanKey("proposal.reached", "True if all these places reach the target.")
+        "proposal.weakestShare",
+        "Share of cases in which a beacon is found in time at the weakest of the computed places, 0 to 1.")
+    fileprivate static let reached = PlanKey("proposal.reached", "True if all computed places reach the target.")
     fileprivate static let proposalPlaces = PlanKey(
         "proposal.places", "Number of places for which the proposal was computed.")
     fileprivate static let check = PlanKey(
-        "proposal.check", "The proposal on a finer grid; null if nothing is proposed, or if there is no finer grid.")
-    fileprivate static let checkPlaces = PlanKey("proposal.check.places", "Number of places of that grid.")
+        "proposal.check",
+        "The check of the proposal on a finer grid; null if nothing is proposed, or if there is no finer grid.")
+    fileprivate static let checkPlaces = PlanKey("proposal.check.places", "Number of places of the finer grid.")
     fileprivate static let checkHoldingShare = PlanKey(
         "proposal.check.holdingShare", "Share of these places that reach the target, 0 to 1.")
     fileprivate static let checkWeakestShare = PlanKey(
@@ -577,7 +584,8 @@ extension PlanKey {
         "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
     fileprivate static let checkAdded = PlanKey(
         "proposal.check.added",
-        "Number of beacons that were added because places of the grid missed the target; the last ones of the positions."
+        "Number of beacons that were added because places of the grid missed the target. They are the last of the "
+            + "positions."
     )
 }
 
@@ -593,13 +601,14 @@ private struct SitePicture {
     /// The largest number of beacons in the figure. With more beacons, phones could not open the page.
     private static let beaconLimit = 2000
 
-    var plan: PlanPageContent.FloorPlan {
-        let standing = site.beacons.count - proposed
+    var floorPlan: PlanPageContent.FloorPlan {
+        let existingCount = site.beacons.count - proposed
         let beacons = site.beacons.enumerated().prefix(Self.beaconLimit).map { index, beacon in
-            PlanPageContent.FloorPlan.Beacon(beacon.name, at: point(beacon.position), isProposed: index >= standing)
+            PlanPageContent.FloorPlan.Beacon(
+                beacon.name, at: point(beacon.position), isProposed: index >= existingCount)
         }
         let weakest = SiteQuestion.weakest(points)
-        var plan = PlanPageContent.FloorPlan(
+        var floorPlan = PlanPageContent.FloorPlan(
             title: proposed > 0 ? "Coverage with the proposed beacons" : "Coverage of the floor",
             caption:
                 "The share of cases in which \(site.target.ranked) is found within \(NumberFormat.duration(site.target.seconds)), at each "
@@ -614,9 +623,9 @@ private struct SitePicture {
                 .init(
                     point($0.reception.position), 100 * $0.detectedShare, remark: SiteQuestion.remark($0, on: site))
             })
-        plan.goal = goal
-        plan.takeFloor(of: site, wallLimit: 5000)
-        return plan
+        floorPlan.goal = goal
+        floorPlan.takeFloor(of: site, wallLimit: 5000)
+        return floorPlan
     }
 
     private func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }

@@ -5,7 +5,7 @@ internal import BluetoothTypes
 public struct ThesisQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// The site of a fleet that has these beacons; nil if a number was given.
+    /// The site of a fleet with these beacons; nil if the question gives their number.
     public let origin: PlannedAir.Origin?
 
     /// Creates a question about a number of beacons in range of one receiver, at least 1.
@@ -87,7 +87,7 @@ extension PlanKey {
         "truth.arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second.")
     fileprivate static let bestOffered = PlanKey(
         "truth.bestOfferedPerSecondPerBeacon",
-        "Advertisements that each beacon must send in a second so that the most arrive.")
+        "Advertisements that each beacon must send in a second so that the most of them arrive.")
     fileprivate static let bestArriving = PlanKey(
         "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that then arrive in a second.")
     fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")

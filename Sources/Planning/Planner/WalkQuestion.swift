@@ -37,10 +37,10 @@ public struct WalkQuestion: Sendable {
         answer.state(.dwell, .seconds(walk.dwellSeconds))
         answer.state(.probabilitySeen, .share(seen), remark: "of the walks")
         answer.state(.range, .number(range.meters), remark: range.remark)
-        answer.state(scanners)
+        answer.addScanners(scanners)
         answer.stateTarget(of: air)
         try PlanError.asking { () throws(AirtimeError) in
-            try answer.state(mix, found: (.mixSeen, "found in")) { latency throws(AirtimeError) in
+            try answer.addResults(of: mix, extra: (.mixSeen, "found in")) { latency throws(AirtimeError) in
                 try Self.seen(walk, latency)
             }
         }

@@ -6,15 +6,16 @@ const density = (() => {
   const { digits, percent, duration } = texts;
   const { show, byId, chart, path, draw, line, mark } = drawing;
 
-  // The picture has at most this many beacons.
+  // The picture has at most this many beacons along the radius of the range.
   const DRAWN = 40;
 
   // The beacons of the grid around the receiver; the circle of the range keeps its size in the picture.
   function drawGrid({ centerX, centerY, radius }, s, spacing) {
-    const step = spacing ? Math.max(radius * spacing / s.rangeM, radius / DRAWN) : 2 * radius, reach = Math.floor(radius / step + 1e-9);
+    const step = spacing ? Math.max(radius * spacing / s.rangeM, radius / DRAWN) : 2 * radius;
+    const dotsPerRadius = Math.floor(radius / step + 1e-9);
     const dots = [];
-    for (let row = -reach; row <= reach; row++) {
-      for (let column = -reach; column <= reach; column++) {
+    for (let row = -dotsPerRadius; row <= dotsPerRadius; row++) {
+      for (let column = -dotsPerRadius; column <= dotsPerRadius; column++) {
         if (Math.hypot(row, column) * step <= radius * (1 + 1e-9)) dots.push([centerX + column * step, centerY + row * step]);
       }
     }
@@ -34,7 +35,7 @@ const density = (() => {
     const plot = chart(plots.densityCurve), spacing = result.beacons ? gridSpacing(result.beacons, s.rangeM) : null;
     show("beaconsInRange", result.beacons, String(result.beacons));
     show("gridSpacingM", spacing, spacing ? `${digits(spacing)} m` : "–");
-    draw("densityLine", line(plot, result.met));
+    draw("densityLine", line(plot, result.curve));
     mark(plot, "densityMarker", result.beacons || null, `${result.beacons} beacons`);
     drawGrid(plots.grid, s, spacing);
   }

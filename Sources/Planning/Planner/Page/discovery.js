@@ -13,8 +13,8 @@ const discovery = (() => {
   // Fits the time axis so that it ends soon after nearly all beacons are found. `extra` are additional vertical lines.
   function fitted({ x, y, samples }, result, horizon, extra) {
     const ends = ENDS.filter(end => end < horizon), shares = sharesAt(result, ends);
-    const [whole] = sharesAt(result, [horizon]);
-    const found = ends.findIndex((_, i) => shares[i] >= 0.995 * whole), last = found < 0 ? horizon : ends[found];
+    const [finalShare] = sharesAt(result, [horizon]);
+    const found = ends.findIndex((_, i) => shares[i] >= 0.995 * finalShare), last = found < 0 ? horizon : ends[found];
     const least = Math.max(last, result.percentiles.latencyP99 ?? 0, ...extra.map(([, time]) => time));
     return chart({ x: { ...x, high: ENDS.find(end => end >= least) ?? x.high }, y, samples });
   }

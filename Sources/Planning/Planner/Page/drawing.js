@@ -5,8 +5,9 @@ const drawing = (() => {
   const { isNumber } = texts;
   const byId = id => document.getElementById(id);
 
-  // Shows a number; an attribute has all of its digits. For the settings of the program's question, the text of the
-  // program is kept, because the page computes with coarser steps and its number could differ from the program's.
+  // Shows a number; an attribute has all digits of the number. For the settings of the program's question, the text of
+  // the program is kept, because the page computes with coarser steps, so that its number could differ from the
+  // program's.
   function show(id, value, computed) {
     const element = byId(id);
     element.dataset.own ??= element.textContent;
@@ -38,7 +39,7 @@ const drawing = (() => {
   const path = points => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
   const draw = (id, line) => byId(id).setAttribute("d", line);
 
-  // A line through values of one chart, which is interrupted if there is no number.
+  // A line through the values of one chart. Where a value is no number, the line is interrupted.
   function line(plot, values) {
     let isDown = false;
     return values.map(([x, y]) => {
@@ -49,7 +50,7 @@ const drawing = (() => {
     }).join("");
   }
 
-  // A vertical line, and its name on the side with more room.
+  // Draws a vertical line at a value, and its name on the side with more room.
   function mark(plot, id, value, text) {
     const rule = byId(id), name = byId(`${id}Name`), isThere = isNumber(value), x = isThere ? plot.across(value) : -100;
     const isLeft = x > (plot.left + plot.right) / 2;
@@ -60,24 +61,25 @@ const drawing = (() => {
     name.textContent = isThere ? text : "";
   }
 
-  // The size of names on phones, and the rows of the names of several lines.
+  // The width of a letter on a phone and the distance of a name from its line; the first row of names, and the height
+  // of a row.
   const LETTER = 12.5, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
 
-  // Returns rows and sides for the names of vertical lines: each name stands next to its own line, and no other line
-  // crosses it. MarkerLayout in PlotArea.swift does the same.
+  // Returns the markers in the order of their rows, each with the side of its name: each name is next to its own
+  // vertical line, and no other line crosses the name. MarkerLayout in PlotArea.swift does the same.
   function places(markers, width) {
-    const reach = ({ text }) => text.length * LETTER + DISTANCE;
+    const widthOf = ({ text }) => text.length * LETTER + DISTANCE;
     const order = [...markers].sort((a, b) => a.x - b.x), left = [];
     let limit = width;
     for (const marker of [...order].reverse()) {
-      if (marker.x + reach(marker) <= limit || marker.x - reach(marker) < 0) continue;
+      if (marker.x + widthOf(marker) <= limit || marker.x - widthOf(marker) < 0) continue;
       left.push(marker);
       limit = Math.min(limit, marker.x);
     }
     return [...left, ...order.filter(marker => !left.includes(marker))].map(marker => ({ ...marker, isLeft: left.includes(marker) }));
   }
 
-  // Several vertical lines with their names: id, value and text of each.
+  // Draws several vertical lines with their names. `list` has the id, the value and the text of each line.
   function marks(plot, list) {
     const known = list.map(([id, value, text]) => ({ id, text, x: isNumber(value) ? plot.across(value) : NaN }));
     for (const { id, x } of known) if (!isNumber(x)) mark(plot, id, null, "");
@@ -93,7 +95,7 @@ const drawing = (() => {
     });
   }
 
-  // The labels of an axis below a chart, without those that would touch the previous one.
+  // Writes the labels of the axis below a chart, except labels that would touch the previous label.
   function writeTicks(id, plot, values, textOf) {
     const parts = [];
     let free = 0;

@@ -30,15 +30,15 @@
   const grid = () => Number(byId("grid").value);
   const isEqual = (one, other) => one?.kind === other?.kind && one?.index === other?.index;
 
-  let isAsked = false, firstEvent = 0;
+  let isFrameRequested = false, firstEvent = 0;
 
   // Draws again with the next frame. `event` is the movement that caused it.
   function redraw(event) {
     if (event && !firstEvent) firstEvent = event.timeStamp;
-    if (isAsked) return;
-    isAsked = true;
+    if (isFrameRequested) return;
+    isFrameRequested = true;
     requestAnimationFrame(() => {
-      isAsked = false;
+      isFrameRequested = false;
       const isMoving = Boolean(state.drag?.isMoving || state.held);
       floorView.render(state);
       if (state.colored !== state.file || state.isCoarse !== isMoving) {
@@ -204,7 +204,7 @@
     select(state.selected, (now + step + count) % count);
   }
 
-  // A new corner in the middle of the side after the chosen corner.
+  // Adds a corner in the middle of the side after the chosen corner.
   function addCorner() {
     const { selected } = state, list = points(state.file, selected), at = state.corner ?? 0;
     const next = list[at + 1] ?? (KINDS[selected.kind].isRing ? list[0] : null);
@@ -516,7 +516,7 @@
     if (state.held) { release(false); return; }
     if (!state.selected) { say("Select something first: N selects the next thing"); return; }
     state.held = { item: state.selected, corner: state.corner, file: state.file };
-    say("Arrows move it; Enter puts it down, Escape puts it back");
+    say("Arrows move the selected thing; Enter puts it down, Escape puts it back");
     redraw();
   }
 
@@ -572,7 +572,7 @@
     }
   }
 
-  // Handles Tab in the properties. A changed value draws the fields again, so the next field is searched after that.
+  // Handles Tab in the properties. A changed value replaces all fields, so the next field is searched afterwards.
   function leaveField(event) {
     if (event.key !== "Tab" || event.ctrlKey || event.altKey) return;
     const { id } = event.target;

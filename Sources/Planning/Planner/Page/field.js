@@ -57,14 +57,14 @@ const field = (() => {
     };
   }
 
-  // The farthest distance at which something may be received.
+  // The distance in m up to which a beacon of this power may be received.
   function reachOf(air, power) {
-    const lost = power - air.sensitivity + 4 * air.shadowing;
-    if (air.loss(FARTHEST) <= lost) return FARTHEST;
+    const acceptableLoss = power - air.sensitivity + 4 * air.shadowing;
+    if (air.loss(FARTHEST) <= acceptableLoss) return FARTHEST;
     let near = 0, far = FARTHEST;
     for (let k = 0; k < 40; k++) {
       const middle = (near + far) / 2;
-      if (air.loss(middle) > lost) far = middle; else near = middle;
+      if (air.loss(middle) > acceptableLoss) far = middle; else near = middle;
     }
     return far;
   }
@@ -88,12 +88,13 @@ const field = (() => {
     return { places, spacing, columns, rows };
   }
 
-  // Keeps the mean powers of all beacons at all places. After a change it computes only the affected values again: the
-  // powers of a beacon that moved, or the losses of a wall that moved.
+  // Keeps the mean powers of all beacons at all places, in one column for each beacon: the values of the beacon at all
+  // places. After a change it computes only the affected values again: the column of a beacon that moved, or the losses
+  // of a wall that moved.
   function receiver() {
     let places = null, air = null, walls = new Set(), columns = new Map();
 
-    // Adds the losses of some walls, or removes them with a sign of -1.
+    // Adds the losses of some walls to a column; a sign of -1 removes them.
     function addWalls(column, { x, y }, segments, sign) {
       for (const [ax, ay, bx, by, loss] of segments) {
         for (let i = 0; i < places.length; i++) {
@@ -119,7 +120,7 @@ const field = (() => {
       return received();
     }
 
-    // Returns, for each place, the share of cases in which the beacon of rank `count` is found. Null if no beacon is
+    // Returns, for each place, the share of cases in which the beacon of rank `count` is found: null if no beacon is
     // received, undefined if a share is not known yet. Like BeaconRanking.swift.
     function receiveSeveral(floor, count, shareOf) {
       measureAll(floor);
@@ -142,7 +143,8 @@ const field = (() => {
       });
     }
 
-    // The logarithm of the share of packets of `tau` that a beacon with all of its advertisements lets through.
+    // The logarithm of the share of packets with the airtime `tau` that a beacon does not destroy, with all of its
+    // advertisements.
     function collisions({ beacon, audible }, tau) {
       let sum = 0;
       for (const { payloadOctets, intervalMs } of [beacon, ...beacon.companions]) {
@@ -221,8 +223,8 @@ const field = (() => {
   }
 
   // The share of cases in which a scanner in range finds a beacon within the target time. Any mixture of beacons counts
-  // as the number of equal beacons with the same share of clear packets. The latencies take a while: `work` computes
-  // missing latencies step by step. Until then, the nearest known latencies are used.
+  // as the number of equal beacons with the same share of clear packets. To compute the latencies takes a while: `work`
+  // computes missing latencies step by step. Until then, the nearest known latencies are used.
   function detection(air) {
     const known = new Map(), missing = new Map();
     const keyOf = beacon => `${beacon.intervalMs}/${beacon.payloadOctets}`;
@@ -240,7 +242,8 @@ const field = (() => {
       return near === null ? null : row.get(near);
     }
 
-    // Null if nothing is known yet.
+    // Returns the share for a beacon of which the share `clear` of the packets arrives; null if no latency is known
+    // yet.
     function share(beacon, clear) {
       if (clear <= 0) return 0;
       const hit = 2 * airtime(beacon.payloadOctets) / (beacon.intervalMs + J / 2);

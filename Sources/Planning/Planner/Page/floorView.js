@@ -1,6 +1,6 @@
 "use strict";
 
-// The drawing of a floor that is being edited: which part of it is shown, and everything on it but the colours.
+// The drawing of a floor that is being edited: which part of it is shown, and everything on it except the colours.
 const floorView = (() => {
   const { digits } = texts;
   const { byId, path, draw } = drawing;
@@ -51,7 +51,7 @@ const floorView = (() => {
     pan(-over(x, width), -over(y, height));
   }
 
-  // The largest round length in m of at most some pixels.
+  // The largest round length in m that takes at most `pixels` pixels.
   function roundLength(pixels) {
     const most = pixels / scale, power = 10 ** Math.floor(Math.log10(most));
     return power * ROUND.filter(part => part * power <= most * (1 + 1e-9)).at(-1);
@@ -122,7 +122,7 @@ const floorView = (() => {
   const WIDTHS = [1.5, 2.5, 3.5, 5];
   const strength = loss => Math.floor(Math.min(19, Math.max(0, loss)) / 5);
 
-  // The number of things above which only the selected thing shows its name.
+  // If the floor has more than this many things, only the selected thing shows its name.
   const NAMED = 120;
 
   function thing(file, item) {
@@ -184,8 +184,8 @@ const floorView = (() => {
     list.forEach((place, i) => { parts.push(square(place, i === corner ? 6 : 4, i === corner ? "handle chosen" : "handle")); });
   }
 
-  // The thing that is being drawn, from its corners so far to the place of the pointer, with the length of its last
-  // side.
+  // The thing that is being drawn: a line through its corners so far to the place of the pointer, and the length of the
+  // last side.
   function drawDraft({ draft, tool, cursor, isKeyboard, isOver }) {
     const parts = [], isDrawing = tool !== "select";
     if (draft.length) {
@@ -216,8 +216,8 @@ const floorView = (() => {
     drawRule();
   }
 
-  // Returns the thing at a place, within some pixels: a corner of the selected thing, a beacon or receiver, a line, or
-  // the room around the place.
+  // Returns the thing that is at most `pixels` pixels from a place: a corner of the selected thing, a beacon or
+  // receiver, a line, or the room around the place.
   function hit({ file, selected }, point, pixels) {
     const reach = metres(pixels);
     const near = (list, most) => {

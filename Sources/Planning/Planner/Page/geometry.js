@@ -4,7 +4,7 @@
 const geometry = (() => {
   const distance = ([ax, ay], [bx, by]) => Math.hypot(bx - ax, by - ay);
 
-  // The place on a line from a to b that is nearest to p, and its distance.
+  // The place on the line from a to b that is nearest to p, its distance from p, and its share of the way from a to b.
   function nearest(p, a, b) {
     const dx = b[0] - a[0], dy = b[1] - a[1], length = dx * dx + dy * dy;
     const share = length ? Math.min(1, Math.max(0, ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length)) : 0;
@@ -51,12 +51,12 @@ const geometry = (() => {
 
   const centre = points => [0, 1].map(axis => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
 
-  // Positions are kept to the centimetre.
+  // Positions are rounded to centimetres.
   const rounded = point => point.map(value => Math.round(value * 100) / 100 + 0);
   const onGrid = (value, grid) => grid ? Math.round(value / grid) * grid : value;
 
   // A point that is attracted by corners, by right angles with the lines that lead to it, and by the grid.
-  //  points: corners to snap to. from: the point before, from which a line leads here. before: the one before that.
+  //  points: corners to snap to. from: the previous point, from which a line leads here. before: the one before `from`.
   //  reach: the distance in m within which a point attracts. grid: in m; 0 for none.
   function snap(point, { points = [], from = null, before = null, reach, grid, isRight }) {
     let best = null;
@@ -72,13 +72,14 @@ const geometry = (() => {
         const along = [(from[0] - before[0]) / last, (from[1] - before[1]) / last];
         if (Math.abs(along[0] * along[1]) > 1e-6) directions.push(along, [-along[1], along[0]]);
       }
-      const found = directions.map(([ux, uy]) => {
+      const aligned = directions.map(([ux, uy]) => {
         const dx = point[0] - from[0], dy = point[1] - from[1], run = dx * ux + dy * uy;
         return { ux, uy, run, off: Math.abs(dx * uy - dy * ux) };
       }).filter(({ off, run }) => off <= reach && Math.abs(run) > off).sort((a, b) => a.off - b.off)[0];
-      if (found) {
-        const { ux, uy, run } = found;
-        // Along the axes the other coordinate stays on the grid; along a slanted line the length does.
+      if (aligned) {
+        const { ux, uy, run } = aligned;
+        // On a line along an axis, the coordinate along the line is put on the grid. On a slanted line, the length
+        // becomes a multiple of the grid.
         if (uy === 0) return { point: rounded([onGrid(point[0], grid), from[1]]), to: "right angle" };
         if (ux === 0) return { point: rounded([from[0], onGrid(point[1], grid)]), to: "right angle" };
         const whole = onGrid(run, grid);

@@ -5,8 +5,8 @@ const labels = (() => {
   // The size of a letter, the height of a line, and the distance of a name from its place.
   const LETTER = 7, LINE = 14, DISTANCE = 10;
 
-  // The places of a name around a circle: how far the middle of its base line is from the circle, in widths of the name
-  // and in pixels.
+  // The places of a name around a circle: how far the middle of the name's base line is from the middle of the circle,
+  // first across in widths of the name, then across and down in pixels.
   const AROUND = [[0, 0, -DISTANCE], [0, 0, DISTANCE + LINE - 3], [0.5, DISTANCE, 5], [-0.5, -DISTANCE, 5]];
   // The places of a name in an area: in the middle, or one line higher or lower.
   const WITHIN = [[0, 0, 5], [0, 0, 5 + LINE], [0, 0, 5 - LINE]];
@@ -23,9 +23,9 @@ const labels = (() => {
   function arrange(names, circles) {
     const taken = circles.map(({ at: [x, y], radius }) => boxOf([x, y + radius], 2 * radius, 2 * radius)), result = [];
     for (const name of names) {
-      const wide = widthOf(name.text), offers = name.isWithin ? WITHIN : AROUND;
+      const wide = widthOf(name.text), offsets = name.isWithin ? WITHIN : AROUND;
       if (name.isWithin && wide > name.room && !name.isSure) continue;
-      const places = offers.map(([share, dx, dy]) => [name.at[0] + share * wide + dx, name.at[1] + dy]);
+      const places = offsets.map(([share, dx, dy]) => [name.at[0] + share * wide + dx, name.at[1] + dy]);
       const isFree = place => !taken.some(box => meets(box, boxOf(place, wide, LINE)));
       const found = places.find(isFree) ?? (name.isSure ? places[0] : null);
       if (!found) continue;

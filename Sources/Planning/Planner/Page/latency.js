@@ -42,7 +42,8 @@ const latency = (() => {
     return shares;
   }
 
-  // The spread of events from one cell over later cells after T and a uniform delay, in cells.
+  // How the events of one cell are spread over later cells after a time that is uniform over `from` to `from` +
+  // `width`, in cells.
   function weightsOf(from, width) {
     const integral = x => x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
     const shift = Math.floor(from), start = from - shift;
@@ -52,16 +53,16 @@ const latency = (() => {
 
   function moved(masses, { shift, weights }) {
     // The cells in the order in which they reach cell 0 and those after it, so that no index has to wrap around.
-    const count = masses.length, reach = weights.length - 1, first = (shift + reach) % count;
-    const source = new Float64Array(count + reach), result = new Float64Array(count);
+    const count = masses.length, lastWeight = weights.length - 1, first = (shift + lastWeight) % count;
+    const source = new Float64Array(count + lastWeight), result = new Float64Array(count);
     for (let i = 0; i < source.length; i++) source[i] = masses[(count - first + i) % count];
     weights.forEach((weight, k) => {
-      for (let cell = 0, from = reach - k; cell < count; cell++, from++) result[cell] += weight * source[from];
+      for (let cell = 0, from = lastWeight - k; cell < count; cell++, from++) result[cell] += weight * source[from];
     });
     return result;
   }
 
-  // The distribution of the phase of the next event, by the number of covered events that were lost before.
+  // The distribution of the phase of the next event, by the number of covered events in a row that were lost before.
   function phasesOf(s, scanner, cycle) {
     let count = 1;
     if (cycle.share < 0.999) {
@@ -73,35 +74,36 @@ const latency = (() => {
     const clear = isEven ? clearAfterLosses(s, consecutive(8, 64), 64)
       : clearAfterLosses(s, cycle.share > 0 ? observed(8, 64, cycle, s.intervalMs) : consecutive(8, 64), 8);
     // A scanner without pauses covers every event, so the event right before was always covered.
-    if (count === 1) clear.forEach(own => { own.later = own.next; });
-    // By the number of losses: the beacons whose last event was not covered (or all, if that makes no difference), and
-    // those whose last event was covered, and lost.
-    const masses = [new Float64Array(count).fill(1 / count)], nextMasses = [];
-    const distinguishesNext = clear.some(own => own.next !== own.later);
+    if (count === 1) clear.forEach(probabilities => { probabilities.later = probabilities.next; });
+    // The probabilities of the phases, by the number of losses: `masses` for beacons whose last event was not covered
+    // (or for all beacons, if that makes no difference), `massesAfterLoss` for beacons whose last event was covered and
+    // lost.
+    const masses = [new Float64Array(count).fill(1 / count)], massesAfterLoss = [];
+    const distinguishesNext = clear.some(({ next, later }) => next !== later);
     return {
       isPhaseless: count === 1,
-      work: () => count * (masses.length + nextMasses.filter(Boolean).length),
-      // Removes the share of the next event that is received.
+      work: () => count * (masses.length + massesAfterLoss.filter(Boolean).length),
+      // Returns the probability that the next event is the first one received, and removes it from the masses.
       receive() {
         let received = 0;
         for (let k = masses.length - 1; k >= 0; k--) {
-          const after = nextMasses[k];
-          nextMasses[k] = null;
+          const after = massesAfterLoss[k];
+          massesAfterLoss[k] = null;
           if (after) for (let i = 0; i < count; i++) masses[k][i] += after[i];
           const lost = cells.map(i => {
-            const all = masses[k][i] * shares[i], next = after ? after[i] * shares[i] : 0;
-            const found = (all - next) * clear[k].later + next * clear[k].next;
-            received += found;
-            masses[k][i] -= all;
-            return all - found;
+            const covered = masses[k][i] * shares[i], rightAfterLoss = after ? after[i] * shares[i] : 0;
+            const receivedMass = (covered - rightAfterLoss) * clear[k].later + rightAfterLoss * clear[k].next;
+            received += receivedMass;
+            masses[k][i] -= covered;
+            return covered - receivedMass;
           });
           let target = Math.min(k + 1, clear.length - 1);
           if (!masses[target]) {
             // For a very small probability, the additional loss is not counted.
             if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) target = k; else masses[target] = new Float64Array(count);
           }
-          if (distinguishesNext) nextMasses[target] ||= new Float64Array(count);
-          const into = distinguishesNext ? nextMasses[target] : masses[target];
+          if (distinguishesNext) massesAfterLoss[target] ||= new Float64Array(count);
+          const into = distinguishesNext ? massesAfterLoss[target] : masses[target];
           cells.forEach((i, n) => { into[i] += lost[n]; });
         }
         return received;
@@ -109,12 +111,13 @@ const latency = (() => {
       advance() {
         if (count === 1) return;
         masses.forEach((mass, k) => { masses[k] = moved(mass, step); });
-        nextMasses.forEach((mass, k) => { nextMasses[k] = mass && moved(mass, step); });
+        massesAfterLoss.forEach((mass, k) => { massesAfterLoss[k] = mass && moved(mass, step); });
       },
     };
   }
 
-  // The effect of the delays on the curve: the delays round its corners.
+  // Returns what the delays add near `time` to the straight lines of the curve. They round the corners up to number
+  // `last`.
   function rounding(result, time, last) {
     const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
     const end = Math.min(last, isComplete ? received.length : received.length - 1, Math.floor((time + far) / E) + 1);
@@ -128,16 +131,17 @@ const latency = (() => {
     return sum;
   }
 
-  // The curve: straight lines from event to event, and rounded corners where the delays do not decide what is received.
+  // The share that is received over time: straight lines from event to event. The corners of the first `spread` events
+  // are rounded, because the delays of these events do not depend on whether the events are received.
   function curveOf(result, spread, horizon) {
     const times = [0], shares = [0], { received, E, isComplete } = result;
     let sum = 0;
     for (let event = 0; event < received.length + (isComplete ? 1 : 0) && times.at(-1) < horizon; event++) {
-      const share = received[event] || 0, parts = event <= spread ? 64 : 1;
-      for (let part = 1; part <= parts; part++) {
-        const time = (event + part / parts) * E;
+      const share = received[event] || 0, points = event <= spread ? 64 : 1;
+      for (let point = 1; point <= points; point++) {
+        const time = (event + point / points) * E;
         times.push(time);
-        shares.push(Math.min(1, Math.max(shares.at(-1), sum + part / parts * share + (parts > 1 ? rounding(result, time, spread) : 0))));
+        shares.push(Math.min(1, Math.max(shares.at(-1), sum + point / points * share + (points > 1 ? rounding(result, time, spread) : 0))));
       }
       sum += share;
     }
@@ -154,36 +158,36 @@ const latency = (() => {
     return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
   }
 
-  // Extrapolates: each further event receives the same share of the rest, at the mean rate of about the last half of
-  // the computed events.
-  function extrapolate(received, rest, scanIntervalEvents, isWanted) {
+  // Extrapolates: each further event receives the same share of what is not received yet. This share is the mean of
+  // about the last half of the computed events.
+  function extrapolate(received, unreceived, scanIntervalEvents, isWanted) {
     const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
     const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));
-    const lately = received.slice(-events).reduce((sum, share) => sum + share, 0);
-    const rate = -Math.expm1(Math.log(rest / (rest + lately)) / events);
-    while (isWanted(rest)) {
-      received.push(rest * rate);
-      rest -= rest * rate;
+    const receivedLast = received.slice(-events).reduce((sum, share) => sum + share, 0);
+    const rate = -Math.expm1(Math.log(unreceived / (unreceived + receivedLast)) / events);
+    while (isWanted(unreceived)) {
+      received.push(unreceived * rate);
+      unreceived -= unreceived * rate;
     }
   }
 
-  // The percentiles in seconds, and the curve; null for as long as there is work to do. `isRough` where it had to be
-  // extrapolated. The curve goes on at least to `untilS`, if the settings have it.
+  // Yields null as long as it computes, and at last the percentiles in seconds and the curve. `isRough` is true if the
+  // curve had to be extrapolated. If the settings have `untilS`, the curve reaches at least to this time.
   function* latencyOf(s, scanner) {
     const cycle = cycleOf(s, scanner), phases = phasesOf(s, scanner, cycle), E = s.intervalMs + J / 2;
     const horizon = s.horizonS * 1000, received = [], until = Math.min(horizon, (s.untilS || 0) * 1000);
-    const isWanted = rest => received.length * E < horizon
-      && (rest > 1 - COMPLETE || received.length * E < until && rest > 1e-12);
-    let rest = 1, work = 0, handedOver = 0, isRough = false;
-    while (isWanted(rest)) {
+    const isWanted = unreceived => received.length * E < horizon
+      && (unreceived > 1 - COMPLETE || received.length * E < until && unreceived > 1e-12);
+    let unreceived = 1, work = 0, handedOver = 0, isRough = false;
+    while (isWanted(unreceived)) {
       if (work > WORK) {
         isRough = true;
-        extrapolate(received, rest, scanner.intervalMs / E, isWanted);
+        extrapolate(received, unreceived, scanner.intervalMs / E, isWanted);
         break;
       }
       if (received.length) phases.advance();
       received.push(phases.receive());
-      rest -= received.at(-1);
+      unreceived -= received.at(-1);
       work += phases.work();
       if (work > handedOver + 5e5) {
         handedOver = work;
@@ -200,43 +204,45 @@ const latency = (() => {
     yield { percentiles, times, shares, isRough, isFinal: true };
   }
 
-  // The shares of a result that are discovered by some times, in seconds.
+  // The shares of cases in which the beacon is discovered by each of some times in seconds. The first argument is a
+  // result of `latencyOf`.
   const sharesAt = ({ times, shares }, seconds) => seconds.map(time => interpolated(times, shares, time * 1000));
 
   // The share of cases in which one of n beacons is found within the target time.
   function* shareOf(s, n) {
     let result = null;
-    const asked = { ...s, beacons: n, horizonS: s.detectWithinS + s.intervalMs / 500 };
-    for (const step of latencyOf(asked, s.scanner)) {
+    const settings = { ...s, beacons: n, horizonS: s.detectWithinS + s.intervalMs / 500 };
+    for (const step of latencyOf(settings, s.scanner)) {
       result = step || result;
       yield null;
     }
     return sharesAt(result, [s.detectWithinS])[0];
   }
 
-  // The largest number of beacons at which each beacon is found in time, with the shares that the search computed; 0 if
-  // a single beacon is not found in time.
+  // The largest number of beacons at which each beacon is found in time; 0 if even a single beacon is not found in
+  // time. `curve` has all numbers of beacons that the search tried, each with the share of cases in which a beacon is
+  // found.
   function* largestFleet(s) {
-    const met = [];
-    function* holds(n) {
+    const curve = [];
+    function* meetsTarget(n) {
       const share = yield* shareOf(s, n);
-      met.push([n, share]);
+      curve.push([n, share]);
       return share >= s.probability;
     }
-    let low = (yield* holds(1)) ? 1 : 0, high = 2;
+    let low = (yield* meetsTarget(1)) ? 1 : 0, high = 2;
     while (low === high / 2 && high < 2e6) {
-      if (yield* holds(high)) low = high;
+      if (yield* meetsTarget(high)) low = high;
       high *= 2;
     }
     high = Math.min(high, 2 * low);
     while (high - low > Math.max(1, low / 500)) {
       const middle = Math.floor((low + high) / 2);
-      if (yield* holds(middle)) low = middle; else high = middle;
+      if (yield* meetsTarget(middle)) low = middle; else high = middle;
     }
-    // Beyond the answer, up to the end of the chart.
-    for (const times of [1.5, 2.5, 4]) yield* holds(Math.round(Math.max(1, low) * times) + 1);
-    met.sort(([a], [b]) => a - b);
-    yield { beacons: low, met, isFinal: true };
+    // More points for the chart, up to its end.
+    for (const factor of [1.5, 2.5, 4]) yield* meetsTarget(Math.round(Math.max(1, low) * factor) + 1);
+    curve.sort(([a], [b]) => a - b);
+    yield { beacons: low, curve, isFinal: true };
   }
 
   return { SHARES, latencyOf, largestFleet, shareOf, sharesAt };

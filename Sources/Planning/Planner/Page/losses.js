@@ -5,8 +5,9 @@
 const losses = (() => {
   const { J, airtime, background, clear } = models;
 
-  // Park and Miller's generator: the same delays as in the program.
-  function delays() {
+  // Park and Miller's random generator. Returns a function for the next delay; the delays are the same as in the
+  // program.
+  function delayGenerator() {
     let state = 1;
     return () => {
       state = state * 48271 % 2147483647;
@@ -14,36 +15,38 @@ const losses = (() => {
     };
   }
 
-  // A scanner that never pauses observes every event: the numbers of the events, and the sum of all delays before each.
+  // The first events for a scanner that never pauses, and so observes every event: their indices, and the sum of all
+  // delays before each event.
   function consecutive(length, samples) {
-    const next = delays();
+    const nextDelay = delayGenerator();
     return Array.from({ length: samples }, (_, sample) => {
       // The first delay, which matters most, is spread evenly over the samples.
-      const first = (sample + 0.5) / samples * J, numbers = [], sums = [];
-      for (let number = 0, delay = 0; number < length; number++) {
-        numbers.push(number);
+      const firstDelay = (sample + 0.5) / samples * J, indices = [], sums = [];
+      for (let index = 0, delay = 0; index < length; index++) {
+        indices.push(index);
         sums.push(delay);
-        delay += number ? next() : first;
+        delay += index ? nextDelay() : firstDelay;
       }
-      return { numbers, sums };
+      return { indices, sums };
     });
   }
 
-  // The events within the windows of a scanner, whose phase is spread evenly over the samples. If the scanner observes
-  // nothing for long, the next event is independent of the earlier ones.
+  // The first events within the windows of a scanner. The phase of the scanner is spread evenly over the samples. If
+  // the scanner observes none of SEARCH events in a row, FAR events are skipped, and the next event is independent of
+  // the earlier ones.
   const SEARCH = 2000, FAR = 1e8;
   function observed(length, samples, cycle, intervalMs) {
-    const next = delays();
+    const nextDelay = delayGenerator();
     return Array.from({ length: samples }, (_, sample) => {
-      const phase = (sample + 0.5) / samples * cycle.length, numbers = [], sums = [];
-      for (let number = 0, delay = 0; numbers.length < length; number++, delay += next()) {
-        if (number - (numbers.at(-1) ?? 0) > SEARCH) number += FAR;
-        if (number > FAR || cycle.covers(phase + number * intervalMs + delay)) {
-          numbers.push(number);
+      const phase = (sample + 0.5) / samples * cycle.length, indices = [], sums = [];
+      for (let index = 0, delay = 0; indices.length < length; index++, delay += nextDelay()) {
+        if (index - (indices.at(-1) ?? 0) > SEARCH) index += FAR;
+        if (index > FAR || cycle.covers(phase + index * intervalMs + delay)) {
+          indices.push(index);
           sums.push(delay);
         }
       }
-      return { numbers, sums };
+      return { indices, sums };
     });
   }
 
@@ -58,12 +61,12 @@ const losses = (() => {
     return sum / factorial;
   }
 
-  // The probability that another beacon that hit an event also hits the event `lag` events later. The own delays
-  // between the two events add up to `delay`.
+  // The probability that another beacon that hit an event also hits the event `lag` events later. The delays of the
+  // beacon itself between the two events add up to `delay`.
   function collidesAgain(lag, delay, tau, E) {
     if (lag <= 4) {
-      const place = delay / J, width = 2 * tau / J;
-      return Math.max(0, integral(lag, place + width) - 2 * integral(lag, place) + integral(lag, place - width)) / width;
+      const delayShare = delay / J, width = 2 * tau / J;
+      return Math.max(0, integral(lag, delayShare + width) - 2 * integral(lag, delayShare) + integral(lag, delayShare - width)) / width;
     }
     const deviation = Math.sqrt(lag * J * J / 12 + 4 * tau * tau / 6);
     if (deviation >= E / 2) return 2 * tau / E;
@@ -75,57 +78,60 @@ const losses = (() => {
     return 2 * tau * density / (deviation * Math.sqrt(2 * Math.PI));
   }
 
-  // For each set of events (bit k is event k): 2·tau/E times its reach is the probability that another beacon hits at
-  // least one event of the set. `free` is the probability that it hits no earlier event of the set if it hits the last.
-  function reachesOf({ numbers, sums }, tau, E) {
-    const reaches = new Float64Array(1 << numbers.length), free = new Float64Array(1 << numbers.length);
-    for (let event = 0; event < numbers.length; event++) {
+  // For each set of events (bit k is event k), the probability that another beacon hits at least one event of the set,
+  // divided by the probability 2·tau/E that it hits one given event. `free` is the probability that it hits no earlier
+  // event of the set if it hits the last event.
+  function hitRatiosOf({ indices, sums }, tau, E) {
+    const ratios = new Float64Array(1 << indices.length), free = new Float64Array(1 << indices.length);
+    for (let event = 0; event < indices.length; event++) {
       const last = 1 << event;
-      free[last] = reaches[last] = 1;
+      free[last] = ratios[last] = 1;
       for (let earlier = 0; earlier < event; earlier++) {
-        const again = collidesAgain(numbers[event] - numbers[earlier], sums[event] - sums[earlier], tau, E), bit = 1 << earlier;
-        for (let rest = 0; rest < bit; rest++) {
-          free[last | bit | rest] = free[last | rest] - again * free[bit | rest];
-          reaches[last | bit | rest] = reaches[bit | rest] + free[last | bit | rest];
+        const bit = 1 << earlier;
+        const rehitProbability = collidesAgain(indices[event] - indices[earlier], sums[event] - sums[earlier], tau, E);
+        for (let others = 0; others < bit; others++) {
+          free[last | bit | others] = free[last | others] - rehitProbability * free[bit | others];
+          ratios[last | bit | others] = ratios[bit | others] + free[last | bit | others];
         }
       }
     }
-    return reaches;
+    return ratios;
   }
 
   const sizeOf = set => set ? 1 + sizeOf(set & (set - 1)) : 0;
 
-  // Q(0), Q(1), …: the probabilities that 0, 1, … of these events in a row are lost, by inclusion and exclusion. `next`
-  // is the probability, by the number of losses, that an event is received if it follows right after the last lost
-  // event, and `later` if the scanner did not observe the event before it; null unless there are samples of both kinds.
+  // Q(0), Q(1), …: the probabilities that 0, 1, … of these events in a row are lost, by inclusion and exclusion. By the
+  // number of losses, `next` is the probability that an event is received if it follows right after the last lost
+  // event, and `later` if events that the scanner did not observe lie between the two; null unless there are samples of
+  // both kinds.
   function lossesOf(s, samples) {
-    const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].numbers.length;
+    const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].indices.length;
     const next = Array.from({ length }, () => [0, 0]), later = Array.from({ length }, () => [0, 0]);
-    const alone = Math.log(background(s)), sums = new Float64Array(length);
+    const backgroundLog = Math.log(background(s)), sums = new Float64Array(length);
     for (const sample of samples) {
-      const reaches = reachesOf(sample, tau, E);
-      let own = 0;
+      const hitRatios = hitRatiosOf(sample, tau, E);
+      let runProbability = 0;
       for (let event = 0; event < length; event++) {
-        const before = event ? Math.max(0, own) : 1;
+        const before = event ? Math.max(0, runProbability) : 1;
         let change = 0;
         for (let set = 1 << event; set < 2 << event; set++) {
-          const size = sizeOf(set), hit = 2 * tau / E * reaches[set];
-          const survive = Math.expm1(hit < 1 ? (s.beacons - 1) * Math.log1p(-hit) + size * alone : -Infinity);
+          const size = sizeOf(set), hit = 2 * tau / E * hitRatios[set];
+          const survive = Math.expm1(hit < 1 ? (s.beacons - 1) * Math.log1p(-hit) + size * backgroundLog : -Infinity);
           change += size % 2 ? -survive : survive;
         }
         sums[event] += change;
-        own += change;
+        runProbability += change;
         if (!event) continue;
-        const sum = (sample.numbers[event] === sample.numbers[event - 1] + 1 ? next : later)[event];
+        const sum = (sample.indices[event] === sample.indices[event - 1] + 1 ? next : later)[event];
         sum[0] += before;
-        sum[1] += Math.max(0, own);
+        sum[1] += Math.max(0, runProbability);
       }
     }
     const runs = [1];
-    let run = 0;
+    let runProbability = 0;
     for (const sum of sums) {
-      run += sum / samples.length;
-      runs.push(Math.min(runs.at(-1), Math.max(0, run)));
+      runProbability += sum / samples.length;
+      runs.push(Math.min(runs.at(-1), Math.max(0, runProbability)));
     }
     const least = 1e-9 * runs[1] * samples.length;
     const shares = (sums, others) => sums.map(([before, after], k) =>
@@ -135,24 +141,27 @@ const losses = (() => {
 
   const lossRuns = (s, samples = consecutive(10, 128)) => lossesOf(s, samples).runs;
 
-  // The probability that an event is received, by the number of events before it that were lost, at most `longest`:
-  // `next` if the event right before it was lost, and `later` if the scanner did not observe that. It goes on falling
-  // with the logarithm of the run as long as a pair has not moved apart by half a period.
+  // The probability that an event is received, by the number of observed events in a row before it that were lost, for
+  // up to `longest` numbers: `next` if the event right before it was lost, and `later` if the scanner did not observe
+  // the event right before it. The probability goes on falling with the logarithm of the number of losses, as long as a
+  // pair of beacons has not moved apart by half a period.
   function clearAfterLosses(s, samples, longest) {
     const p = clear(s, s.intervalMs);
     if (s.beacons < 2) return [{ next: p, later: p }];
-    const { runs, next, later } = lossesOf(s, samples), known = [];
-    for (let k = 0; k + 1 < runs.length && (k < 1 || runs[k + 1] > 1e-11 * runs[1]); k++) known.push(1 - runs[k + 1] / runs[k]);
-    const length = known.length, last = known[length - 1], middle = Math.floor(length / 2);
+    const { runs, next, later } = lossesOf(s, samples), clearByLosses = [];
+    for (let k = 0; k + 1 < runs.length && (k < 1 || runs[k + 1] > 1e-11 * runs[1]); k++) {
+      clearByLosses.push(1 - runs[k + 1] / runs[k]);
+    }
+    const length = clearByLosses.length, lastClear = clearByLosses[length - 1], middle = Math.floor(length / 2);
     if (length === runs.length - 1) {
-      const slope = Math.max(0, known[middle] - last) / Math.log((length - 1) / middle);
-      const events = (s.intervalMs + J / 2) / 2 / (J / Math.sqrt(6));
+      const slope = Math.max(0, clearByLosses[middle] - lastClear) / Math.log((length - 1) / middle);
+      const separatingRoot = (s.intervalMs + J / 2) / 2 / (J / Math.sqrt(6));
       for (let k = length; k < longest; k++) {
-        const reach = Math.min(k, Math.max(length, events * events));
-        known.push(Math.max(last / 2, last - slope * Math.log(reach / (length - 1))));
+        const effectiveLosses = Math.min(k, Math.max(length, separatingRoot * separatingRoot));
+        clearByLosses.push(Math.max(lastClear / 2, lastClear - slope * Math.log(effectiveLosses / (length - 1))));
       }
     }
-    return known.slice(0, longest).map((clear, k) => ({ next: next[k] ?? clear, later: later[k] ?? clear }));
+    return clearByLosses.slice(0, longest).map((clear, k) => ({ next: next[k] ?? clear, later: later[k] ?? clear }));
   }
 
   return { consecutive, observed, lossRuns, clearAfterLosses };

@@ -9,7 +9,7 @@ const models = (() => {
   // The nearest interval that controllers support.
   const setting = ms => inRange(Math.round(ms / STEP) * STEP);
 
-  // The share of packets that other devices do not destroy.
+  // The share of packets that no other device destroys.
   const background = s => (1 - s.backgroundLoad)
     ** (1 + airtime(s.payloadOctets) / (s.backgroundAirtimeMs || airtime(s.payloadOctets)));
 
@@ -19,19 +19,20 @@ const models = (() => {
   };
   const clear = (s, intervalMs) => pairwise(s, intervalMs) * background(s);
 
-  // The mean over the own delay u of the probability that two events in a row are clear. Where the windows of
-  // both events meet is a second difference of the antiderivative of the delay's own ramp.
+  // The probability that two events in a row are clear, as the mean over the beacon's delay u between the two events.
+  // The probability that another beacon hits both events follows from a second difference of `ramp`, which is J times
+  // the integral of a delay's distribution function.
   function clearTwice(s) {
     const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2;
     const ramp = x => x <= 0 ? 0 : x <= J ? x * x / 2 : J * J / 2 + J * (x - J);
-    const both = u => {
+    const bothClear = u => {
       const shared = ramp(u + 2 * tau) - 2 * ramp(u) + ramp(u - 2 * tau);
       return (1 - 4 * tau / E + shared / (E * J)) ** (s.beacons - 1);
     };
     const panels = 64, edge = 2 * tau;
     let sum = 0;
-    for (let i = 0; i <= panels; i++) sum += both(edge * i / panels) * (i % panels ? (i % 2 ? 4 : 2) : 1);
-    return (2 * edge * sum / (3 * panels) + (J - 2 * edge) * both(J / 2)) / J * background(s) ** 2;
+    for (let i = 0; i <= panels; i++) sum += bothClear(edge * i / panels) * (i % panels ? (i % 2 ? 4 : 2) : 1);
+    return (2 * edge * sum / (3 * panels) + (J - 2 * edge) * bothClear(J / 2)) / J * background(s) ** 2;
   }
   function lossAfterLoss(s) {
     const p = clear(s, s.intervalMs);
@@ -40,24 +41,24 @@ const models = (() => {
 
   // Mean periods E, before they are rounded to intervals that controllers support.
   function bestPeriods(s) {
-    const tau = airtime(s.payloadOctets), n = s.beacons, through = background(s);
-    // The best share x of packets without a collision in the fleet: the x at which ln x · ln(1 - through·x) is largest.
-    // It is 1/2 without other devices.
+    const tau = airtime(s.payloadOctets), n = s.beacons, backgroundClear = background(s);
+    // The best share x of packets without a collision in the fleet: ln x · ln(1 - backgroundClear·x) is largest at this
+    // x. Without other devices, x is 1/2.
     let low = Math.exp(-1), high = 0.5;
     for (let k = 0; k < 60; k++) {
-      const x = (low + high) / 2, rest = 1 - through * x;
-      if (Math.log(rest) / x > through * Math.log(x) / rest) low = x; else high = x;
+      const x = (low + high) / 2, loss = 1 - backgroundClear * x;
+      if (Math.log(loss) / x > backgroundClear * Math.log(x) / loss) low = x; else high = x;
     }
-    const share = through < 1 ? (low + high) / 2 : 0.5;
-    const surest = n < 2 ? 2 * tau : 2 * tau / -Math.expm1(Math.log(share) / (n - 1));
-    return { throughput: 2 * tau * n, latency: surest };
+    const share = backgroundClear < 1 ? (low + high) / 2 : 0.5;
+    const latencyPeriod = n < 2 ? 2 * tau : 2 * tau / -Math.expm1(Math.log(share) / (n - 1));
+    return { throughput: 2 * tau * n, latency: latencyPeriod };
   }
   function bestIntervals(s) {
     const best = bestPeriods(s);
     return { throughput: setting(best.throughput - J / 2), latency: setting(best.latency - J / 2) };
   }
 
-  // The normal distribution, by the continued fraction in the tails and the series around zero.
+  // The distribution function of the normal distribution: a continued fraction in the tails, a series around zero.
   function normal(x) {
     const a = Math.abs(x), density = Math.exp(-a * a / 2) / Math.sqrt(2 * Math.PI);
     let tail;
@@ -77,20 +78,20 @@ const models = (() => {
   // the other always changes to the stronger packet. The shadowing of the wanted link is common to all interferers.
   function captureBand(s, intervalMs) {
     const window = airtime(s.payloadOctets) / (intervalMs + J / 2), sigma = s.shadowingDecibels;
-    const points = 320, reach = 8;
+    const points = 320, deviations = 8;
     let low = 0, high = 0, weights = 0;
     for (let i = 0; i <= points; i++) {
-      const z = reach * (2 * i / points - 1), weight = Math.exp(-z * z / 2);
-      const beaten = sigma > 0 ? normal((s.captureDecibels - sigma * z) / sigma) : s.captureDecibels > 0 ? 1 : 0;
-      low += weight * Math.max(0, 1 - window * (1 + beaten)) ** (s.beacons - 1);
-      high += weight * Math.max(0, 1 - 2 * window * beaten) ** (s.beacons - 1);
+      const z = deviations * (2 * i / points - 1), weight = Math.exp(-z * z / 2);
+      const strongerProbability = sigma > 0 ? normal((s.captureDecibels - sigma * z) / sigma) : s.captureDecibels > 0 ? 1 : 0;
+      low += weight * Math.max(0, 1 - window * (1 + strongerProbability)) ** (s.beacons - 1);
+      high += weight * Math.max(0, 1 - 2 * window * strongerProbability) ** (s.beacons - 1);
       weights += weight;
     }
     return { low: low / weights * background(s), high: high / weights * background(s) };
   }
 
   // A beacon's battery: charges in µC, currents in µA, the life in days, and the energy for one received packet in µJ;
-  // null if none arrives.
+  // null if no packet arrives.
   function energy(s, intervalMs) {
     const { chip, battery } = s, E = (intervalMs + J / 2) / 1000;
     const event = chip.emptyMicrocoulombs + s.payloadOctets / 31 * (chip.fullMicrocoulombs - chip.emptyMicrocoulombs);
@@ -101,15 +102,15 @@ const models = (() => {
     };
   }
 
-  // The time in s in range of a beacon on a straight path.
+  // The time in s for which somebody on a straight path is in range of a beacon.
   const dwell = ({ speedMps, distanceM, rangeM }) => rangeM > distanceM
     ? 2 * Math.sqrt((rangeM - distanceM) * (rangeM + distanceM)) / speedMps : 0;
 
-  // Beacons of a square grid within a radius of one of them, the rim included.
+  // The number of beacons of a square grid within a radius of one of them, including beacons exactly at the radius.
   function gridCount(radius, spacing) {
-    const reach = radius / spacing * (1 + 1e-12);
+    const spacings = radius / spacing * (1 + 1e-12);
     let count = 0;
-    for (let row = -Math.floor(reach); row <= reach; row++) count += 2 * Math.floor(Math.sqrt(reach * reach - row * row)) + 1;
+    for (let row = -Math.floor(spacings); row <= spacings; row++) count += 2 * Math.floor(Math.sqrt(spacings * spacings - row * row)) + 1;
     return count;
   }
 

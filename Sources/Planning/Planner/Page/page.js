@@ -7,10 +7,10 @@
   const { byId } = drawing;
   const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet, battery, walk, density, site }[plan.kind];
   const inSteps = value => Math.round(value / STEP) * STEP;
-  // Each field with a slider: its ends and its values.
+  // By the name of a field: the ends of its slider, and the values that the field can have.
   const sliders = plan.sliders;
 
-  // Shares may be typed as percent, from this number on: 95 for 0.95.
+  // A share may also be typed as percent: a number from this one on is read as percent, so 95 means 0.95.
   const LEAST_PERCENT = 10;
 
   function number(name) {
@@ -18,7 +18,8 @@
     return sliders[name].largestShare !== null && value >= LEAST_PERCENT ? value / 100 : value;
   }
 
-  function slide(name) {
+  // Moves the slider of a field to the value of the field.
+  function moveSlider(name) {
     const { low, high, isLogarithmic } = sliders[name], slider = byId(`${name}Slider`);
     const value = Math.min(high, Math.max(low, number(name)));
     const part = isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
@@ -26,7 +27,8 @@
     slider.setAttribute("aria-valuetext", byId(name).value);
   }
 
-  function slid(name, part) {
+  // Returns the value of a field for a position of its slider, 0 to 1.
+  function sliderValue(name, part) {
     const { low, high, isLogarithmic, step } = sliders[name];
     const value = isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
     // A round value, which the field shows in full.
@@ -38,7 +40,7 @@
   // The present settings; null for a field without a valid value.
   function settings() {
     for (const name in sliders) {
-      // Between the largest share and the smallest percent.
+      // A number between the largest share and the smallest percent is neither.
       const { largestShare } = sliders[name], isNeither = largestShare !== null && number(name) > largestShare;
       byId(name).setCustomValidity(isNeither ? "neither a share nor percent" : "");
     }
@@ -55,7 +57,7 @@
 
   const say = text => { byId("sentence").textContent = texts.sentence(text); };
 
-  // Shows the valid values next to a field if the value of the field is invalid.
+  // If the value of a field is invalid, shows the valid values next to the field. Returns the text that it shows.
   function problem(name) {
     const field = byId(name), isWrong = !field.checkValidity(), note = byId(`${name}Problem`), { largestShare } = sliders[name];
     const label = document.querySelector(`label[for="${name}"]`).textContent, whole = field.step === "any" ? "" : " whole";
@@ -88,12 +90,12 @@
       // The value of the address is invalid for this list or field, so the original value is restored.
       if (field.value === "" && given.get(name) !== "") field.value = original(field);
     }
-    Object.keys(sliders).forEach(slide);
+    Object.keys(sliders).forEach(moveSlider);
   }
 
-  let running = 0;
+  let latestRun = 0;
   function update() {
-    const s = settings(), turn = ++running;
+    const s = settings(), run = ++latestRun;
     const problems = Object.keys(sliders).map(problem).filter(text => text);
     if (!s) {
       say(`Not computed. ${problems.join(" ")}`);
@@ -102,17 +104,17 @@
     remember();
     question.answer(s, plan.plots);
     const steps = question.steps(s);
-    if (steps) follow(s, steps, turn); else finish(s, null);
+    if (steps) follow(s, steps, run); else finish(s, null);
   }
 
   // Long computations continue between frames, and show their results so far.
-  function follow(s, steps, turn) {
+  function follow(s, steps, run) {
     const area = byId("latencyNumbers");
     area.setAttribute("aria-busy", "true");
     say("Computing…");
     area.querySelectorAll("dd span").forEach(drawing.wait);
     const proceed = () => {
-      if (turn !== running) return;
+      if (run !== latestRun) return;
       const until = performance.now() + 24;
       let result = null;
       do {
@@ -136,28 +138,28 @@
     form.dataset.state = "done";
   }
 
-  let isAsked = false;
+  let isUpdateScheduled = false;
   function changed() {
     form.dataset.state = "busy";
-    if (isAsked) return;
-    isAsked = true;
-    requestAnimationFrame(() => { isAsked = false; update(); });
+    if (isUpdateScheduled) return;
+    isUpdateScheduled = true;
+    requestAnimationFrame(() => { isUpdateScheduled = false; update(); });
   }
 
   for (const name in sliders) {
     byId(`${name}Slider`).addEventListener("input", event => {
-      byId(name).value = slid(name, Number(event.target.value) / 1000);
+      byId(name).value = sliderValue(name, Number(event.target.value) / 1000);
       event.target.setAttribute("aria-valuetext", byId(name).value);
       changed();
     });
-    byId(name).addEventListener("input", () => { slide(name); changed(); });
+    byId(name).addEventListener("input", () => { moveSlider(name); changed(); });
   }
   form.addEventListener("change", changed);
   form.addEventListener("submit", event => event.preventDefault());
   // The browser restores the initial values of the fields only after this event.
   form.addEventListener("reset", () => {
     form.dataset.state = "busy";
-    setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0);
+    setTimeout(() => { Object.keys(sliders).forEach(moveSlider); changed(); }, 0);
   });
   addEventListener("hashchange", () => { recall(); changed(); });
   recall();

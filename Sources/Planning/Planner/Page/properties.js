@@ -22,7 +22,7 @@ const properties = (() => {
     return result;
   }
 
-  // A field with its label. `take` gets the valid value, or undefined for an empty field that may be empty.
+  // A field with its label. `take` gets the valid value, or undefined if the field is empty and may be empty.
   function field(id, label, value, { unit, minimum, maximum, type, pattern, maxLength, isOptional, preset, hint, take }) {
     const isNumber = type === "number" || type === "integer";
     const name = unit ? `${label} (${unit})` : label;

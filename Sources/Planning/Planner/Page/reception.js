@@ -7,7 +7,8 @@ const reception = (() => {
   const { byId, draw } = drawing;
   const { listOf, points, bounds } = siteFile;
 
-  // The number of places at rest, and the numbers while something moves, depending on how long they take.
+  // The number of places while nothing moves, and the numbers of places while something moves: a smaller one is taken
+  // if the places take longer than BUDGET. SLICE is the time for one part of a long computation. Times in ms.
   const FINE = 2000, COARSE = [700, 400, 200, 100], BUDGET = 20, SLICE = 12;
   const KEYS = ["pathLoss", "receiverSensitivityDbm", "backgroundLoad", "scanner", "scanners", "target", "defaults"];
 
@@ -39,8 +40,8 @@ const reception = (() => {
     });
   }
 
-  // The places of a grid; those outside of the outline next to its rim are drawn, but do not count. While something
-  // moves, the places stay where they were.
+  // The places of a grid. Places just outside the outline are drawn, but do not count. While something moves, the
+  // places stay where they were.
   function gridOf(file, isMoving) {
     const name = isMoving ? "coarse" : "fine", old = grids[name], limit = isMoving ? COARSE[coarse] : FINE;
     if (old && isMoving && old.limit === limit && !old.isReplaced) return old;
@@ -50,11 +51,11 @@ const reception = (() => {
     if (old?.key === key && old.outline === file.outline) return old;
     const { places, spacing, columns } = field.grid(box, rectangleLimit(file, box, limit));
     const ring = Array.isArray(file.outline) ? points(file, { kind: "outline", index: 0 }) : [];
-    const inside = places.map(place => !ring.length || geometry.contains(ring, place)), number = new Map(), used = [];
+    const inside = places.map(place => !ring.length || geometry.contains(ring, place)), indices = new Map(), used = [];
     places.forEach((_, i) => {
       const around = [-columns - 1, -columns, -columns + 1, -1, 0, 1, columns - 1, columns, columns + 1];
       if (!around.some(step => inside[i + step])) return;
-      number.set(i, used.length);
+      indices.set(i, used.length);
       used.push(i);
     });
     const half = spacing / 2 + spacing / 100, short = value => Number(value.toFixed(3));
@@ -62,7 +63,7 @@ const reception = (() => {
       key, limit, outline: file.outline, spacing, places: used.map(i => places[i]), counts: used.map(i => inside[i]),
       pieces: used.map((i, k) => [short(places[i][0] - half), short(places[i][1] - half), short(2 * half), short(2 * half), k]),
       squares: used.map(i => [i, i + 1, i + columns + 1, i + columns])
-        .filter(corners => (corners[0] + 1) % columns && corners.every(i => number.has(i))).map(corners => corners.map(i => number.get(i))),
+        .filter(corners => (corners[0] + 1) % columns && corners.every(i => indices.has(i))).map(corners => corners.map(i => indices.get(i))),
     };
     grids[name] = grid;
     return grid;
@@ -76,7 +77,7 @@ const reception = (() => {
     return Math.min(limit * Math.max(1, share), 4 * limit);
   }
 
-  // For each place, the share of cases in which a beacon is found in time; null if no beacon is received, undefined if
+  // For each place, the share of cases in which a beacon is found in time: null if no beacon is received, undefined if
   // the share is not known yet.
   function shares(file, fleetBeacons, isMoving) {
     const grid = gridOf(file, isMoving);
@@ -147,18 +148,18 @@ const reception = (() => {
   function proceed() {
     if (isWorking) return;
     isWorking = true;
-    const mine = times, steps = times.work();
+    const timesAtStart = times, steps = times.work();
     if (!byId("reached").dataset.value) byId("reached").textContent = "Computing…";
-    const turn = () => {
-      if (mine !== times) { isWorking = false; update(...lastFile, false); return; }
+    const slice = () => {
+      if (timesAtStart !== times) { isWorking = false; update(...lastFile, false); return; }
       const until = performance.now() + SLICE;
       let isDone = false;
       while (!isDone && performance.now() < until) isDone = Boolean(steps.next().done);
-      if (!isDone) { setTimeout(turn, 0); return; }
+      if (!isDone) { setTimeout(slice, 0); return; }
       isWorking = false;
       update(...lastFile, false);
     };
-    setTimeout(turn, 0);
+    setTimeout(slice, 0);
   }
 
   return { start: data => { plan = data; }, update };

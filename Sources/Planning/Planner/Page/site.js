@@ -1,7 +1,7 @@
 "use strict";
 
 // A floor: the controls of a site page. The target time and share change the colours, the line of the target and the
-// share of the places that reach it.
+// share of the places that reach the target.
 const site = (() => {
   const { digits, percent, duration } = texts;
   const { show, byId, draw } = drawing;

@@ -1,7 +1,8 @@
 "use strict";
 
-// A site file as the value of its JSON. No value is ever changed: each change makes a new file that shares the rest
-// with the old one, so that undo is the old file. Keys that the editor does not know stay as they are.
+// A site file as the value of its JSON. No value is ever changed: each change makes a new value that shares all
+// unchanged parts with the old value, so undo restores the old value. Keys that the editor does not know stay as they
+// are.
 const siteFile = (() => {
   const { rounded } = geometry;
 
@@ -31,8 +32,8 @@ const siteFile = (() => {
   }
   const text = file => `${pretty(file)}\n`;
 
-  // The file with a value for a key of an object, which is removed if the value is undefined. New keys stand in the
-  // order of `order`.
+  // The object with a value for a key. If the value is undefined, the key is removed. A new key is put in the order of
+  // `order`.
   function withKey(object, key, value, order = []) {
     const result = {}, rank = order.indexOf(key);
     let isWritten = value === undefined;
@@ -52,7 +53,7 @@ const siteFile = (() => {
   }
 
   const isPoint = point => Array.isArray(point) && point.length >= 2 && point.every(value => typeof value === "number");
-  // The list of a kind; empty for none, and for a fleet.
+  // The list of the things of a kind; empty if the file has no list, and if the beacons are those of a fleet.
   const listOf = (file, kind) => Array.isArray(file[KINDS[kind].key]) ? file[KINDS[kind].key] : [];
   const get = (file, { kind, index }) => kind === "outline" ? file.outline : listOf(file, kind)[index];
 
@@ -66,7 +67,8 @@ const siteFile = (() => {
     return result.filter(item => points(file, item).length > 0);
   }
 
-  // The corners of a thing, or its one position. A ring that repeats its first corner at the end has it once.
+  // The corners of a thing, or its one position. If a ring repeats its first corner at the end, the repetition is left
+  // out.
   function points(file, item) {
     const value = get(file, item), { position, points: key, isRing, isBare } = KINDS[item.kind];
     if (!value) return [];
@@ -104,7 +106,7 @@ const siteFile = (() => {
     return withItem(file, item, isBare ? place : { ...get(file, item), [position]: place });
   }
 
-  // The number of the mount at the position of a thing; -1 for none.
+  // The index of the mount at the position of a thing; -1 for none.
   function mountOf(file, item) {
     const [place] = points(file, item);
     return listOf(file, "mount").findIndex(mount => isPoint(mount) && mount[0] === place[0] && mount[1] === place[1]);
@@ -165,23 +167,24 @@ const siteFile = (() => {
 
   // The problems with places and names for which the program would refuse the file: for each, a sentence and the thing.
   function problems(file) {
-    const found = [];
+    const result = [];
     for (const kind of ["beacon", "receiver"]) {
       const names = new Map();
       listOf(file, kind).forEach((value, index) => {
         const name = value.name ?? `${kind}-${index + 1}`;
-        if (names.has(name)) found.push({ item: { kind, index }, text: `two ${kind}s have the name ${name}` });
+        if (names.has(name)) result.push({ item: { kind, index }, text: `two ${kind}s have the name ${name}` });
         names.set(name, index);
       });
     }
     for (const item of items(file)) {
       const { isRing } = KINDS[item.kind], fault = isRing ? geometry.fault(points(file, item)) : "";
-      if (fault) found.push({ item, text: `${item.kind === "outline" ? "the outline" : `the room ${nameOf(file, item)}`}: ${fault}` });
+      if (fault) result.push({ item, text: `${item.kind === "outline" ? "the outline" : `the room ${nameOf(file, item)}`}: ${fault}` });
     }
-    return found;
+    return result;
   }
 
-  // The rectangle around all things; null for an empty floor. With `isFloor`, the rectangle that the planner computes.
+  // The rectangle around all things; null for an empty floor. With `isFloor`, the rectangle for which the planner
+  // computes the reception.
   function bounds(file, isFloor = false) {
     const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path", "mount"]) : Object.keys(KINDS);
     const all = items(file).filter(({ kind }) => kinds.includes(kind)).flatMap(item => points(file, item));

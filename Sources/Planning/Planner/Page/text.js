@@ -5,7 +5,7 @@ const texts = (() => {
   const NONE = "–";
   const isNumber = x => typeof x === "number" && Number.isFinite(x);
 
-  // A number of decimals, without zeros at the end.
+  // A number with at most `decimals` decimals, without zeros at the end.
   function fixed(x, decimals) {
     const scale = 10 ** decimals, scaled = Math.round(Math.abs(x) * scale);
     const whole = Math.floor(scaled / scale), fraction = String(scaled - whole * scale).padStart(decimals, "0");
@@ -21,7 +21,7 @@ const texts = (() => {
     return `${x < 0 ? "-" : ""}${fixed(mantissa, n - 1)}e${exponent}`;
   }
 
-  // `n` significant digits. Whole numbers keep all of theirs, and tiny numbers are not written as 0.
+  // `n` significant digits. Whole numbers keep all of their digits, and tiny numbers are not written as 0.
   function digits(x, n = 3) {
     if (!isNumber(x)) return NONE;
     if (x === 0) return "0";

@@ -101,8 +101,8 @@ struct BatterySection: ControlledSection {
         let points = (0..<Self.samples).map { step in
             let interval = ExplorerFigures.intervals.lowerBound * pow(ratio, Double(step) / Double(Self.samples - 1))
             // Values outside the chart interrupt the line, because a line along the edge would look like a value.
-            let inside = value(interval).flatMap { domain.contains($0) ? $0 : nil }
-            return PlanPageContent.Point(interval, inside ?? .nan)
+            let valueInChart = value(interval).flatMap { domain.contains($0) ? $0 : nil }
+            return PlanPageContent.Point(interval, valueInChart ?? .nan)
         }
         if unit == "days" {
             let limit = plot.y(BeaconBattery.shelfLifeDays)
@@ -110,8 +110,8 @@ struct BatterySection: ControlledSection {
         }
         plot.drawPath(SVGPath(line: plot.places(points)), class: "line s0", id: "\(name)Line")
         let text = "\(NumberFormat.milliseconds(battery.intervalMs)): \(self.unit(value(battery.intervalMs), unit))"
-        let place = battery.intervalMs.isFinite ? max(20, min(10_240, battery.intervalMs)) : 100
-        plot.drawMarker(text, x: place, at: 26, class: "m0", id: "\(name)Marker")
+        let markerX = battery.intervalMs.isFinite ? max(20, min(10_240, battery.intervalMs)) : 100
+        plot.drawMarker(text, x: markerX, at: 26, class: "m0", id: "\(name)Marker")
         return HTML.figure(
             id: "\(name)Curve", title: title, drawing: plot.drawing.element(label: "\(title), over the interval."),
             caption: caption,

@@ -30,8 +30,8 @@ struct CurveFigure {
             plot.drawPath(
                 SVGPath(line: [(PlotArea.left, plot.y(wanted)), (plot.x.end, plot.y(wanted))]), class: "target")
         }
-        for (index, one) in series.enumerated() {
-            let points = Self.thinned(one.points, to: limits.points)
+        for (index, oneSeries) in series.enumerated() {
+            let points = Self.thinned(oneSeries.points, to: limits.points)
             plot.drawPath(SVGPath(line: plot.places(points)), class: "line s\(index)")
         }
         plot.drawMarkers(
@@ -83,9 +83,9 @@ struct CurveFigure {
     }
 
     /// Returns at most `count` of the elements, evenly chosen, including the first and the last.
-    static func thinned<Element>(_ all: [Element], to count: Int) -> [Element] {
-        guard all.count > count, count > 1 else { return all }
-        return (0..<count).map { all[$0 * (all.count - 1) / (count - 1)] }
+    static func thinned<Element>(_ elements: [Element], to count: Int) -> [Element] {
+        guard elements.count > count, count > 1 else { return elements }
+        return (0..<count).map { elements[$0 * (elements.count - 1) / (count - 1)] }
     }
 }
 
@@ -189,8 +189,8 @@ struct BarFigure {
         var drawing = SVG(width: width, height: Double(bars.count) * Self.rowHeight + 12)
         for (index, bar) in bars.enumerated() {
             let top = Double(index) * Self.rowHeight
-            let part = largest > 0 ? (bar.share ?? 0) / largest : 0
-            let share = part.isFinite ? max(0, min(1, part)) : 0
+            let ratio = largest > 0 ? (bar.share ?? 0) / largest : 0
+            let share = ratio.isFinite ? max(0, min(1, ratio)) : 0
             drawing.text(HTMLEscaping.shortened(bar.name, to: Int(width / 14)), 14, top + 18)
             var area = SVGPath()
             area.addRectangle(14, top + 25, max(1, longest * share), 15)
@@ -203,10 +203,10 @@ struct BarFigure {
     var html: String {
         let label =
             content.title + ": " + bars.map { "\($0.name) \(NumberFormat.percent($0.share))" }.joined(separator: "; ")
-        let rest = content.bars.count - bars.count
+        let undrawnCount = content.bars.count - bars.count
         return HTML.figure(
             id: "bars", title: content.title, drawing: HTML.drawings(isWide: true, label: label, drawing),
-            caption: rest > 0 ? "\(content.caption) \(rest) more are not drawn." : content.caption,
+            caption: undrawnCount > 0 ? "\(content.caption) \(undrawnCount) more are not drawn." : content.caption,
             table: HTML.table(
                 caption: content.title, header: ["name", "share"],
                 rows: bars.map { [$0.name, NumberFormat.percent($0.share)] }))
@@ -262,7 +262,7 @@ struct HeatMapFigure {
 
     /// Returns the shade of a value, 0...7. The scale goes from 0 to the number of shades.
     static func shade(_ value: Double, _ scale: Scale) -> Int {
-        let place = scale(value)
-        return place.isFinite ? min(shades - 1, max(0, Int(max(0, min(100, place))))) : 0
+        let shadePosition = scale(value)
+        return shadePosition.isFinite ? min(shades - 1, max(0, Int(max(0, min(100, shadePosition))))) : 0
     }
 }

@@ -17,8 +17,8 @@ package struct ControlPanel {
         let value: Double
         /// The valid values of the field.
         let range: ClosedRange<Double>
-        /// The range of the slider; the range of a logarithmic slider begins above 0.
-        let reach: ClosedRange<Double>
+        /// The range of the slider, within the valid values; the range of a logarithmic slider begins above 0.
+        let sliderRange: ClosedRange<Double>
         var isLogarithmic = false
         var step = Step.multiple(1)
         /// True for a share of one. The user may also type a percentage: values from 10 on count as percent.
@@ -116,7 +116,7 @@ package struct ControlPanel {
             return (
                 slider.id,
                 .object([
-                    ("low", .number(slider.reach.lowerBound)), ("high", .number(slider.reach.upperBound)),
+                    ("low", .number(slider.sliderRange.lowerBound)), ("high", .number(slider.sliderRange.upperBound)),
                     ("isLogarithmic", .flag(slider.isLogarithmic)), ("step", step),
                     ("largestShare", .number(slider.isShare ? slider.range.upperBound : nil)),
                 ])
@@ -145,9 +145,10 @@ protocol ControlledSection {
 
 extension ControlledSection {
     var html: String {
-        "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">Try other settings</h2>\n"
-            + "<p class=\"hint\">Move a control: the numbers and pictures of this part are computed again, here in the "
-            + "page. The headline and the command above do not change. The address keeps the settings, so a link shows them.</p>\n"
+        "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">Try other "
+            + "settings</h2>\n<p class=\"hint\">Move a control: the numbers and pictures of this part are computed "
+            + "again, here in the page. The headline and the command above do not change. The address of the page "
+            + "contains the settings, so a link to it shows them.</p>\n"
             + panel.html
             + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles
             + "<div class=\"pair\">\(figures)</div></section>\n"
@@ -165,24 +166,25 @@ extension ControlledSection {
 extension ControlPanel.Slider {
     static func beacons(_ count: Int) -> Self {
         .init(
-            id: "beacons", label: "Beacons in range", value: Double(count), range: 1...100_000, reach: 1...5000,
+            id: "beacons", label: "Beacons in range", value: Double(count), range: 1...100_000, sliderRange: 1...5000,
             isLogarithmic: true)
     }
 
     static func interval(_ milliseconds: Double) -> Self {
         .init(
             id: "intervalMs", label: "Advertising interval (ms)", value: milliseconds, range: ExplorerFigures.intervals,
-            reach: ExplorerFigures.intervals, isLogarithmic: true, step: .interval)
+            sliderRange: ExplorerFigures.intervals, isLogarithmic: true, step: .interval)
     }
 
-    static func probability(_ share: Double, reach: ClosedRange<Double>) -> Self {
+    static func probability(_ share: Double, sliderRange: ClosedRange<Double>) -> Self {
         .init(
-            id: "probability", label: "In this share of cases", value: share, range: 0.01...0.9999, reach: reach,
+            id: "probability", label: "In this share of cases", value: share, range: 0.01...0.9999,
+            sliderRange: sliderRange,
             step: .multiple(0.01), isShare: true)
     }
 
     static func payload(_ octets: Int) -> Self {
-        .init(id: "payloadOctets", label: "Payload (bytes)", value: Double(octets), range: 0...31, reach: 0...31)
+        .init(id: "payloadOctets", label: "Payload (bytes)", value: Double(octets), range: 0...31, sliderRange: 0...31)
     }
 }
 

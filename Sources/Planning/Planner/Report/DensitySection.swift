@@ -17,11 +17,11 @@ struct DensitySection: ControlledSection {
             sliders: [
                 .init(
                     id: "detectWithinS", label: "Found within (s)", value: density.detectWithinS, range: 0.01...3600,
-                    reach: 0.5...300, isLogarithmic: true, step: .multiple(0.5)),
-                .probability(density.probability, reach: 0.5...0.99),
+                    sliderRange: 0.5...300, isLogarithmic: true, step: .multiple(0.5)),
+                .probability(density.probability, sliderRange: 0.5...0.99),
                 .init(
                     id: "rangeM", label: "Range of a beacon (m)", value: density.rangeM, range: 0.001...1_000_000,
-                    reach: 1...200, isLogarithmic: true, step: .multiple(0.5)),
+                    sliderRange: 1...200, isLogarithmic: true, step: .multiple(0.5)),
                 .interval(density.intervalMs), .payload(density.payloadOctets),
             ],
             choices: [
@@ -104,9 +104,10 @@ struct DensitySection: ControlledSection {
         var path = SVGPath()
         guard let spacing = density.gridSpacingM, spacing > 0, density.rangeM > 0 else { return path }
         let step = max(Self.radius * spacing / density.rangeM, Self.radius / 40)
-        let reach = Int(min(40, Self.radius / step + 1e-9))
-        for row in -reach...reach {
-            for column in -reach...reach where Double(row * row + column * column).squareRoot() * step <= Self.radius {
+        let dotsPerRadius = Int(min(40, Self.radius / step + 1e-9))
+        for row in -dotsPerRadius...dotsPerRadius {
+            for column in -dotsPerRadius...dotsPerRadius
+            where Double(row * row + column * column).squareRoot() * step <= Self.radius {
                 path.addDot((Self.center.x + Double(column) * step, Self.center.y + Double(row) * step))
             }
         }

@@ -164,8 +164,9 @@ struct ExplorerFigures {
             id: "intervalCurve", title: "Packets by advertising interval",
             drawing: plot.drawing.element(label: intervalLabel),
             caption:
-                "At longer intervals fewer packets collide, but fewer are sent. The most packets arrive in between. The lines mark "
-                + "the chosen interval, the one at which the most packets arrive, and the one with the surest discovery.",
+                "At longer intervals fewer packets collide, but fewer are sent. The most packets arrive in between. "
+                + "The lines mark the chosen interval, the interval at which the most packets arrive (most), and the "
+                + "interval with the surest discovery (surest).",
             table: HTML.table(
                 caption: "Collision-free packets by advertising interval",
                 header: ["interval (ms)", "collision-free", "per second and beacon"], rows: rows),
@@ -181,23 +182,23 @@ struct ExplorerFigures {
     }
 
     private func marker(_ id: String, _ name: String, _ value: Double?, style: String) -> PlotArea.Marker {
-        let place = value ?? explorer.intervalMs
-        let bounded = place.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, place)) : 100
+        let markerX = value ?? explorer.intervalMs
+        let bounded = markerX.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, markerX)) : 100
         let text = value.map { "\(name) \(NumberFormat.milliseconds($0))" } ?? ""
         return .init(name: text, x: bounded, style: style, id: id)
     }
 
-    /// The lengths that the time axis of the discovery chart can have, in seconds.
+    /// The possible ends of the time axis of the discovery chart, in seconds.
     private static let ends = [1.0, 2, 5, 10, 20, 60, 120, 300, 600, 1800, times.upperBound]
     private static let timeTicks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600]
 
-    /// Returns the time axis of the discovery chart, in seconds. It ends soon after nearly all beacons are found.
+    /// Returns the time axis of the discovery chart, in seconds. The axis ends soon after nearly all beacons are found.
     /// `discovery.js` does the same.
     private func shownTimes(_ marks: [Double]) -> ClosedRange<Double> {
-        let known = explorer.discovered.filter { $0.x.isFinite && $0.y.isFinite }
-        let last = known.first { $0.y >= 0.995 * (known.last?.y ?? 1) }?.x ?? Self.times.upperBound
-        let least = marks.filter(\.isFinite).reduce(last, max)
-        return Self.times.lowerBound...(Self.ends.first { $0 >= least } ?? Self.times.upperBound)
+        let finitePoints = explorer.discovered.filter { $0.x.isFinite && $0.y.isFinite }
+        let last = finitePoints.first { $0.y >= 0.995 * (finitePoints.last?.y ?? 1) }?.x ?? Self.times.upperBound
+        let leastEnd = marks.filter(\.isFinite).reduce(last, max)
+        return Self.times.lowerBound...(Self.ends.first { $0 >= leastEnd } ?? Self.times.upperBound)
     }
 
     /// Returns the chart of the time to discovery of a given beacon with one scanner. `extra` are additional markers,
@@ -215,7 +216,7 @@ struct ExplorerFigures {
         let places = plot.places(plot.x.sampled(explorer.discovered, count: limits.points))
         plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
-        func within(_ time: Double) -> Double { min(times.upperBound, max(times.lowerBound, time)) }
+        func limited(_ time: Double) -> Double { min(times.upperBound, max(times.lowerBound, time)) }
         let marks = [
             ("half", numbers.latencyP50, "p50"), ("90 %", numbers.latencyP90, "p90"),
             ("99 %", numbers.latencyP99, "p99"),
@@ -228,7 +229,7 @@ struct ExplorerFigures {
         plot.drawMarkers(
             marks
                 + extra.map {
-                    .init(name: $0.name, x: $0.seconds.map(within) ?? times.upperBound, style: "m0", id: $0.id)
+                    .init(name: $0.name, x: $0.seconds.map(limited) ?? times.upperBound, style: "m0", id: $0.id)
                 })
         let rows = [
             ("50 %", numbers.latencyP50), ("90 %", numbers.latencyP90), ("95 %", numbers.latencyP95),

@@ -7,7 +7,7 @@ public import Sites
 extension PlanPageContent.FloorPlan {
     /// A picture of the floor, which is drawn behind everything else.
     public struct Picture: Sendable {
-        /// The place of the lower left corner of the picture on the floor.
+        /// The position of the picture's lower left corner on the floor.
         public var corner: PlanPageContent.Point
         /// The width on the floor in m.
         public var width: Double
@@ -16,7 +16,7 @@ extension PlanPageContent.FloorPlan {
         /// The picture as an address that contains it, such as `data:image/png;base64,…`.
         public var address: String
 
-        /// Takes the picture of a site; nil if the site has no picture, or if the file of the picture has not been
+        /// Creates the picture of a site; nil if the site has no picture, or if the file of the picture has not been
         /// read.
         public init?(of site: Site) {
             guard let picture = site.picture, let image = picture.image, let height = picture.height else { return nil }
@@ -29,7 +29,7 @@ extension PlanPageContent.FloorPlan {
 }
 
 extension PlanPageContent.FloorPlan {
-    /// Takes the picture, the outline and the walls of a site.
+    /// Sets the picture, the outline and the walls to those of a site.
     ///
     /// - Parameter wallLimit: The largest number of walls.
     package mutating func takeFloor(of site: Site, wallLimit: Int) {

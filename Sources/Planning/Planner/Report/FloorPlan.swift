@@ -1,5 +1,6 @@
 extension PlanPageContent {
-    /// A floor from above, in metres: x to the right and y upwards. Walls are drawn above spots, beacons above walls.
+    /// A drawing of a floor from above, in metres: x to the right and y upwards. Walls are drawn above spots, beacons
+    /// above walls.
     public struct FloorPlan: Sendable {
         /// A straight wall. A wall that weakens more is drawn wider.
         public struct Wall: Sendable {
@@ -67,7 +68,7 @@ extension PlanPageContent {
             }
         }
 
-        /// The target time and share, which the page's controls change; the page then colours the spots again.
+        /// The target time and share. The page's controls change them, and the page then colours the spots again.
         struct Goal: Sendable {
             /// The time in s within which a beacon has to be found.
             var seconds: Double

@@ -9,28 +9,28 @@ struct FloorPlanCells {
         let height: Double
         /// The value of the piece; nil if no beacon is received.
         let value: Double?
-        /// The number of the place on the plan from which the value comes.
+        /// The index, in the plan's spots, of the spot from which the value comes.
         let spot: Int
     }
 
-    private struct Place: Hashable {
+    private struct Cell: Hashable {
         let column: Int
         let row: Int
     }
 
     private typealias Segment = (from: PlanPageContent.Point, to: PlanPageContent.Point)
 
-    /// The number of pieces of a cut cell in each direction.
+    /// The number of pieces of a divided cell in each direction.
     private static let cuts = 4
 
-    /// The places that are drawn, with their numbers on the plan.
+    /// A place that is drawn, with its index in the plan's spots.
     private struct Spot {
-        let number: Int
+        let index: Int
         let position: PlanPageContent.Point
         let value: Double?
     }
 
-    private let spots: [Place: Spot]
+    private let spots: [Cell: Spot]
     private let spacing: Double
     private let outline: [PlanPageContent.Point]
     private let walls: [Segment]
@@ -38,21 +38,21 @@ struct FloorPlanCells {
     /// - Parameter limit: The approximate largest number of drawn places. If there are more, an evenly chosen part is
     ///   drawn, with larger cells.
     init(_ plan: PlanPageContent.FloorPlan, limit: Int) {
-        let known = plan.spots.enumerated().map { number, spot in
-            Spot(number: number, position: spot.position, value: spot.value)
+        let drawable = plan.spots.enumerated().map { index, spot in
+            Spot(index: index, position: spot.position, value: spot.value)
         }.filter { abs($0.position.x) < 1e6 && abs($0.position.y) < 1e6 }
-        let coarse = Int((Double(known.count) / Double(max(1, limit))).squareRoot().rounded(.up))
+        let cellStep = Int((Double(drawable.count) / Double(max(1, limit))).squareRoot().rounded(.up))
         let spacing = plan.spotSpacing.isFinite && plan.spotSpacing > 1e-3 ? plan.spotSpacing : 1
-        let origin = known.first?.position ?? .init(0, 0)
-        var spots: [Place: Spot] = [:]
-        for spot in known {
+        let origin = drawable.first?.position ?? .init(0, 0)
+        var spots: [Cell: Spot] = [:]
+        for spot in drawable {
             let column = Int(((spot.position.x - origin.x) / spacing).rounded())
             let row = Int(((spot.position.y - origin.y) / spacing).rounded())
-            guard column % max(1, coarse) == 0, row % max(1, coarse) == 0 else { continue }
-            spots[Place(column: column / max(1, coarse), row: row / max(1, coarse))] = spot
+            guard column % max(1, cellStep) == 0, row % max(1, cellStep) == 0 else { continue }
+            spots[Cell(column: column / max(1, cellStep), row: row / max(1, cellStep))] = spot
         }
         self.spots = spots
-        self.spacing = spacing * Double(max(1, coarse))
+        self.spacing = spacing * Double(max(1, cellStep))
         outline = plan.outline
         walls = plan.walls.prefix(500).map { ($0.from, $0.to) }
     }
@@ -60,15 +60,15 @@ struct FloorPlanCells {
     /// All cells, in whole or in pieces.
     var pieces: [Piece] {
         var result: [Piece] = []
-        for (place, spot) in spots.sorted(by: { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }) {
+        for (cell, spot) in spots.sorted(by: { ($0.key.row, $0.key.column) < ($1.key.row, $1.key.column) }) {
             let value = spot.value.flatMap { $0.isFinite ? $0 : nil }
             let (x, y) = (spot.position.x - spacing / 2, spot.position.y - spacing / 2)
-            let near = walls(near: spot.position)
-            if isCut(spot.position, by: near) {
-                result += divided(place, x, y, near)
+            let nearbyWalls = walls(near: spot.position)
+            if isCut(spot.position, by: nearbyWalls) {
+                result += divided(cell, x, y, nearbyWalls)
             } else {
                 result.append(
-                    Piece(x: x, y: y, width: spacing, height: spacing, value: value, spot: spot.number))
+                    Piece(x: x, y: y, width: spacing, height: spacing, value: value, spot: spot.index))
             }
         }
         return result
@@ -76,10 +76,11 @@ struct FloorPlanCells {
 
     /// The walls that may reach into a cell or its neighbors.
     private func walls(near center: PlanPageContent.Point) -> [Segment] {
-        let reach = 2 * spacing
+        let distance = 2 * spacing
         return walls.filter { wall in
-            min(wall.from.x, wall.to.x) <= center.x + reach && max(wall.from.x, wall.to.x) >= center.x - reach
-                && min(wall.from.y, wall.to.y) <= center.y + reach && max(wall.from.y, wall.to.y) >= center.y - reach
+            min(wall.from.x, wall.to.x) <= center.x + distance && max(wall.from.x, wall.to.x) >= center.x - distance
+                && min(wall.from.y, wall.to.y) <= center.y + distance
+                && max(wall.from.y, wall.to.y) >= center.y - distance
         }
     }
 
@@ -96,7 +97,7 @@ struct FloorPlanCells {
         }
     }
 
-    private func divided(_ place: Place, _ x: Double, _ y: Double, _ walls: [Segment]) -> [Piece] {
+    private func divided(_ cell: Cell, _ x: Double, _ y: Double, _ walls: [Segment]) -> [Piece] {
         let side = spacing / Double(Self.cuts)
         var result: [Piece] = []
         for row in 0..<Self.cuts {
@@ -104,20 +105,20 @@ struct FloorPlanCells {
             for column in 0..<Self.cuts {
                 let (left, low) = (x + Double(column) * side, y + Double(row) * side)
                 let middle = PlanPageContent.Point(left + side / 2, low + side / 2)
-                guard outline.isEmpty || isInside(middle), let spot = nearest(to: middle, around: place, walls)
+                guard outline.isEmpty || isInside(middle), let spot = nearest(to: middle, around: cell, walls)
                 else {
                     if let run { result.append(run) }
                     run = nil
                     continue
                 }
                 let value = spot.value.flatMap { $0.isFinite ? $0 : nil }
-                if let known = run, known.spot == spot.number {
+                if let piece = run, piece.spot == spot.index {
                     run = Piece(
-                        x: known.x, y: known.y, width: known.width + side, height: side, value: value,
-                        spot: spot.number)
+                        x: piece.x, y: piece.y, width: piece.width + side, height: side, value: value,
+                        spot: spot.index)
                 } else {
                     if let run { result.append(run) }
-                    run = Piece(x: left, y: low, width: side, height: side, value: value, spot: spot.number)
+                    run = Piece(x: left, y: low, width: side, height: side, value: value, spot: spot.index)
                 }
             }
             if let run { result.append(run) }
@@ -125,14 +126,14 @@ struct FloorPlanCells {
         return result
     }
 
-    /// Returns the nearest place that no wall separates from a point; the place of the cell if there is none.
+    /// Returns the nearest place that no wall separates from a point; the place of the cell if a wall separates all.
     private func nearest(
-        to point: PlanPageContent.Point, around place: Place, _ walls: [Segment]
+        to point: PlanPageContent.Point, around cell: Cell, _ walls: [Segment]
     ) -> Spot? {
         var best: (spot: Spot, distance: Double)?
         for row in -1...1 {
             for column in -1...1 {
-                guard let spot = spots[Place(column: place.column + column, row: place.row + row)] else { continue }
+                guard let spot = spots[Cell(column: cell.column + column, row: cell.row + row)] else { continue }
                 let (dx, dy) = (spot.position.x - point.x, spot.position.y - point.y)
                 let distance = dx * dx + dy * dy
                 guard distance < best?.distance ?? .infinity else { continue }
@@ -140,7 +141,7 @@ struct FloorPlanCells {
                 best = (spot, distance)
             }
         }
-        return best?.spot ?? spots[place]
+        return best?.spot ?? spots[cell]
     }
 
     private func isInside(_ point: PlanPageContent.Point) -> Bool {
@@ -165,18 +166,19 @@ struct FloorPlanCells {
         return (0...1).contains(first) && (0...1).contains(second)
     }
 
-    /// The numbers of the places that are drawn, row by row.
-    var kept: [Int] { sorted.map { spots[$0]?.number ?? 0 } }
+    /// The indices, in the plan's spots, of the places that are drawn, row by row.
+    var spotIndices: [Int] { sorted.map { spots[$0]?.index ?? 0 } }
 
-    private var sorted: [Place] { spots.keys.sorted { ($0.row, $0.column) < ($1.row, $1.column) } }
+    private var sorted: [Cell] { spots.keys.sorted { ($0.row, $0.column) < ($1.row, $1.column) } }
 
-    /// The squares whose corners are four neighboring places: the numbers of these places, in order around the square.
-    var squares: [[Int]] { corners.map { $0.map(\.number) } }
+    /// The squares whose corners are four neighboring places: the indices of these places in the plan's spots, in order
+    /// around the square.
+    var squares: [[Int]] { corners.map { $0.map(\.index) } }
 
     private var corners: [[Spot]] {
-        sorted.compactMap { place in
+        sorted.compactMap { cell in
             let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].compactMap { across, up in
-                spots[Place(column: place.column + across, row: place.row + up)]
+                spots[Cell(column: cell.column + across, row: cell.row + up)]
             }
             return corners.count == 4 ? corners : nil
         }

@@ -51,16 +51,16 @@ package struct FloorPlanFigure {
             drawNames(in: &drawing, frame)
             return
         }
-        var there = SVGPath()
+        var existing = SVGPath()
         var proposed = SVGPath()
         for beacon in CurveFigure.thinned(plan.beacons, to: limits.beacons) {
             if beacon.isProposed {
                 proposed.addDot(frame.place(beacon.position))
             } else {
-                there.addDot(frame.place(beacon.position))
+                existing.addDot(frame.place(beacon.position))
             }
         }
-        drawing.path(there, class: "dots")
+        drawing.path(existing, class: "dots")
         drawing.path(proposed, class: "dots proposed")
     }
 
@@ -105,7 +105,7 @@ package struct FloorPlanFigure {
             caption += " The drawing has \(limits.spots) of the \(plan.spots.count) computed places, evenly chosen."
         }
         if plan.beacons.count > limits.beacons {
-            caption += " It has \(limits.beacons) of the \(plan.beacons.count) beacons."
+            caption += " The drawing has \(limits.beacons) of the \(plan.beacons.count) beacons."
         }
         return caption
     }
@@ -175,29 +175,30 @@ extension FloorPlanFigure {
             offset = (Self.width - wide * scale) / 2
         }
 
+        /// Returns the position of a point in the drawing; NaN for a point that is too far away.
         package func place(_ point: PlanPageContent.Point) -> (x: Double, y: Double) {
             guard abs(point.x) < 1e6, abs(point.y) < 1e6 else { return (.nan, .nan) }
             return (offset + (point.x - left) * scale, Self.margin + (upper - point.y) * scale)
         }
 
-        /// The size of names on phones, as a multiple of the size in wide windows.
+        /// The size of names on the screen of a phone, as a multiple of the size in wide windows.
         private static let phoneScale = 1.55
         /// The size of small names, as a share of the ordinary size.
         private static let smallSize = 0.79
 
         /// Draws names next to their positions if there is room, in sizes for wide windows and for phones.
-        /// - Parameter spots: The circles that no name may cover.
+        /// - Parameter circles: The circles that no name may cover.
         package func drawNames(
             _ names: [(text: String, position: PlanPageContent.Point)],
-            avoiding spots: [(position: PlanPageContent.Point, radius: Double)], in drawing: inout SVG
+            avoiding circles: [(position: PlanPageContent.Point, radius: Double)], in drawing: inout SVG
         ) {
             for (style, scale) in [("onWide", 1), ("onPhone", Self.phoneScale)] {
                 var layout = LabelLayout(width: Self.width, height: height, scale: scale)
-                for spot in spots { layout.block(place(spot.position), radius: spot.radius) }
-                var rest = names
+                for circle in circles { layout.block(place(circle.position), radius: circle.radius) }
+                var unplaced = names
                 // Names without room are tried once more in a smaller size.
                 for (size, look) in [(1, style), (Self.smallSize, "\(style) small")] {
-                    rest = rest.filter { name in
+                    unplaced = unplaced.filter { name in
                         let text = HTMLEscaping.shortened(name.text, to: 24)
                         let spot = layout.place(text, beside: place(name.position), size: size)
                         guard let spot else { return true }
@@ -303,7 +304,7 @@ struct FloorPlanShades {
 
     /// Returns the entries of the legend: each shade with its range of values.
     ///
-    /// - Parameter isMoving: True if a script changes the shades, and may show those that are hidden now.
+    /// - Parameter isMoving: True if a script changes the shades, and may show the shades that are hidden now.
     func legend(isMoving: Bool) -> [HTML.LegendEntry] {
         guard !isEmpty || isMoving else { return [] }
         return (0..<FloorShades.count).filter { isMoving || !shades.isEmpty($0) }.map {

@@ -17,11 +17,12 @@ package enum HTML {
     package static func figure(
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
-        let hidden =
+        let tableMarkup =
             table.isEmpty ? "" : "<details class=\"data\"><summary>The same as a table</summary>\(table)</details>"
-        let words = caption.isEmpty ? "" : "<p>\(HTMLEscaping.sentence(HTMLEscaping.shortened(caption, to: 2000)))</p>"
-        return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(words)"
-            + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
+        let captionMarkup =
+            caption.isEmpty ? "" : "<p>\(HTMLEscaping.sentence(HTMLEscaping.shortened(caption, to: 2000)))</p>"
+        return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(captionMarkup)"
+            + "</figcaption>\(legend)\(markup)\(tableMarkup)</figure>\n"
     }
 
     /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows; the style sheet shows one of
@@ -42,7 +43,7 @@ package enum HTML {
     /// A table with a caption. The first cell of each row is its heading. Columns of numbers are set to the right and
     /// never wrapped; columns of words are set to the left. A wide table scrolls within its card.
     ///
-    /// - Parameter marks: The colour of each row; rows beyond it have none.
+    /// - Parameter marks: The colour of each row; rows beyond the end of the list have none.
     package static func table(
         caption: String, header: [String], rows: [[String]], marks: [Mark?] = []
     ) -> String {
@@ -53,8 +54,8 @@ package enum HTML {
             column > 0 && column < isWords.count && isWords[column] ? " class=\"words\"" : ""
         }
         let head = header.enumerated().map { "<th scope=\"col\"\(style($0))>\(text($1))</th>" }.joined()
-        let body = rows.enumerated().map { number, row in
-            let mark = marks.indices.contains(number) ? marks[number].map { " class=\"\($0.rawValue)\"" } ?? "" : ""
+        let body = rows.enumerated().map { rowIndex, row in
+            let mark = marks.indices.contains(rowIndex) ? marks[rowIndex].map { " class=\"\($0.rawValue)\"" } ?? "" : ""
             return "<tr\(mark)>"
                 + row.enumerated().map { index, cell in
                     index == 0
@@ -92,11 +93,12 @@ package enum HTML {
     /// Returns the legend of a drawing.
     package static func legend(_ entries: [LegendEntry]) -> String {
         let items = entries.map { entry in
-            let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
+            let idAttribute = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
             let name =
                 entry.id.isEmpty ? text(entry.name) : "<span id=\"\(entry.id)Name\">\(text(entry.name))</span>"
             return
-                "<li\(own)\(entry.isHidden ? " hidden" : "")><span class=\"swatch \(entry.swatch)\"></span>\(name)</li>"
+                "<li\(idAttribute)\(entry.isHidden ? " hidden" : "")><span class=\"swatch "
+                + "\(entry.swatch)\"></span>\(name)</li>"
         }
         return "<ul class=\"legend\">\(items.joined())</ul>"
     }
@@ -117,7 +119,8 @@ package enum HTML {
 package enum HTMLEscaping {
     package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
 
-    /// A sentence for people: a number and its unit stay on one line, and text between backticks is shown as code.
+    /// Returns a sentence as markup: a number and its unit stay on one line, and text between backticks is shown as
+    /// code.
     package static func sentence(_ raw: String) -> String {
         let parts = keepingUnits(text(raw)).split(separator: "`", omittingEmptySubsequences: false)
         guard parts.count > 1, parts.count % 2 == 1 else { return parts.joined(separator: "`") }
@@ -129,7 +132,7 @@ package enum HTMLEscaping {
         "%", "ms", "s", "µs", "min", "h", "m", "m²", "m/s", "km", "dB", "dBm", "mV", "µA", "µC", "µJ", "1/s",
     ]
 
-    /// Replaces the space between a number and its unit by a space at which no line is broken.
+    /// Replaces the space between a number and its unit by a no-break space.
     private static func keepingUnits(_ text: String) -> String {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         var result = ""

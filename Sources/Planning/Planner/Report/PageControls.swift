@@ -81,7 +81,7 @@ extension PlanPageContent {
             self.beacons = beacons
             self.intervalMs = intervalMs
             self.payloadOctets = payloadOctets
-            // A chip or battery of the user's own comes before the known ones.
+            // A chip or battery that the user describes comes before the known ones.
             chips = (BeaconChip.all.contains { $0.name == chip.name } ? [] : [chip]) + BeaconChip.all
             chipName = chip.name
             batteries = (BeaconBattery.all.contains { $0.name == battery.name } ? [] : [battery]) + BeaconBattery.all

@@ -3,12 +3,12 @@ internal import EddystoneSecurity
 /// The common parts of all pages: the head with its Content-Security-Policy, the brand, and the end.
 package enum PageShell {
     /// Returns the head of a page. Its Content-Security-Policy allows these styles and this script by their hashes, and
-    /// no others.
+    /// no other styles or scripts.
     ///
     /// - Parameters:
     ///   - title: The escaped title.
     ///   - styles: The styles, which the head contains.
-    ///   - script: The text of the script at the end of the page; nil for a page without one.
+    ///   - script: The text of the script at the end of the page; nil for a page without a script.
     ///   - sources: The directives of the policy for pictures and connections.
     package static func head(
         title: String, styles: [String], script: String?, sources: String = "img-src data:"

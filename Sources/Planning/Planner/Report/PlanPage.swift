@@ -1,8 +1,8 @@
-/// A self-contained page of an answer: HTML with its style, script and drawings, which uses no network. Apart from the
-/// picture of a floor it has less than 500 KB. Its Content-Security-Policy allows one style and one script, by their
-/// hashes.
-/// The page shortens long texts, and thins charts with too many points. Of a floor plan with more than 6000 places it
-/// draws an evenly chosen part, and states this in the caption.
+/// A self-contained page of results: HTML with its style, script and drawings, which uses no network. The answers of
+/// the planner and the reports of other modules, such as audits, are such pages. Apart from the picture of a floor, a
+/// page has less than 500 KB. Its Content-Security-Policy allows one style and one script, by their hashes. The page
+/// shortens long texts, and thins charts with too many points. Of a floor plan with more than 6000 places it draws an
+/// evenly chosen part, and states this in the caption.
 public struct PlanPage: Sendable {
     private let content: PlanPageContent
 
@@ -23,8 +23,8 @@ public struct PlanPage: Sendable {
     }
 }
 
-/// The limits of a page's parts. A page that is too large is made again with lower limits: first coarser drawings, and
-/// shorter texts only if that is not enough.
+/// The limits of a page's parts. A page that is too large is made again with lower limits: first with coarser drawings,
+/// and with shorter texts only if that is not enough.
 struct PageLimits {
     /// The largest size of a page in bytes, apart from the picture of a floor.
     static let bytes = 500_000
@@ -97,8 +97,8 @@ struct PageText {
             title: text(content.title), styles: [PageStyle.text], script: PageScript.text)
     }
 
-    /// Returns the headline, the answer and the command. On a page with controls, a line marks the answer as that of
-    /// the command.
+    /// Returns the headline, the answer and the command. On a page with controls, a line says that the answer belongs
+    /// to the command, because the controls do not change it.
     private func top(hasControls: Bool) -> String {
         let origin = hasControls ? "<p class=\"origin\">Answer of the command below:</p>\n" : ""
         let reconciliation =

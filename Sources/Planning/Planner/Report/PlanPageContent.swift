@@ -1,6 +1,6 @@
-/// The content of a page of results, which ``PlanPage`` draws.
-/// Only title, answer and command are required. The page leaves out all other parts that are missing, and escapes all
-/// texts. Charts leave out numbers that are not finite, and tables print them as a dash.
+/// The content of a page of results, which ``PlanPage`` draws: of an answer of the planner, or of a report of another
+/// module, such as an audit. Only title, answer and command are required. The page leaves out all other parts that are
+/// missing, and escapes all texts. Charts leave out numbers that are not finite, and tables print them as a dash.
 public struct PlanPageContent: Sendable {
     /// The subject of the page in a few words.
     public var title: String
@@ -33,7 +33,7 @@ public struct PlanPageContent: Sendable {
     public var tables: [DataTable] = []
     /// Assumptions, and known errors of the models.
     public var notes: [String] = []
-    /// The program that made the page, as the top of the page names it.
+    /// The name of the program that made the page, which the top of the page shows.
     public var maker = "Pharos, the planner"
 
     public init(title: String, answer: String, command: String) {

@@ -5,7 +5,8 @@ internal import BluetoothTypes
 struct PlotArea {
     /// The width of an ordinary chart in units of the drawing, which scales with the page.
     static let width = 600.0
-    /// The left end of the x axis. It leaves room for labels such as `100000` at the size of phones.
+    /// The left end of the x axis. It leaves room for labels such as `100000`, also in the larger letters on the screen
+    /// of a phone.
     static let left = 92.0
     static let right = 586.0
     /// The width of a chart that has the whole width of the page.
@@ -46,13 +47,13 @@ struct PlotArea {
         for tick in xTicks ?? x.ticks {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, class: "axis")
             let text = xText(tick)
-            // Half the width of the text at the size of phones.
+            // Half the width of the text in the larger letters on the screen of a phone.
             let half = Double(text.count) * 6.4 + 4
             // A long last label is moved to the left, because it would be cut off.
-            let place = min(x(tick), width - half)
-            guard place - half >= free else { continue }
-            drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
-            free = place + half
+            let textX = min(x(tick), width - half)
+            guard textX - half >= free else { continue }
+            drawing.text(text, textX, bottom + 27, anchor: .middle, class: "tick")
+            free = textX + half
         }
         if !xID.isEmpty { drawing.endGroup() }
         drawing.line(Self.left, bottom, right, bottom, class: "axis")
@@ -62,12 +63,12 @@ struct PlotArea {
 
     /// Draws a vertical line with its name at the given height, on the side with more room.
     mutating func drawMarker(_ name: String, x value: Double, at height: Double, class style: String, id: String = "") {
-        let place = x(value)
-        guard place.isFinite else { return }
-        let isLeft = place > (Self.left + Self.right) / 2
-        drawing.line(place, height - 12, place, bottom, class: "marker \(style)", id: id)
+        let lineX = x(value)
+        guard lineX.isFinite else { return }
+        let isLeft = lineX > (Self.left + Self.right) / 2
+        drawing.line(lineX, height - 12, lineX, bottom, class: "marker \(style)", id: id)
         drawing.text(
-            name, place + (isLeft ? -6 : 6), height, anchor: isLeft ? .end : .start, class: "label \(style)",
+            name, lineX + (isLeft ? -6 : 6), height, anchor: isLeft ? .end : .start, class: "label \(style)",
             id: id.isEmpty ? "" : id + "Name")
     }
 
@@ -149,8 +150,8 @@ struct Scale {
     func callAsFunction(_ value: Double) -> Double {
         guard value.isFinite, !isLogarithmic || value > 0 else { return .nan }
         let (low, high) = (domain.lowerBound, domain.upperBound)
-        let part = isLogarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low)
-        return start + (end - start) * part
+        let fraction = isLogarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low)
+        return start + (end - start) * fraction
     }
 
     /// Round values within the domain, at most twelve.
@@ -172,11 +173,11 @@ struct Scale {
         let first = Int(log10(domain.lowerBound).rounded(.down))
         let last = Int(log10(domain.upperBound).rounded(.up))
         let stride = max(1, (last - first) / 10)
-        var found: [Double] = []
+        var ticks: [Double] = []
         for exponent in Swift.stride(from: first, through: last, by: stride) {
-            for step in steps { found.append(step * pow(10, Double(exponent))) }
+            for step in steps { ticks.append(step * pow(10, Double(exponent))) }
         }
-        return found.filter { $0 >= domain.lowerBound * 0.999 && $0 <= domain.upperBound * 1.001 }
+        return ticks.filter { $0 >= domain.lowerBound * 0.999 && $0 <= domain.upperBound * 1.001 }
     }
 }
 
@@ -197,14 +198,14 @@ extension Scale {
             }
             guard next < known.count else { return .init(x, last.y) }
             let after = known[next]
-            let part = after.x > before.x ? (x - before.x) / (after.x - before.x) : 1
-            return .init(x, before.y + (after.y - before.y) * part)
+            let fraction = after.x > before.x ? (x - before.x) / (after.x - before.x) : 1
+            return .init(x, before.y + (after.y - before.y) * fraction)
         }
     }
 }
 
-/// Finds rows and sides for the names of vertical lines, so that each name stands next to its own line and no other
-/// line crosses it. `drawing.js` does the same.
+/// Finds rows and sides for the names of the vertical lines in a chart, so that each name stands next to its own line
+/// and no other line crosses it. `drawing.js` does the same.
 enum MarkerLayout {
     /// The row of a name from above, and its side of the line.
     struct Place: Equatable {
@@ -212,23 +213,23 @@ enum MarkerLayout {
         var isLeft: Bool
     }
 
-    /// The width of a letter at the size of phones.
+    /// The width of a letter in a chart on the screen of a phone, where letters are larger.
     private static let letter = 12.5
     private static let distance = 6.0
 
     /// Returns the row and the side of each name.
     ///
-    /// A line begins at the row of its name. Names to the right of their lines get lower rows from left to right, so
-    /// that lines farther right begin below them. Names without room to the right stand to the left of their lines, in
-    /// the upper rows from right to left.
+    /// A line begins at the row of its name. A name to the right of its line gets a lower row than such a name farther
+    /// left, so that lines farther right begin below the name. Names without room to the right stand to the left of
+    /// their lines, in the upper rows from right to left.
     static func places(_ markers: [(x: Double, letters: Int)], width: Double) -> [Place] {
-        func reach(_ marker: (x: Double, letters: Int)) -> Double { Double(marker.letters) * letter + distance }
+        func nameWidth(_ marker: (x: Double, letters: Int)) -> Double { Double(marker.letters) * letter + distance }
         let order = markers.indices.sorted { (markers[$0].x, $0) < (markers[$1].x, $1) }
         var places = markers.map { _ in Place(row: 0, isLeft: false) }
         var limit = width
         for index in order.reversed() {
             let marker = markers[index]
-            guard marker.x + reach(marker) > limit, marker.x - reach(marker) >= 0 else { continue }
+            guard marker.x + nameWidth(marker) > limit, marker.x - nameWidth(marker) >= 0 else { continue }
             places[index].isLeft = true
             limit = min(limit, marker.x)
         }
@@ -238,7 +239,7 @@ enum MarkerLayout {
     }
 }
 
-/// Finds room for names next to points of a drawing, so that none covers another.
+/// Finds room for names next to points of a drawing, so that no name covers another name.
 struct LabelLayout {
     private struct Box {
         var left: Double
@@ -289,7 +290,7 @@ struct LabelLayout {
         guard point.x.isFinite, point.y.isFinite else { return nil }
         let scale = scale * share
         let width = Double(name.count) * Self.letter * scale
-        let offers = [
+        let candidates = [
             Place(x: point.x + Self.distance, y: point.y + 5, anchor: .start),
             Place(x: point.x - Self.distance, y: point.y + 5, anchor: .end),
             Place(x: point.x, y: point.y - Self.distance, anchor: .middle),
@@ -299,21 +300,22 @@ struct LabelLayout {
             Place(x: point.x + 4, y: point.y + Self.distance + 10 * scale, anchor: .start),
             Place(x: point.x - 4, y: point.y + Self.distance + 10 * scale, anchor: .end),
         ]
-        for offer in offers {
+        for candidate in candidates {
             let left =
-                switch offer.anchor {
-                case .start: offer.x
-                case .middle: offer.x - width / 2
-                case .end: offer.x - width
+                switch candidate.anchor {
+                case .start: candidate.x
+                case .middle: candidate.x - width / 2
+                case .end: candidate.x - width
                 }
             let box = Box(
-                left: left, top: offer.y + 3 - Self.lineHeight * scale, right: left + width, bottom: offer.y + 3)
+                left: left, top: candidate.y + 3 - Self.lineHeight * scale, right: left + width, bottom: candidate.y + 3
+            )
             let isInside =
                 box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top
                 && box.bottom <= bounds.bottom
             guard isInside, !taken.contains(where: { $0.meets(box) }) else { continue }
             taken.append(box)
-            return offer
+            return candidate
         }
         return nil
     }

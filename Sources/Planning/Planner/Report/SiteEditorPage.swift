@@ -98,7 +98,7 @@ public struct SiteEditorPage: Sendable {
     }
 
     private static func beacon(_ beacon: SiteBeacon) -> PageData {
-        func sent(_ interval: Double, _ airtime: Double) -> [(String, PageData)] {
+        func intervalAndPayload(_ interval: Double, _ airtime: Double) -> [(String, PageData)] {
             [
                 ("intervalMs", .number(interval / 1000)),
                 ("payloadOctets", .number(Double(PacketTiming.payloadOctets(airtimeMicroseconds: airtime)))),
@@ -112,9 +112,11 @@ public struct SiteEditorPage: Sendable {
                 (
                     "companions",
                     .list(
-                        beacon.companions.map { .object(sent($0.intervalMicroseconds, $0.airtimeMicroseconds)) })
+                        beacon.companions.map {
+                            .object(intervalAndPayload($0.intervalMicroseconds, $0.airtimeMicroseconds))
+                        })
                 ),
-            ] + sent(beacon.intervalMicroseconds, beacon.airtimeMicroseconds))
+            ] + intervalAndPayload(beacon.intervalMicroseconds, beacon.airtimeMicroseconds))
     }
 }
 
@@ -159,7 +161,7 @@ struct WallConstruction: Sendable {
     }
 }
 
-/// A site file that the page sends, after a check, and formatted as the program formats files.
+/// A site file that the page sends: checked, and formatted as the program formats files.
 public struct EditedSite: Sendable {
     /// The text of the file with two spaces of indentation; nil if the page sent no JSON.
     public let text: String?

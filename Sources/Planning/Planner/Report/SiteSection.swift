@@ -15,26 +15,28 @@ struct SiteSection: ControlledSection {
         let ends = (goal.times.first ?? goal.seconds)...max(goal.times.last ?? goal.seconds, goal.seconds)
         return ControlPanel(sliders: [
             .init(
-                id: "detectWithinS", label: "Found within (s)", value: goal.seconds, range: ends, reach: ends,
+                id: "detectWithinS", label: "Found within (s)", value: goal.seconds, range: ends, sliderRange: ends,
                 isLogarithmic: true, step: .multiple(0.01),
                 hint: "The page has the results for \(NumberFormat.duration(ends.lowerBound)) to "
                     + "\(NumberFormat.duration(ends.upperBound)). For other times, change the target in the site file."),
             .probability(
-                goal.probability, reach: min(0.5, goal.probability)...max(0.99, goal.probability)),
+                goal.probability, sliderRange: min(0.5, goal.probability)...max(0.99, goal.probability)),
         ])
     }
 
     var tiles: String {
         let shares = plan.spots.map { $0.value.map { $0 / 100 } }
-        let holding = shares.count { $0 ?? 0 >= goal.probability }
-        let share = shares.isEmpty ? nil : Double(holding) / Double(shares.count)
+        let reachedCount = shares.count { $0 ?? 0 >= goal.probability }
+        let share = shares.isEmpty ? nil : Double(reachedCount) / Double(shares.count)
         let weakest = shares.map { $0 ?? 0 }.min()
         return ControlPanel.tiles(
             [
                 .init(
-                    "holdingShare", "Drawn places that reach the target\(when)", NumberFormat.percent(share), share),
+                    "holdingShare", "Drawn places that reach the target\(proposalSuffix)", NumberFormat.percent(share),
+                    share),
                 .init(
-                    "weakestShare", "Found in time at the weakest of them\(when)", NumberFormat.percent(weakest),
+                    "weakestShare", "Found in time at the weakest of them\(proposalSuffix)",
+                    NumberFormat.percent(weakest),
                     weakest),
             ], class: "seen")
     }
@@ -42,7 +44,7 @@ struct SiteSection: ControlledSection {
     private var isProposed: Bool { plan.beacons.contains(where: \.isProposed) }
 
     /// The words that follow the names of the numbers if they include the proposed beacons; otherwise empty.
-    private var when: String { isProposed ? ", with the proposal" : "" }
+    private var proposalSuffix: String { isProposed ? ", with the proposal" : "" }
 
     var figures: String { figure.html }
 
@@ -52,10 +54,10 @@ struct SiteSection: ControlledSection {
     var plots: [(String, PageData)] {
         let frame = FloorPlanFigure.Frame(of: plan)
         let cells = FloorPlanCells(plan, limit: limits.spots)
-        let spots = cells.kept
-        let numbers = Dictionary(uniqueKeysWithValues: spots.enumerated().map { ($0.element, $0.offset) })
+        let spots = cells.spotIndices
+        let positions = Dictionary(uniqueKeysWithValues: spots.enumerated().map { ($0.element, $0.offset) })
         let pieces = cells.pieces.compactMap { piece -> PageData? in
-            guard let spot = numbers[piece.spot] else { return nil }
+            guard let spot = positions[piece.spot] else { return nil }
             return numberList(figure.rectangle(piece, frame).map { rounded($0, 100) } + [Double(spot)])
         }
         let places = spots.map { spot -> PageData in
@@ -77,7 +79,7 @@ struct SiteSection: ControlledSection {
                         "squares",
                         .list(
                             cells.squares.map { corners in
-                                .list(corners.map { .number(numbers[$0].map { Double($0) }) })
+                                .list(corners.map { .number(positions[$0].map { Double($0) }) })
                             })
                     ),
                 ])
@@ -106,13 +108,13 @@ struct WalkSection: ControlledSection {
             sliders: [
                 .init(
                     id: "speedMps", label: "Speed (m/s)", value: walk.path.speedMetersPerSecond, range: 0.001...1000,
-                    reach: 0.2...20, isLogarithmic: true, step: .multiple(0.1)),
+                    sliderRange: 0.2...20, isLogarithmic: true, step: .multiple(0.1)),
                 .init(
                     id: "distanceM", label: "Shortest distance (m)", value: walk.path.closestDistanceMeters,
-                    range: 0...1_000_000, reach: 0...50, step: .multiple(0.5)),
+                    range: 0...1_000_000, sliderRange: 0...50, step: .multiple(0.5)),
                 .init(
                     id: "rangeM", label: "Range of the beacon (m)", value: walk.path.rangeMeters,
-                    range: 0.001...1_000_000, reach: 1...200, isLogarithmic: true, step: .multiple(0.5)),
+                    range: 0.001...1_000_000, sliderRange: 1...200, isLogarithmic: true, step: .multiple(0.5)),
                 .interval(walk.fleet.intervalMs), .beacons(walk.fleet.beacons), .payload(walk.fleet.payloadOctets),
             ],
             choices: [
@@ -150,12 +152,13 @@ struct WalkSection: ControlledSection {
         let (center, radius) = (Self.center, Self.radius)
         let share = walk.path.rangeMeters > 0 ? walk.path.closestDistanceMeters / walk.path.rangeMeters : 0
         let y = center.y + min(1.15, share) * radius
-        let half = share < 1 ? radius * (1 - share * share).squareRoot() : 0
+        let halfLength = share < 1 ? radius * (1 - share * share).squareRoot() : 0
         var drawing = SVG(width: PlotArea.width, height: 340)
         drawing.circle(center.x, center.y, radius: radius, class: "range")
         drawing.path(SVGPath(line: [(Self.ends.left, y), (Self.ends.right, y)]), class: "passing", id: "wayLine")
         drawing.path(
-            half > 0 ? SVGPath(line: [(center.x - half, y), (center.x + half, y)]) : SVGPath(), class: "inRange",
+            halfLength > 0 ? SVGPath(line: [(center.x - halfLength, y), (center.x + halfLength, y)]) : SVGPath(),
+            class: "inRange",
             id: "wayInRange")
         drawing.path(SVGPath(line: [center, (center.x, y)]), class: "axis", id: "wayDistance")
         drawing.circle(center.x, center.y, radius: 7, class: "receiver", title: "beacon")
@@ -166,7 +169,8 @@ struct WalkSection: ControlledSection {
             "range \(NumberFormat.significant(walk.path.rangeMeters)) m", center.x, center.y - radius - 6,
             anchor: .middle, class: "label", id: "rangeName")
         drawing.text(
-            half > 0 ? "in range for \(NumberFormat.duration(walk.path.dwellSeconds))" : "never in range", center.x,
+            halfLength > 0 ? "in range for \(NumberFormat.duration(walk.path.dwellSeconds))" : "never in range",
+            center.x,
             y + 26, anchor: .middle, class: "label", id: "dwellName")
         return HTML.figure(
             id: "way", title: "The path past the beacon",

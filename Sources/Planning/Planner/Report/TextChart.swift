@@ -39,7 +39,7 @@ public struct TextChart: Sendable {
 
 extension TextChart {
     /// Curves over one x in a frame with labels, and below it the x axis and a legend. If two curves meet, the earlier
-    /// one is visible.
+    /// curve is visible.
     ///
     /// Lines are drawn in cells of two by four dots; in plain text with one character per cell. `height` is the number
     /// of rows of the frame, 4...60.
@@ -57,8 +57,8 @@ extension TextChart {
         let x = Scale(
             of: points.map(\.x), from: 0, to: Double(columns * dots.across) - 1, isLogarithmic: curve.x.isLogarithmic)
         var canvas = Canvas(columns: columns, rows: rows, dots: dots)
-        for (index, one) in series.enumerated().reversed() {
-            canvas.draw(one.points.map { (x($0.x), y($0.y)) }, sign: index)
+        for (index, oneSeries) in series.enumerated().reversed() {
+            canvas.draw(oneSeries.points.map { (x($0.x), y($0.y)) }, sign: index)
         }
         for marker in curve.markers where x(marker.x) >= 0 && x(marker.x) < Double(columns * dots.across) {
             canvas.mark(column: Int(x(marker.x)) / dots.across)
@@ -174,8 +174,8 @@ extension TextChart {
                 let from = last ?? point
                 let steps = Int(max(abs(point.x - from.x), abs(point.y - from.y)).rounded(.up))
                 for step in 0...max(1, min(4000, steps)) {
-                    let part = Double(step) / Double(max(1, min(4000, steps)))
-                    set(from.x + (point.x - from.x) * part, from.y + (point.y - from.y) * part, sign)
+                    let fraction = Double(step) / Double(max(1, min(4000, steps)))
+                    set(from.x + (point.x - from.x) * fraction, from.y + (point.y - from.y) * fraction, sign)
                 }
                 last = point
             }
