@@ -42,6 +42,21 @@ struct RehearsalTests {
         #expect(throws: RehearsalError.self) { try read.add(first.tallies) }
     }
 
+    @Test("the battery life of several runs is the mean of all runs")
+    func averagesBatteryLives() throws {
+        let tallies = try RehearsedWorld().rehearse(hours: 0.01).tallies
+        func run(seed: Int, life: Int) -> RehearsalTallies {
+            var copy = tallies
+            copy.seeds = [seed]
+            copy.beacons[0].rehearsedLife = life
+            return copy
+        }
+        var sum = run(seed: 1, life: 300_000)
+        try sum.add(run(seed: 2, life: 600_000))
+        try sum.add(run(seed: 3, life: 900_000))
+        #expect(sum.beacons[0].rehearsedLife == 600_000)
+    }
+
     @Test(
         "each injected fault is found and named",
         arguments: [

@@ -30,7 +30,11 @@ public struct BeaconKey: Hashable, Sendable {
             return
         }
         let key = BeaconKey(identity)
-        self.text = parts.count == 2 ? key.text + "@" + parts[1] : key.text
+        guard parts.count == 2 else {
+            self.text = key.text
+            return
+        }
+        self.text = key.text + "@" + (DeviceAddress(parts[1])?.description ?? String(parts[1]))
     }
 
     /// The key of an identity.

@@ -225,8 +225,9 @@ public struct RehearsalTallies: Hashable, Sendable {
         if let seed = other.seeds.first(where: seeds.contains) {
             throw RehearsalError(.invalid, "seed \(seed) occurs twice: each run must have its own seed")
         }
+        let otherShare = Double(other.seeds.count) / Double(max(1, seeds.count + other.seeds.count))
         seeds = (seeds + other.seeds).sorted()
-        for index in beacons.indices { beacons[index].add(other.beacons[index]) }
+        for index in beacons.indices { beacons[index].add(other.beacons[index], otherShare) }
         for index in receivers.indices { receivers[index].add(other.receivers[index]) }
         for index in places.indices {
             places[index].visits += other.places[index].visits
@@ -251,13 +252,14 @@ private func addCounts(_ sums: inout [Int], _ others: [Int]) {
 }
 
 extension RehearsalTallies.Beacon {
-    fileprivate mutating func add(_ other: Self) {
+    /// - Parameter otherShare: The share of the other runs in the number of all runs.
+    fileprivate mutating func add(_ other: Self, _ otherShare: Double) {
         for index in advertisements.indices { advertisements[index].add(other.advertisements[index]) }
         unexpectedEvents += other.unexpectedEvents
         foreignPackets += other.foreignPackets
         if refusal.isEmpty { refusal = other.refusal }
-        // The battery life is averaged. The planned life is the same in both runs.
-        rehearsedLife = (rehearsedLife + other.rehearsedLife) / 2
+        // The battery life is the mean of all runs. The planned life is the same in all runs.
+        rehearsedLife += Int((Double(other.rehearsedLife - rehearsedLife) * otherShare).rounded())
         falseExits += other.falseExits
         roomSeconds += other.roomSeconds
         wrongRoomSeconds += other.wrongRoomSeconds
