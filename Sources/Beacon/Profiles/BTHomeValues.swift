@@ -9,17 +9,17 @@ struct BTHomeValues: Sendable {
 
     /// The values as JSON; `nil` if there are none.
     var json: JSONValue? {
-        let fixed = objects.map { object -> (String, JSONValue) in
+        let fixedMembers = objects.map { object -> (String, JSONValue) in
             if object.kind.isBinary { return (object.kind.name, .boolean(object.text == "true")) }
             return (object.kind.name, object.kind.isNumber ? .decimal(object.text) : .string(object.text))
         }
-        let measured = measurements.map { ($0.kind.name, JSONValue.string($0.sensor)) }
-        return fixed.isEmpty && measured.isEmpty ? nil : .record(fixed + measured)
+        let sensorMembers = measurements.map { ($0.kind.name, JSONValue.string($0.sensor)) }
+        return fixedMembers.isEmpty && sensorMembers.isEmpty ? nil : .record(fixedMembers + sensorMembers)
     }
 }
 
 extension SensorQuantity {
-    /// The quantity of the sensors that give an object's value.
+    /// The quantity that a sensor for the value of a BTHome object measures.
     package init(btHome kind: BTHomeKind) {
         self =
             switch (kind.name, kind.unit) {
@@ -87,15 +87,15 @@ extension ConfigurationDecoder {
             values.objects.append(object)
             return true
         }
-        let measured = kinds.first { $0.isNumber || $0.isBinary }
-        if let measured, let name = member.value.string {
-            let quantity = SensorQuantity(btHome: measured)
+        let measurableKind = kinds.first { $0.isNumber || $0.isBinary }
+        if let measurableKind, let name = member.value.string {
+            let quantity = SensorQuantity(btHome: measurableKind)
             do throws(SensorNameError) {
                 _ = try SensorChoice(name, for: quantity)
-                values.measurements.append(.init(measured, sensor: name))
+                values.measurements.append(.init(measurableKind, sensor: name))
                 return true
             } catch {
-                self.error("\(measured.valueForms) is expected, or a sensor: \(error)", at: member.value)
+                self.error("\(measurableKind.valueForms) is expected, or a sensor: \(error)", at: member.value)
                 return false
             }
         }

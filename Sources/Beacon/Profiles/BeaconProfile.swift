@@ -20,7 +20,7 @@ public struct BeaconProfile: Hashable, Sendable {
     public var address: ProfileAddress
     /// The requested transmit power; `nil` leaves it unchanged.
     public var radioPower: RadioPower?
-    /// Measured power at 1 m by radio power.
+    /// The measured power at 1 m for each radio power.
     public var calibration: PowerCalibration?
     public var channels: AdvertisingChannels
     public var pdu: AdvertisingPDU
@@ -97,27 +97,28 @@ extension BeaconProfile {
         staticAddress: (_ profileName: String) -> DeviceAddress
     ) throws(AdvertisingDataError) -> [Advertisement] {
         let response = try scanResponse?.data() ?? AdvertisingData(octets: [])
-        let ownAddress = staticAddress(name)
+        let randomStaticAddress = staticAddress(name)
         let keysOfEIDs = Set(advertisements.filter { $0.kind == .eddystoneEID }.compactMap(\.rotatingKey))
         return advertisements.map { advertisement in
-            let turnsOver = advertisement.rotatingKey.map(keysOfEIDs.contains) ?? false
+            let hasRotatingAddress = advertisement.rotatingKey.map(keysOfEIDs.contains) ?? false
             let pdu = advertisement.pdu ?? pdu
-            let answers = pdu != .nonconnectable && !turnsOver && advertisement.phy == nil
+            let sendsScanResponse = pdu != .nonconnectable && !hasRotatingAddress && advertisement.phy == nil
             let address: Advertisement.AddressRule
-            switch turnsOver ? .randomStatic : advertisement.address ?? self.address {
+            switch hasRotatingAddress ? .randomStatic : advertisement.address ?? self.address {
             case .public: address = .public
-            case .randomStatic: address = .staticRandom(ownAddress)
+            case .randomStatic: address = .staticRandom(randomStaticAddress)
             case .explicit(let explicit): address = .staticRandom(explicit)
             }
             return Advertisement(
                 content: advertisement.content, interval: advertisement.interval, pattern: advertisement.pattern,
-                radioPower: advertisement.radioPower ?? radioPower, measuredPower: rule(for: advertisement),
-                address: address, channels: advertisement.channels ?? channels, pdu: pdu, phy: advertisement.phy,
-                scanResponse: answers ? response : AdvertisingData(octets: []))
+                radioPower: advertisement.radioPower ?? radioPower,
+                measuredPower: measuredPowerRule(for: advertisement), address: address,
+                channels: advertisement.channels ?? channels, pdu: pdu, phy: advertisement.phy,
+                scanResponse: sendsScanResponse ? response : AdvertisingData(octets: []))
         }
     }
 
-    private func rule(for advertisement: ProfileAdvertisement) -> MeasuredPowerRule {
+    private func measuredPowerRule(for advertisement: ProfileAdvertisement) -> MeasuredPowerRule {
         switch advertisement.measuredPower {
         case .none: .none
         case .typical: .atOneMeter(Self.typicalMeasuredPower)

@@ -56,7 +56,7 @@ public struct FirstProfile: Sendable {
         }
     }
 
-    /// The profile's file. Its measured power, if the frame has one, is the typical one.
+    /// The text of the profile's file. If the frame has a measured power, the file contains the typical one.
     public var text: String {
         var members: [(String, JSONValue)] = [("type", .string(kind.rawValue))] + content
         members.append(("intervalMs", .decimal(interval.milliseconds)))

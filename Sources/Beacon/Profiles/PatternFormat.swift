@@ -17,12 +17,12 @@ extension ValueType<AdvertisingPattern> {
 extension ConfigurationDecoder {
     fileprivate mutating func pattern(_ node: JSONNode, _ nodes: [JSONNode]) -> AdvertisingPattern? {
         let parts = nodes.map { part($0) }
-        let known = parts.compactMap(\.self)
-        guard known.count == parts.count, let pattern = AdvertisingPattern(known) else { return nil }
+        let validParts = parts.compactMap(\.self)
+        guard validParts.count == parts.count, let pattern = AdvertisingPattern(validParts) else { return nil }
         guard pattern.shortestInterval < pattern.longestInterval else {
             error(
                 "all parts have the interval \(pattern.shortestInterval): write "
-                    + "\"intervalMs\": \(known[0].interval.milliseconds) instead of the pattern", at: node)
+                    + "\"intervalMs\": \(validParts[0].interval.milliseconds) instead of the pattern", at: node)
             return nil
         }
         return pattern
@@ -64,24 +64,25 @@ extension ConfigurationDecoder {
                     "\(interval) is refused by controllers without extended advertising, whose longest interval is "
                         + "\(limit)", at: place)
             }
-            let next = pattern.parts[(index + 1) % pattern.parts.count]
-            if next.interval.interval == interval {
+            let nextPart = pattern.parts[(index + 1) % pattern.parts.count]
+            if nextPart.interval.interval == interval {
                 warning(
                     "the next part has the same interval; write both as one part",
                     at: node[index] ?? node)
             }
         }
-        let changes = 60_000_000 * pattern.parts.count / pattern.cycleMicroseconds
-        if changes > Self.frequentChanges {
+        let changesPerMinute = 60_000_000 * pattern.parts.count / pattern.cycleMicroseconds
+        if changesPerMinute > Self.maximumChangesPerMinute {
             warning(
-                "the interval changes \(changes) times a minute, and each change wakes up the machine and takes the "
-                    + "advertisement off the air for some milliseconds: longer parts with the same shares of time cost less",
+                "the interval changes \(changesPerMinute) times a minute, and each change wakes up the machine and "
+                    + "takes the advertisement off the air for some milliseconds: longer parts with the same shares of "
+                    + "time cost less",
                 at: node)
         }
     }
 
     /// The largest number of changes of the interval per minute that causes no warning.
-    private static var frequentChanges: Int { 60 }
+    private static var maximumChangesPerMinute: Int { 60 }
 
     /// Warns of a pattern next to other advertisements: controllers with one advertising set cannot send it.
     mutating func checkSets(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
@@ -107,7 +108,7 @@ extension AdvertisingPattern {
             })
     }
 
-    /// Reads ``json`` without reporting problems; `nil` for anything else.
+    /// Reads what ``json`` writes, without reporting problems; `nil` for any other JSON.
     package init?(json node: JSONNode?) {
         let range = AdvertisingPattern.durationRange
         let millisecondRange = range.lowerBound / 1000...range.upperBound / 1000
@@ -120,8 +121,10 @@ extension AdvertisingPattern {
             return Part(
                 interval: RequestedInterval(interval, microseconds: requested), durationMicroseconds: duration * 1000)
         }
-        let known = parts.compactMap(\.self)
-        guard known.count == parts.count, AdvertisingPattern.countRange.contains(known.count) else { return nil }
-        self.init(known)
+        let validParts = parts.compactMap(\.self)
+        guard validParts.count == parts.count, AdvertisingPattern.countRange.contains(validParts.count) else {
+            return nil
+        }
+        self.init(validParts)
     }
 }

@@ -7,7 +7,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
     /// `intervalMs` of the file, in microseconds. With a ``pattern``, the same as ``interval``.
     public var requestedMicroseconds: Int
     /// The interval to send: ``requestedMicroseconds`` rounded to the nearest multiple of 0.625 ms, half a unit rounded
-    /// up. With a ``pattern``, the interval that has the same number of events.
+    /// up. With a ``pattern``, the constant interval that gives the same number of events.
     public var interval: AdvertisingInterval
     /// The intervals that take turns; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?

@@ -41,7 +41,7 @@ extension ConfigurationDecoder {
         let schema = read(FileHeader.schema, in: root)
         _ = read(FileHeader.version, in: root)
         let name = read(ProfileFormat.name, in: root)
-        // The profile keeps the text of the file, so that it is printed with the same text.
+        // The profile keeps the adapter's name as it is written in the file, so that it is printed unchanged.
         let adapter = read(ProfileFormat.adapter, in: root).flatMap { _ in root["adapter"]?.string }
         let address = read(ProfileFormat.address, in: root)
         let radioPower = read(ProfileFormat.radioPower, in: root)
@@ -116,8 +116,10 @@ extension ConfigurationDecoder {
     /// Reports the other problems of an advertisement with a wrong type: those of the type that was probably meant, or
     /// those that it would have with any type.
     private mutating func checkWithoutType(_ node: JSONNode, _ settings: ProfileSettings) {
-        let meant = node["type"]?.string.flatMap { NearestWord.find($0, among: FrameKind.allCases.map(\.rawValue)) }
-        if let kind = meant.flatMap(FrameKind.init) {
+        let probableName = node["type"]?.string.flatMap {
+            NearestWord.find($0, among: FrameKind.allCases.map(\.rawValue))
+        }
+        if let kind = probableName.flatMap(FrameKind.init) {
             _ = advertisement(node, of: kind, settings)
         } else if let object = open(AdvertisementFormat.sectionOfAnyKind, node) {
             _ = read(AdvertisementFormat.interval, in: object)
@@ -225,11 +227,11 @@ extension ConfigurationDecoder {
             source.objects = values.objects
             source.measurements = values.measurements
         }
-        let own = source.objects.map(\.kind) + source.measurements.map(\.kind)
+        let kindsInValues = source.objects.map(\.kind) + source.measurements.map(\.kind)
         /// Returns whether an object in `values` replaces the default of a key. If the profile contains the key itself,
         /// the value of the key is sent.
         func isReplaced(_ key: String, by name: String, unit: String) -> Bool {
-            object[key] == nil && own.contains { $0.name == name && $0.unit == unit }
+            object[key] == nil && kindsInValues.contains { $0.name == name && $0.unit == unit }
         }
         let temperature = read(BTHomeKeys.temperature, in: object) ?? nil
         source.temperature = isReplaced("temperature", by: "temperature", unit: "°C") ? nil : temperature
@@ -277,7 +279,7 @@ extension ConfigurationDecoder {
         _ object: JSONNode, _ kind: FrameKind
     ) -> ProfileAdvertisement.MeasuredPower? {
         guard let keys = MeasuredPowerKeys.of(kind) else { return ProfileAdvertisement.MeasuredPower.none }
-        if object[keys.sent.name] != nil { return read(keys.sent, in: object) }
+        if object[keys.sentByte.name] != nil { return read(keys.sentByte, in: object) }
         if object[keys.atOneMeter.name] != nil { return read(keys.atOneMeter, in: object) }
         return .calibrated
     }
@@ -323,15 +325,15 @@ extension ConfigurationDecoder {
         _ advertisement: ProfileAdvertisement, _ object: JSONNode, _ settings: ProfileSettings
     ) -> Bool {
         guard advertisement.phy != nil else { return true }
-        let wanted = Advertisement(
+        let completeAdvertisement = Advertisement(
             content: advertisement.content, interval: advertisement.interval, pattern: advertisement.pattern,
             measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower), address: .public,
             channels: advertisement.channels ?? settings.channels, pdu: advertisement.pdu ?? settings.pdu,
             phy: advertisement.phy)
         // If the frame cannot be built at all, the problem has already been reported.
-        guard let octets = try? wanted.payloadOctetCount(), let fault = wanted.extendedFault(octets: octets) else {
-            return true
-        }
+        guard let octets = try? completeAdvertisement.payloadOctetCount(),
+            let fault = completeAdvertisement.extendedFault(octets: octets)
+        else { return true }
         error(fault, at: object["phy"] ?? object)
         return false
     }
@@ -345,12 +347,12 @@ extension ConfigurationDecoder {
             guard let dBm = member.value.integer, dBm > limit, dBm <= 0 else { continue }
             // An earlier advertisement has reported this member and the following ones.
             if problems.contains(where: { $0.path == member.value.path }) { return }
-            error("\(dBm) dBm at 1 m is more than Eddystone can send, \(limit) dBm", at: member.value)
+            error("\(dBm) dBm at 1 m is more than the \(limit) dBm that Eddystone can send", at: member.value)
         }
     }
 
-    /// Warns of a TX Power Level structure that differs from the radio power: the structure does not set the
-    /// transmitter, and receivers compute the path loss from it.
+    /// Warns of a TX Power Level structure that differs from the radio power: the structure does not change the radio
+    /// power, and receivers compute the path loss from the structure.
     private mutating func checkTransmitPower(
         _ structures: [ADStructure], in object: JSONNode, radioPower: RadioPower?
     ) {
@@ -375,20 +377,23 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Warns of intervals that are too long for controllers without extended advertising. They send all advertisements
-    /// in turn, at a shorter interval that gives each advertisement its share.
+    /// Warns of intervals that are too long for controllers without extended advertising. Such controllers send all
+    /// advertisements in turn, at a shorter interval that gives each advertisement its share of the events.
     private mutating func checkLongIntervals(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         let limit = AdvertisingInterval.legacyRange.upperBound
-        let all = advertisements.compactMap(\.self)
-        guard all.count == advertisements.count,
-            all.allSatisfy({ $0.interval > limit && $0.pattern == nil && $0.phy == nil }),
+        let validAdvertisements = advertisements.compactMap(\.self)
+        guard validAdvertisements.count == advertisements.count,
+            validAdvertisements.allSatisfy({ $0.interval > limit && $0.pattern == nil && $0.phy == nil }),
             let node = root["advertisements"]?[0]
         else { return }
-        let eventsPerSecond = all.reduce(0.0) { $0 + 1_000_000 / Double($1.interval.meanPeriodMicroseconds) }
+        let eventsPerSecond = validAdvertisements.reduce(0.0) {
+            $0 + 1_000_000 / Double($1.interval.meanPeriodMicroseconds)
+        }
         guard eventsPerSecond * Double(limit.meanPeriodMicroseconds) < 1_000_000 else { return }
-        let what = all.count == 1 ? "\(all[0].interval) is" : "these \(all.count) intervals together are"
+        let count = validAdvertisements.count
+        let subject = count == 1 ? "\(validAdvertisements[0].interval) is" : "these \(count) intervals together are"
         warning(
-            "\(what) refused by controllers without extended advertising, whose longest interval is \(limit)",
+            "\(subject) refused by controllers without extended advertising, whose longest interval is \(limit)",
             at: node["intervalMs"] ?? node)
     }
 
@@ -402,10 +407,10 @@ extension ConfigurationDecoder {
                         + "constant data would identify the beacon; remove the scan response or the EID",
                     at: scanResponse)
             }
-            let isAsked = advertisements.contains {
+            let isScanResponseSent = advertisements.contains {
                 $0 == nil || $0?.pdu ?? settings.pdu != .nonconnectable && $0?.phy == nil
             }
-            if !isAsked, !advertisements.isEmpty {
+            if !isScanResponseSent, !advertisements.isEmpty {
                 error(
                     "the scan response is never sent, because all advertisements are nonconnectable or extended; make "
                         + "\"pdu\" scannable or remove the scan response", at: root["pdu"] ?? scanResponse)
@@ -436,7 +441,7 @@ extension ConfigurationDecoder {
     }
 
     /// Checks that all advertisements with one identity key have the same rotation exponent, and that telemetry of an
-    /// EID has no address of its own, because it is sent from the address of the EID.
+    /// EID has no address of its own, because the telemetry is sent from the address of the EID.
     private mutating func checkKeys(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         var exponents: [String?: (index: Int, exponent: UInt8)] = [:]
         let keysOfEIDs = Set(
@@ -445,11 +450,11 @@ extension ConfigurationDecoder {
             guard let advertisement, let key = advertisement.rotatingKey, let file = key.identityKeyFile,
                 let object = root["advertisements"]?[index]
             else { continue }
-            if let first = exponents[file] {
-                if first.exponent != key.rotationExponent {
+            if let firstUse = exponents[file] {
+                if firstUse.exponent != key.rotationExponent {
                     error(
-                        "advertisements[\(first.index)] uses this identity key with the rotation exponent "
-                            + "\(first.exponent); all advertisements with one key need the same exponent",
+                        "advertisements[\(firstUse.index)] uses this identity key with the rotation exponent "
+                            + "\(firstUse.exponent); all advertisements with one key need the same exponent",
                         at: object["rotationExponent"] ?? object)
                 }
             } else {

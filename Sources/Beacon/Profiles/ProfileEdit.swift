@@ -27,20 +27,20 @@ public struct ProfileEdit: Sendable {
         let place = try place(in: root)
         var problems: [FileProblem] = []
         for candidate in candidates {
-            var changed = JSONValue(root).replacing(place.components[...], with: candidate)
-            if let replaced = Self.replaced(by: place) { changed = changed.removing(replaced.components[...]) }
-            let text = Array(changed.pretty.utf8)
-            let (profile, found) = BeaconProfile.decode(text)
+            var edited = JSONValue(root).replacing(place.components[...], with: candidate)
+            if let excluded = Self.pathExcluded(by: place) { edited = edited.removing(excluded.components[...]) }
+            let text = Array(edited.pretty.utf8)
+            let (profile, candidateProblems) = BeaconProfile.decode(text)
             if profile != nil { return text }
             // The problems of the first candidate are shown, because it is the most probable meaning of the value.
-            if problems.isEmpty { problems = found.filter(\.isError) }
+            if problems.isEmpty { problems = candidateProblems.filter(\.isError) }
         }
         throw .problems(problems)
     }
 
     /// The place of the value that a value at `place` excludes: the constant interval and the pattern of an
     /// advertisement exclude each other. `nil` for other values.
-    private static func replaced(by place: JSONPath) -> JSONPath? {
+    private static func pathExcluded(by place: JSONPath) -> JSONPath? {
         let keys = [AdvertisementFormat.interval.name, AdvertisementFormat.pattern.name]
         guard case .key(let key)? = place.components.last, let index = keys.firstIndex(of: key) else { return nil }
         return JSONPath(place.components.dropLast() + [.key(keys[1 - index])])
@@ -66,13 +66,15 @@ public struct ProfileEdit: Sendable {
         let steps = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if steps.count == 2 {
             if steps[0] == "scanResponse" { return JSONPath([.key("scanResponse"), .key(steps[1])]) }
-            // As in `pharos encode url`, the second part of a type is enough.
-            let named = kinds.indices.filter { index in
+            // As in `pharos encode url`, the part of a type after "eddystone-" is enough.
+            let namedIndices = kinds.indices.filter { index in
                 [kinds[index]?.rawValue, "advertisements[\(index)]"].contains(steps[0])
                     || kinds[index]?.rawValue == "eddystone-" + steps[0]
             }
-            guard let index = named.first, named.count == 1 else {
-                throw .unknown(key, advice: named.isEmpty ? Self.owners(kinds) : Self.ambiguous(steps[1], named))
+            guard let index = namedIndices.first, namedIndices.count == 1 else {
+                let advice =
+                    namedIndices.isEmpty ? Self.listOfKinds(kinds) : Self.listOfChoices(steps[1], namedIndices)
+                throw .unknown(key, advice: advice)
             }
             return Self.path(index, steps[1])
         }
@@ -84,32 +86,34 @@ public struct ProfileEdit: Sendable {
                 key, advice: "a beacon keeps its name; install a profile with the new name, and remove this one")
         }
         if key == "localName" { return JSONPath([.key("scanResponse"), .key(key)]) }
-        let owners = kinds.indices.filter { index in
+        let indicesWithKey = kinds.indices.filter { index in
             kinds[index].map { AdvertisementFormat.keys(of: $0).contains(key) } == true && key != "type"
         }
-        guard let index = owners.first else {
-            let all = Set(ProfileFormat.keys + kinds.compactMap(\.self).flatMap(AdvertisementFormat.keys(of:)))
-            let known = all.subtracting(Self.fixedKeys)
-            let nearest = NearestWord.find(key, among: known.sorted()).map { "did you mean \($0)?" }
-            throw .unknown(key, advice: nearest ?? "known here: \(known.sorted().joined(separator: ", "))")
+        guard let index = indicesWithKey.first else {
+            let allKeys = Set(ProfileFormat.keys + kinds.compactMap(\.self).flatMap(AdvertisementFormat.keys(of:)))
+            let editableKeys = allKeys.subtracting(Self.fixedKeys).sorted()
+            let nearest = NearestWord.find(key, among: editableKeys).map { "did you mean \($0)?" }
+            throw .unknown(key, advice: nearest ?? "known here: \(editableKeys.joined(separator: ", "))")
         }
-        guard owners.count == 1 else { throw .unknown(key, advice: Self.ambiguous(key, owners)) }
+        guard indicesWithKey.count == 1 else {
+            throw .unknown(key, advice: Self.listOfChoices(key, indicesWithKey))
+        }
         return Self.path(index, key)
     }
 
-    /// Keys that are not single values, or that the beacon keeps.
+    /// Keys whose values are objects or lists, or must not be changed.
     private static let fixedKeys: Set = ["$schema", "version", "name", "advertisements", "scanResponse", "type"]
 
     private static func path(_ index: Int, _ key: String) -> JSONPath {
         JSONPath([.key("advertisements"), .index(index), .key(key)])
     }
 
-    private static func ambiguous(_ key: String, _ indices: [Int]) -> String {
+    private static func listOfChoices(_ key: String, _ indices: [Int]) -> String {
         "several advertisements have it; name one: "
             + indices.map { "advertisements[\($0)].\(key)" }.joined(separator: ", ")
     }
 
-    private static func owners(_ kinds: [FrameKind?]) -> String {
+    private static func listOfKinds(_ kinds: [FrameKind?]) -> String {
         "the advertisements are " + kinds.compactMap { $0?.rawValue }.joined(separator: ", ")
     }
 }
@@ -134,16 +138,16 @@ extension JSONValue {
     /// Returns this value without the value at `path`, if there is one.
     fileprivate func removing(_ path: ArraySlice<JSONPath.Component>) -> JSONValue {
         guard let step = path.first else { return self }
-        let rest = path.dropFirst()
+        let remainder = path.dropFirst()
         switch (step, self) {
         case (.key(let key), .object(let members)):
             return .object(
                 members.compactMap { member in
                     guard member.key == key else { return member }
-                    return rest.isEmpty ? nil : .init(key, member.value.removing(rest))
+                    return remainder.isEmpty ? nil : .init(key, member.value.removing(remainder))
                 })
         case (.index(let index), .array(let elements)):
-            return .array(elements.indices.map { $0 == index ? elements[$0].removing(rest) : elements[$0] })
+            return .array(elements.indices.map { $0 == index ? elements[$0].removing(remainder) : elements[$0] })
         default: return self
         }
     }
@@ -151,17 +155,17 @@ extension JSONValue {
     /// Returns this value with `new` at `path`. Objects of the path that are missing are added.
     fileprivate func replacing(_ path: ArraySlice<JSONPath.Component>, with new: JSONValue) -> JSONValue {
         guard let step = path.first else { return new }
-        let rest = path.dropFirst()
+        let remainder = path.dropFirst()
         switch (step, self) {
         case (.key(let key), .object(let members)):
             guard members.contains(where: { $0.key == key }) else {
-                return .object(members + [.init(key, JSONValue.object([]).replacing(rest, with: new))])
+                return .object(members + [.init(key, JSONValue.object([]).replacing(remainder, with: new))])
             }
             return .object(
-                members.map { $0.key == key ? .init(key, $0.value.replacing(rest, with: new)) : $0 })
+                members.map { $0.key == key ? .init(key, $0.value.replacing(remainder, with: new)) : $0 })
         case (.index(let index), .array(let elements)):
             return .array(
-                elements.indices.map { $0 == index ? elements[$0].replacing(rest, with: new) : elements[$0] })
+                elements.indices.map { $0 == index ? elements[$0].replacing(remainder, with: new) : elements[$0] })
         default: return self
         }
     }

@@ -49,12 +49,16 @@ enum ProfileFormat {
     static let calibration = Key(
         "calibration", .calibration,
         """
-        Signal strength at 1 m in dBm for each radio power in dBm. Between two powers it is interpolated. "default" is \
-        for controllers that do not report their power, and "receiver" names the device that measured.
+        Signal strength at 1 m in dBm for each radio power in dBm. Between two radio powers the signal strength is \
+        interpolated. "default" is the signal strength for controllers that do not report their radio power. \
+        "receiver" names the device that measured.
         """)
     static let eidEpoch = Key(
         "eidEpoch", .time,
-        "Time at which the counter of the ephemeral ids was 65280, in RFC 3339, such as 2026-03-01T12:00:00Z.")
+        """
+        Time at which the beacon's counter of seconds, from which ephemeral ids are computed, was 65280. Written as in \
+        RFC 3339, such as 2026-03-01T12:00:00Z.
+        """)
     static let advertisements = Key(
         "advertisements", .list("advertisements", 1...Int.max, of: AdvertisementFormat.type),
         "The advertisements, each with its own interval.", isRequired: true)
@@ -77,7 +81,7 @@ enum ProfileFormat {
     /// All keys of a profile, in the order in which they are printed.
     static let keys = section.keys.map(\.name)
 
-    /// Advice about keys of other programs.
+    /// Advice about keys that other programs use.
     static func commonHint(_ key: String) -> String? {
         switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
         case "txpower", "txpowerdbm", "power", "powerdbm":
@@ -115,8 +119,8 @@ enum AdvertisementFormat {
     static let pattern = Key(
         "pattern", ValueType.pattern,
         """
-        Intervals that take turns, instead of intervalMs: each is kept for its time, and after the last one the first one \
-        follows. The shares are those of time. The advertisement needs an advertising set of its own.
+        Intervals that take turns, instead of the constant intervalMs. Each interval is used for its time forS, and \
+        after the last one the first one follows. The advertisement needs an advertising set of its own.
         """)
     static let radioPower = Key(
         "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: the power of the whole profile.")
@@ -147,7 +151,7 @@ enum AdvertisementFormat {
         sections[kind] ?? Section("", [])
     }
 
-    /// The keys that an advertisement of some kind may have, for one whose type is not known.
+    /// The keys of all kinds of advertisements, for an advertisement whose type is not known.
     static let sectionOfAnyKind: Section = {
         var keys: [any DeclaredKey] = []
         for key in FrameKind.allCases.flatMap({ section(of: $0).keys })
@@ -164,18 +168,19 @@ enum AdvertisementFormat {
     private static func declaration(of kind: FrameKind) -> Section {
         let type = Key("type", .constant(kind.rawValue), "The type of this advertisement.", isRequired: true)
         let power = MeasuredPowerKeys.of(kind)
-        var (description, own, rules) = content(of: kind)
+        var (description, contentKeys, rules) = content(of: kind)
         if power != nil {
             rules.append(
                 .notBoth(
                     "measuredPowerDbm", "measuredPower1mDbm",
                     otherwise: "\"measuredPowerDbm\" is there as well; remove one of the two"))
         }
-        let measuredPower: [any DeclaredKey] = power.map { [$0.sent, $0.atOneMeter] } ?? []
+        let measuredPower: [any DeclaredKey] = power.map { [$0.sentByte, $0.atOneMeter] } ?? []
         // An EID has no key for the address, because its address changes with the id.
         let address: [any DeclaredKey] = kind == .eddystoneEID ? [] : [address]
         return Section(
-            description, [type] + own + measuredPower + [interval, pattern, radioPower, channels, pdu, phy] + address,
+            description,
+            [type] + contentKeys + measuredPower + [interval, pattern, radioPower, channels, pdu, phy] + address,
             rules: rules + [PatternKeys.intervalOrPattern], hint: { hint($0, in: kind) })
     }
 
@@ -233,17 +238,17 @@ enum AdvertisementFormat {
         if key == "extended" || key == "secondaryPhy" || key == "primaryPhy" {
             return "extended advertising is \"phy\": one of 1M, 2M, coded, coded-s2 and coded-s8"
         }
-        let others = FrameKind.allCases.filter { keys(of: $0).contains(key) }
-        if others.isEmpty {
+        let kindsWithKey = FrameKind.allCases.filter { keys(of: $0).contains(key) }
+        if kindsWithKey.isEmpty {
             if ProfileFormat.keys.contains(key) { return "it belongs to the profile itself" }
             return kind == .btHome ? valueHint(key) : nil
         }
-        return "it belongs to \(others.map(\.rawValue).joined(separator: ", ")), not to \(kind.rawValue)"
+        return "it belongs to \(kindsWithKey.map(\.rawValue).joined(separator: ", ")), not to \(kind.rawValue)"
     }
 }
 
 extension AdvertisementFormat {
-    /// Advice about a key that is the name of a BTHome object, also with typing errors; `nil` for other keys.
+    /// Advice about a key that is the name of a BTHome object, even with typing errors; `nil` for other keys.
     private static func valueHint(_ key: String) -> String? {
         let names = Set(BTHomeKind.all.map(\.name)).sorted()
         guard let name = names.contains(key) ? key : NearestWord.find(key, among: names + keys(of: .btHome)),
@@ -254,7 +259,7 @@ extension AdvertisementFormat {
     }
 }
 
-/// The keys of a part of a pattern.
+/// The keys of a part of a pattern. A part is an interval and the time for which it is used.
 enum PatternKeys {
     static let interval = Key(
         "intervalMs", .interval,
@@ -264,9 +269,9 @@ enum PatternKeys {
         .thousandths(
             AdvertisingPattern.durationRange.lowerBound / 1000...AdvertisingPattern.durationRange.upperBound / 1000,
             unit: "s"),
-        "Time for which this interval is kept, at least one interval.", isRequired: true)
+        "Time for which this interval is used, at least as long as the interval.", isRequired: true)
     static let section = Section(
-        "A part of a pattern.", [interval, duration],
+        "A part of a pattern: an interval and its time.", [interval, duration],
         hint: { key in
             switch key.lowercased() {
             case "for", "forms", "seconds", "durations", "durationms", "s": "the time of a part is \"forS\", in seconds"
@@ -292,7 +297,9 @@ enum PatternKeys {
 
 /// The two keys for the measured power of a frame; a frame has at most one of them.
 struct MeasuredPowerKeys: Sendable {
-    let sent: Key<ProfileAdvertisement.MeasuredPower>
+    /// The key for the value of the byte in the packet, `measuredPowerDbm`.
+    let sentByte: Key<ProfileAdvertisement.MeasuredPower>
+    /// The key for the signal strength at 1 m, `measuredPower1mDbm`.
     let atOneMeter: Key<ProfileAdvertisement.MeasuredPower>
 
     /// Returns the keys of a frame; `nil` for frames without a measured power.
@@ -305,12 +312,12 @@ struct MeasuredPowerKeys: Sendable {
     }
 
     private static let manufacturerFrames = MeasuredPowerKeys(
-        sent: Key("measuredPowerDbm", .sentAtOneMeter, meaning(distance: "1 m", typical(atOneMeter: true))),
+        sentByte: Key("measuredPowerDbm", .sentAtOneMeter, meaning(distance: "1 m", typical(atOneMeter: true))),
         atOneMeter: Key(
             "measuredPower1mDbm", .atOneMeter(upTo: 0), "Signal strength that a receiver measures at 1 m."))
 
     private static let eddystoneFrames = MeasuredPowerKeys(
-        sent: Key("measuredPowerDbm", .sentAtZeroMeters, meaning(distance: "0 m", typical(atOneMeter: false))),
+        sentByte: Key("measuredPowerDbm", .sentAtZeroMeters, meaning(distance: "0 m", typical(atOneMeter: false))),
         atOneMeter: Key(
             "measuredPower1mDbm",
             .atOneMeter(upTo: MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter),
@@ -378,8 +385,10 @@ enum EddystoneKeys {
 
     private static let keyFile = ValueType<String>.keyFile.defined(as: "keyFile")
     private static let exponent = ValueType<Int>.integer(0...15).defined(as: "rotationExponent")
-    private static let keyFileMeaning =
-        "File of mode 0600 with the identity key as 32 hexadecimal digits. Not the key itself."
+    private static let keyFileMeaning = """
+        Path of a file of mode 0600 that contains the identity key as 32 hexadecimal digits. Do not write the key \
+        itself here.
+        """
     private static let exponentMeaning = "K: the id changes every 2^K seconds."
 }
 
@@ -446,7 +455,8 @@ enum BTHomeKeys {
     }
     static let advertisements = Key(
         "advertisements", .boolean, "Send the number of advertising events.", default: true)
-    static let uptime = Key("uptime", .boolean, "Send the number of seconds since the start.", default: false)
+    static let uptime = Key(
+        "uptime", .boolean, "Send the number of seconds since the beacon started.", default: false)
     static let values = Key(
         "values", ValueType<BTHomeValues>.btHomeValues,
         """
@@ -458,8 +468,8 @@ enum BTHomeKeys {
     static let encryptionKeyFile = Key(
         "encryptionKeyFile", ValueType<String>.keyFile.defined(as: "keyFile"),
         """
-        File of mode 0600 with the encryption key, which Home Assistant asks for, as 32 hexadecimal digits. Not the \
-        key itself.
+        Path of a file of mode 0600 that contains the encryption key as 32 hexadecimal digits. Home Assistant asks for \
+        this key. Do not write the key itself here.
         """)
     static let all: [any DeclaredKey] = [
         temperature, battery, voltage, advertisements, uptime, values, encryptionKeyFile,

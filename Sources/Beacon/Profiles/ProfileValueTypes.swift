@@ -113,7 +113,7 @@ extension ValueType<ExtendedPHY> {
 }
 
 extension ValueType<PowerCalibration> {
-    /// Measured powers by radio power.
+    /// The measured power for each radio power.
     static var calibration: ValueType {
         ValueType(
             schema: [
@@ -131,8 +131,8 @@ extension ValueType<PowerCalibration> {
 }
 
 extension ConfigurationDecoder {
-    /// The number of possible keys: one for each radio power, "default" and "receiver".
-    private static let calibrationLimit = RadioPower.range.count + 2
+    /// The number of keys that a calibration can have: one for each radio power, "default" and "receiver".
+    private static let maximumCalibrationKeys = RadioPower.range.count + 2
 
     fileprivate mutating func calibration(_ node: JSONNode) -> PowerCalibration? {
         guard let members = node.members else {
@@ -144,7 +144,7 @@ extension ConfigurationDecoder {
             return nil
         }
         let powers = "\(RadioPower.range.lowerBound)...\(RadioPower.range.upperBound) dBm"
-        guard members.count <= Self.calibrationLimit else {
+        guard members.count <= Self.maximumCalibrationKeys else {
             error("\(members.count) keys are more than there are radio powers, \(powers)", at: node)
             return nil
         }
@@ -201,14 +201,14 @@ extension ValueType<Int> {
 extension ValueType<ProfileAdvertisement.MeasuredPower> {
     /// The byte of iBeacon and AltBeacon in dBm, or `typical`.
     static var sentAtOneMeter: ValueType {
-        sent(MeasuredPowerAtOneMeter.range, "dBm at 1 m") { dBm in
+        sentByte(MeasuredPowerAtOneMeter.range, "dBm at 1 m") { dBm in
             (try? MeasuredPowerAtOneMeter(dBm: dBm)).map { .atOneMeter($0) }
         }.defined(as: "measuredPower1m")
     }
 
     /// The byte of the Eddystone frames in dBm, or `typical`.
     static var sentAtZeroMeters: ValueType {
-        sent(MeasuredPowerAtZeroMeters.range, "dBm at 0 m") { dBm in
+        sentByte(MeasuredPowerAtZeroMeters.range, "dBm at 0 m") { dBm in
             (try? MeasuredPowerAtZeroMeters(dBm: dBm)).map { .atZeroMeters($0) }
         }.defined(as: "measuredPower0m")
     }
@@ -219,7 +219,7 @@ extension ValueType<ProfileAdvertisement.MeasuredPower> {
             .map { _, _, dBm in (try? MeasuredPowerAtOneMeter(dBm: dBm)).map { .atOneMeter($0) } }
     }
 
-    private static func sent(
+    private static func sentByte(
         _ range: ClosedRange<Int>, _ unit: String, _ power: @escaping @Sendable (Int) -> Value?
     ) -> ValueType {
         ValueType(
@@ -251,7 +251,7 @@ extension ValueType<UInt16> {
     /// A company identifier, as a number or in hexadecimal.
     static var companyID: ValueType {
         ValueType<Int>.code(0...65_535, digits: 4).defined(as: "companyId")
-            .map { _, _, number in UInt16(truncatingIfNeeded: number) }
+            .map { _, _, companyID in UInt16(truncatingIfNeeded: companyID) }
     }
 }
 

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The declaration of AD structures in profiles. A structure of a type with a name has keys for its fields; any other
-/// structure has the number of its type and its bytes.
+/// The declaration of AD structures in profiles. If the structure's type has a name, the structure has keys for its
+/// fields. Any other structure is given as the number of its type and its bytes.
 enum StructureFormat {
     static let structures = Key("structures", list, meaning)
     static let requiredStructures = Key("structures", list, meaning, isRequired: true)
@@ -13,18 +13,18 @@ enum StructureFormat {
     ).defined(as: "structures")
 
     private static var structure: ValueType<ADStructure> {
-        let named = ValueType<JSONNode>.choice(
+        let namedType = ValueType<JSONNode>.choice(
             "named-structure", "The kind of AD structure.",
             of: StructureKind.all.map { (type: $0.name, section: $0.section) }
         ) { $1 }
-        let bytes = ValueType<JSONNode>.section(StructureKeys.section).defined(as: "octets")
+        let numberedType = ValueType<JSONNode>.section(StructureKeys.section).defined(as: "octets")
         return ValueType(
             schema: [
                 "type": "object", "required": ["type"],
                 "if": ["properties": ["type": ["type": "string", "not": ["pattern": "^0[xX]"]]]],
-                "then": .object(named.schema), "else": .object(bytes.schema),
+                "then": .object(namedType.schema), "else": .object(numberedType.schema),
             ],
-            definitions: named.definitions + bytes.definitions
+            definitions: namedType.definitions + numberedType.definitions
         ) { $0.structure($1) }.defined(as: "structure")
     }
 }
@@ -84,7 +84,7 @@ struct StructureKind: Sendable {
 
 /// The keys of AD structures.
 enum StructureKeys {
-    static let number: Key<Int> = Key(
+    static let typeNumber: Key<Int> = Key(
         "type", ValueType<Int>.code(0...255, digits: 2), "AD type, as a number or as in \"0x09\".", isRequired: true)
     static let data: Key<[UInt8]> = Key(
         "data",
@@ -92,7 +92,7 @@ enum StructureKeys {
             $0.octets($1)
         }, "The bytes after the other fields.", isRequired: true)
     /// An AD structure of any type.
-    static let section: Section = Section("Any AD structure as bytes.", [number, data])
+    static let section: Section = Section("Any AD structure as bytes.", [typeNumber, data])
 
     static let flags = Key(
         "flags", ValueType<Int>.code(0...255, digits: 2), "The flags byte, as a number or as in \"0x06\".",
@@ -116,18 +116,18 @@ enum StructureKeys {
             "Service UUIDs, most significant digits first.", isRequired: true)
     }
 
-    /// A UUID, read least significant byte first, as AD structures contain it. Those of 16 and 32 bits may start with
-    /// `0x`.
-    private static func uuidType(_ count: Int) -> ValueType<[UInt8]> {
-        let prefix = count < 16 ? "(0[xX])?" : ""
-        let pattern = "^\(prefix)[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){\(count - 1)}$"
+    /// A UUID of `size` bytes. Its text has the most significant digits first; the value has the least significant byte
+    /// first, as in AD structures. The text of a UUID of 16 or 32 bits may start with `0x`.
+    private static func uuidType(_ size: Int) -> ValueType<[UInt8]> {
+        let prefix = size < 16 ? "(0[xX])?" : ""
+        let pattern = "^\(prefix)[0-9A-Fa-f]{2}([ :-]?[0-9A-Fa-f]{2}){\(size - 1)}$"
         return ValueType(schema: ["type": "string", "pattern": .string(pattern)]) { decoder, node in
             guard let text = decoder.text(node) else { return nil }
-            guard count < 16, text.hasPrefix("0x") || text.hasPrefix("0X") else {
-                return decoder.octets(node, count: count).map { $0.reversed() }
+            guard size < 16, text.hasPrefix("0x") || text.hasPrefix("0X") else {
+                return decoder.octets(node, count: size).map { $0.reversed() }
             }
             let digits = JSONNode(.string(String(text.dropFirst(2))), at: node.position, path: node.path)
-            return decoder.octets(digits, count: count).map { $0.reversed() }
+            return decoder.octets(digits, count: size).map { $0.reversed() }
         }
     }
 }
@@ -159,9 +159,9 @@ extension ConfigurationDecoder {
 
     /// Reports the other problems of a structure with a wrong type: those of the kind that was probably meant, or keys
     /// that no kind has.
-    private mutating func checkWithoutType(_ node: JSONNode, _ meant: StructureKind?) {
-        if let meant {
-            if let object = self.open(meant.section, node) { _ = fields(object, meant.fields) }
+    private mutating func checkWithoutType(_ node: JSONNode, _ probableKind: StructureKind?) {
+        if let probableKind {
+            if let object = self.open(probableKind.section, node) { _ = fields(object, probableKind.fields) }
         } else {
             let sections = StructureKind.all.map(\.section) + [StructureKeys.section]
             _ = object(node, keys: Set(sections.flatMap { $0.keys.map(\.name) }).sorted())
@@ -170,7 +170,7 @@ extension ConfigurationDecoder {
 
     private mutating func numberedStructure(_ node: JSONNode) -> ADStructure? {
         guard let object = self.open(StructureKeys.section, node) else { return nil }
-        let number = read(StructureKeys.number, in: object)
+        let number = read(StructureKeys.typeNumber, in: object)
         let bytes = read(StructureKeys.data, in: object)
         guard let number, let bytes else { return nil }
         return ADStructure(ADType(rawValue: UInt8(truncatingIfNeeded: number)), bytes)
