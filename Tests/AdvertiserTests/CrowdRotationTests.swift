@@ -138,7 +138,7 @@ import VirtualController
         }
         #expect {
             _ = try timing(.intel, dwell: 50_000, interval: 160)
-        } throws: { "\($0)".hasSuffix("at least 110 ms, or choose an interval from 20 ms on") }
+        } throws: { "\($0)".hasSuffix("at least 110 ms, or choose a shorter interval; the shortest is 20 ms") }
     }
 
     @Test func receiverWithScanPausesMissesTurns() throws {

@@ -29,7 +29,7 @@ import Testing
         #expect(layout.form == .extended)
         #expect(layout.instances.map(\.number) == [5])
         #expect(layout.instances[0].interval == advertisement.interval...advertisement.interval)
-        #expect(layout.warnings.map(\.reason) == [.addressDrawn(eachChange: false)])
+        #expect(layout.warnings.map(\.reason) == [.addressChosenByKernel(eachChange: false)])
         let command = try #require(try layout.parameters(layout.instances[0]))
         #expect(
             Hexadecimal.text(command.packet(0).octets)
@@ -59,7 +59,7 @@ import Testing
     @Test func aDiscoverableAdapterKeepsTheInterval() throws {
         var kernel = legacy
         kernel.settings.insert(.discoverable)
-        #expect(try reasons(kernel, Sample.iBeacon(intervalUnits: 0x320)) == [.addressDrawn(eachChange: true)])
+        #expect(try reasons(kernel, Sample.iBeacon(intervalUnits: 0x320)) == [.addressChosenByKernel(eachChange: true)])
     }
 
     @Test func aConnectableAdapterMakesEverythingConnectable() throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(
             layout.warnings.map(\.reason) == [
                 .intervalDefault(requested: advertisement.interval),
-                .powerIgnored(requested: Sample.power(4), oldKernel: true), .addressDrawn(eachChange: false),
+                .powerIgnored(requested: Sample.power(4), oldKernel: true), .addressChosenByKernel(eachChange: false),
             ])
         let packet = try layout.data(layout.instances[0], AdvertisingData(octets: [2, 1, 6]))
         #expect(packet.octets == [0x3E, 0, 0, 0, 14, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 1, 6])

@@ -18,7 +18,7 @@ import VirtualController
 
     private static let noWay =
         "this controller has no extended advertising and no known vendor command; "
-        + "use a controller with extended advertising, or a Zephyr board over serial:"
+        + "use a controller with extended advertising, or a Zephyr board as --adapter serial:PATH"
 
     private static let wishes = [
         Wish(model: .intel, requested: -10, grant: .granted(Sample.power(-10)), words: "-10 dBm granted"),

@@ -236,11 +236,11 @@ import VirtualController
             clock: EIDClock(epochUnixSeconds: 1_700_000_000, saved: 65280 + 400 * 86_400, at: bench.host.now))
         try session.start()
         let due = try #require(session.nextWakeUp)
-        let schedule = session.live.schedule
+        let state = session.live.idState
         session.live.changeEpoch(to: 1_700_000_000 + 399 * 86_400)
         session.synchronize(unixMicroseconds: (1_700_000_000 + 400 * 86_400) * 1_000_000, isTrusted: true)
         #expect(try #require(session.nextWakeUp) <= bench.host.now)
-        session.live.restore(schedule)
+        session.live.restoreIDState(state)
         #expect(session.nextWakeUp == due)
     }
 

@@ -8,7 +8,7 @@ import VirtualController
 @Suite struct ScanRecoveryTests {
     private func pacing() -> SupervisorPacing {
         var pacing = SupervisorPacing()
-        pacing.hearsArrivals = false
+        pacing.hasArrivalEvents = false
         return pacing
     }
 

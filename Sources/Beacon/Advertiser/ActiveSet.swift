@@ -4,7 +4,8 @@ internal import HCI
 
 /// The state of an advertising set: its granted power, its current data, and its events so far.
 struct ActiveSet {
-    let place: SetAllocation.AdvertisingSet
+    /// The advertisements and the parameters that the allocation assigns to this set.
+    let assignment: SetAllocation.AdvertisingSet
     /// The schedule of a shared set; `nil` if the set sends only one advertisement.
     var scheduler: FrameScheduler?
     var tally: EventTally
@@ -19,17 +20,18 @@ struct ActiveSet {
     /// `true` if the set is enabled, as far as the controller has reported.
     var isEnabled = false
 
-    init(_ place: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
-        self.place = place
-        if place.isShared {
-            scheduler = FrameScheduler(place.members.map { sources[$0].advertisement.interval })
+    init(_ assignment: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
+        self.assignment = assignment
+        if assignment.isShared {
+            scheduler = FrameScheduler(assignment.members.map { sources[$0].advertisement.interval })
         }
         tally = EventTally(
-            members: place.members.count, periodMicroseconds: place.parameters.interval.meanPeriodMicroseconds)
-        address = place.parameters.address
+            members: assignment.members.count,
+            periodMicroseconds: assignment.parameters.interval.meanPeriodMicroseconds)
+        address = assignment.parameters.address
     }
 
-    var parameters: SetParameters { place.parameters }
+    var parameters: SetParameters { assignment.parameters }
 
     /// A computed property: a stored value of a protocol type would make every access to the set copy the whole set.
     var commands: any AdvertisingCommands { parameters.commands }
@@ -38,29 +40,29 @@ struct ActiveSet {
     ///
     /// - Parameter interval: The interval of the pattern's current part; `nil` for a constant interval.
     func currentParameters(_ interval: AdvertisingInterval?) -> SetParameters {
-        let current = place.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
-        return interval.map(current.replacingInterval) ?? current
+        let addressed = assignment.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
+        return interval.map(addressed.replacingInterval) ?? addressed
     }
 
     /// The position of the current advertisement among the set's members.
     var currentMember: Int { scheduler?.current ?? 0 }
 
     /// The position of the current advertisement among all advertisements.
-    var current: Int { place.members[currentMember] }
+    var currentFrame: Int { assignment.members[currentMember] }
 
     /// Advances the schedule to `now`.
     ///
     /// - Returns: The position of the current advertisement among all advertisements, and whether it has changed.
-    mutating func advance(to now: HCIInstant) -> (current: Int, hasChanged: Bool) {
+    mutating func advance(to now: HCIInstant) -> (currentFrame: Int, hasChanged: Bool) {
         let hasChanged = scheduler?.advance(to: now) ?? false
         if hasChanged { tally.begin(currentMember, at: now) }
-        return (current, hasChanged)
+        return (currentFrame, hasChanged)
     }
 
     /// Returns whether only the data has to change to turn this set into `new`.
-    func canStay(as new: ActiveSet) -> Bool {
-        isEnabled && parameters == new.parameters && place.rotatingKey == new.place.rotatingKey
-            && place.pattern == new.place.pattern
+    func canContinue(as new: ActiveSet) -> Bool {
+        isEnabled && parameters == new.parameters && assignment.rotatingKey == new.assignment.rotatingKey
+            && assignment.pattern == new.assignment.pattern
     }
 
     /// Notes that the set has been enabled.
@@ -81,7 +83,7 @@ struct ActiveSet {
 struct ActiveFrame {
     var source: PayloadSource
     /// The position in the cycle of the advertisement's pattern; `nil` for a constant interval.
-    var pattern: PatternClock?
+    var patternClock: PatternClock?
     var payload = AdvertisingData(octets: [])
     /// The time at which the payload was built.
     var madeAt: HCIInstant?
@@ -92,14 +94,14 @@ struct ActiveFrame {
 
     init(_ source: PayloadSource) {
         self.source = source
-        pattern = source.advertisement.pattern.map { PatternClock($0) }
+        patternClock = source.advertisement.pattern.map { PatternClock($0) }
     }
 
     /// Replaces the source. If the pattern stays the same, its cycle continues.
     mutating func replaceSource(_ new: PayloadSource) {
         source = new
-        guard pattern?.pattern != new.advertisement.pattern else { return }
-        pattern = new.advertisement.pattern.map { PatternClock($0) }
+        guard patternClock?.pattern != new.advertisement.pattern else { return }
+        patternClock = new.advertisement.pattern.map { PatternClock($0) }
     }
 
     /// Returns whether the payload must be built again.
@@ -114,10 +116,10 @@ struct ActiveFrame {
 
     /// Sets the time of the next renewal, after the payload was built or kept.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
-        guard let step = source.renewalMicroseconds else { return }
+        guard let period = source.renewalMicroseconds else { return }
         // In a set that is not shared, the time is counted from the last due time, so that delays do not add up.
         let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
-        renewalDue = now.advanced(byMicroseconds: step - lateness % step)
+        renewalDue = now.advanced(byMicroseconds: period - lateness % period)
     }
 }
 
@@ -128,25 +130,25 @@ struct ActiveFrame {
 struct EventTally: Hashable, Sendable {
     private var periodMicroseconds: Int
     /// The number of events of each member that were counted with earlier periods.
-    private var earlier: [UInt64]
-    /// The time that each member was on the air up to ``since``, in microseconds.
+    private var earlierEvents: [UInt64]
+    /// The time that each member was on the air up to ``uncountedSince``, in microseconds.
     private var airtime: [Int]
     /// The position of the member that is on the air, or was last on the air.
     private var member = 0
     /// The instant from which the time of ``member`` is not counted yet; `nil` while nothing is on the air.
-    private var since: HCIInstant?
+    private var uncountedSince: HCIInstant?
 
     init(members: Int, periodMicroseconds: Int) {
         self.periodMicroseconds = max(1, periodMicroseconds)
         airtime = [Int](repeating: 0, count: members)
-        earlier = [UInt64](repeating: 0, count: members)
+        earlierEvents = [UInt64](repeating: 0, count: members)
     }
 
     /// Uses another mean period for all further events. Nothing is on the air until the next
     /// ``begin(_:at:isEnabled:)``.
     mutating func change(periodMicroseconds new: Int, at now: HCIInstant) {
         end(at: now)
-        earlier = airtime.indices.map { events(of: $0, at: now) }
+        earlierEvents = airtime.indices.map { events(of: $0, at: now) }
         airtime = [Int](repeating: 0, count: airtime.count)
         periodMicroseconds = max(1, new)
     }
@@ -158,26 +160,26 @@ struct EventTally: Hashable, Sendable {
         end(at: now)
         guard airtime.indices.contains(member) else { return }
         self.member = member
-        since = now
+        uncountedSince = now
         // Half a period is added, so that the rounding in `events(of:at:)` counts the first event at once.
         if isEnabled { airtime[member] += periodMicroseconds / 2 }
     }
 
     /// Notes that nothing has been on the air since `instant`, which may be in the past.
     mutating func end(at instant: HCIInstant) {
-        if let since { airtime[member] += max(0, instant.microseconds(since: since)) }
-        since = nil
+        if let uncountedSince { airtime[member] += max(0, instant.microseconds(since: uncountedSince)) }
+        uncountedSince = nil
     }
 
     /// The events of a member up to `now`.
     func events(of member: Int, at now: HCIInstant) -> UInt64 {
         guard airtime.indices.contains(member) else { return 0 }
-        return earlier[member]
+        return earlierEvents[member]
             + UInt64((airtime(of: member, at: now) + (periodMicroseconds + 1) / 2) / periodMicroseconds)
     }
 
     private func airtime(of member: Int, at now: HCIInstant) -> Int {
-        guard let since, member == self.member else { return airtime[member] }
-        return airtime[member] + max(0, now.microseconds(since: since))
+        guard let uncountedSince, member == self.member else { return airtime[member] }
+        return airtime[member] + max(0, now.microseconds(since: uncountedSince))
     }
 }

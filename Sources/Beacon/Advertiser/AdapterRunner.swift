@@ -5,7 +5,7 @@ public import HCI
 /// Use it from one thread. It sends commands and waits for their answers; between the calls nothing runs.
 public final class AdapterRunner {
     public private(set) var supervisor: Supervisor
-    /// `true` after an end that was requested, `false` if the session can never run, `nil` before the end.
+    /// `true` after an end that was requested, `false` after an end because of a fault, `nil` before the end.
     public private(set) var ended: Bool?
 
     /// Increases with each input and each decision of the supervisor. As long as it stays the same, the supervisor's
@@ -21,7 +21,7 @@ public final class AdapterRunner {
 
     /// The maximum time for turning advertising off after a fault: 0.5 s, in microseconds. It is short, because the
     /// error is printed only afterwards.
-    private static let shutdownAfterFault = 500_000
+    private static let faultShutdownTimeout = 500_000
 
     /// Creates a runner. It does nothing before the first ``wake()``.
     public init(_ supervisor: Supervisor, in environment: any AdapterEnvironment) {
@@ -91,14 +91,14 @@ public final class AdapterRunner {
     private func perform(_ actions: [Supervisor.Action]) {
         if !actions.isEmpty { changes += 1 }
         var queue = actions
-        var next = 0
-        while next < queue.count {
-            if let answer = perform(queue[next]) { queue += supervisor.handle(answer, at: environment.now) }
-            next += 1
+        var index = 0
+        while index < queue.count {
+            if let result = perform(queue[index]) { queue += supervisor.handle(result, at: environment.now) }
+            index += 1
             // A requested stop drops all decisions that have not been carried out yet, except for messages.
             if supervisor.state != .off, environment.isStopWanted {
-                queue = queue[next...].filter(\.isMessage) + supervisor.handle(.stop, at: environment.now)
-                next = 0
+                queue = queue[index...].filter(\.isMessage) + supervisor.handle(.stop, at: environment.now)
+                index = 0
             }
         }
         // While nothing is on the air, no events are counted, even if the adapter stays open until the next attempt.
@@ -127,7 +127,7 @@ public final class AdapterRunner {
     }
 
     private func turnOff() {
-        let timeout = supervisor.hasGivenUp ? Self.shutdownAfterFault : supervisor.pacing.shutdown
+        let timeout = supervisor.hasGivenUp ? Self.faultShutdownTimeout : supervisor.pacing.shutdown
         do throws(SessionError) {
             try environment.session?.stop(by: environment.now.advanced(byMicroseconds: timeout))
         } catch {
@@ -181,9 +181,9 @@ public final class AdapterRunner {
     private func adopt() -> Supervisor.Input {
         guard let session = environment.session else { return .failed(.adapterGone, "nothing is on the air") }
         do throws(SessionError) {
-            let changed = try environment.changeOver()
+            let newSession = try environment.changeOver()
             environment.adoptProfile()
-            return .adopted(changed.summary)
+            return .adopted(newSession.summary)
         } catch {
             // If the controller refuses the new profile, the old one stays on the air.
             return error.isRefusal && session.isOnAir ? .reloadBad("\(error)") : input(error)
@@ -203,7 +203,8 @@ public final class AdapterRunner {
     /// Returns the input with which an error of the session is reported to the supervisor.
     private func input(_ error: SessionError) -> Supervisor.Input {
         failure = error
-        // The adapter itself works while another program keeps advertising off, so this error is never `impossible`.
+        // If another program keeps advertising turned off, the adapter itself works, so this error is never
+        // `impossible`.
         if case .ended(.foreignDisabled, let reason) = error { return .failed(.foreignDisabled, reason) }
         if supervisor.persistence == .untilFault { return error.isInterruption ? .stop : .impossible("\(error)") }
         return switch error {

@@ -81,7 +81,7 @@ public struct AdapterFault: Error, Hashable, Sendable {
 
 /// A session that an ``AdapterRunner`` keeps running on an adapter: the advertisements of a profile, or a scan.
 public protocol AdapterSession: AnyObject {
-    /// `true` if it is on the air, as far as the controller has reported.
+    /// `true` if the session sends or scans, as far as the controller has reported.
     var isOnAir: Bool { get }
     /// `true` if the session sets the controller up again after a reset, without help of the supervisor.
     var isRestarting: Bool { get }
@@ -118,7 +118,7 @@ public protocol AdvertisingSession: AdapterSession {
     var controller: OnAirController { get }
     /// One sentence for each request that the controller cannot fulfil.
     var warnings: [String] { get }
-    /// The numbers and addresses that other programs must not change.
+    /// The advertising sets or instances of the session, which other programs must not change.
     var watched: ForeignActivity.Watched { get }
 }
 
@@ -132,10 +132,10 @@ extension AdvertisingSession {
     /// The time at which all advertisements were first on the air together; `nil` before that.
     public var onAirSince: HCIInstant? { live.onAirSince }
 
-    /// Whole seconds since the start.
+    /// The time since ``onAirSince``, in whole seconds.
     public var secondsOnAir: Int { live.elapsed(at: live.countedUntil(now)) / 1_000_000 }
 
-    /// The beacon's own clock, for ephemeral ids.
+    /// The beacon's own clock, from which ephemeral ids are computed.
     public var clock: EIDClock { live.clock }
 
     /// `true` if ``memory`` contains ephemeral ids, or packet numbers that an encryption has used.

@@ -58,7 +58,8 @@ extension HCIHost {
         }
     }
 
-    /// Turns sets off and restores the controller. Returns the reason why advertising may still be on.
+    /// Turns sets off and restores the controller. Returns the reason why advertising may still be on; `nil` if it is
+    /// off.
     ///
     /// - Parameter isExclusive: `true` if no other program uses the controller, so that it may be reset.
     func turnOff(_ sets: [SetParameters], isExclusive: Bool) -> SessionError? {
@@ -147,8 +148,8 @@ struct LegacyAdvertising: AdvertisingCommands {
         let addressRefusal = try parameters.randomAddress.flatMap { address throws(SessionError) in
             try Self.refusal(of: address, attempts: Self.addressAttempts, host)
         }
-        let busy = "another program advertises on this adapter, or its controller follows the extended commands"
-        try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
+        let busyHint = "another program advertises on this adapter, or its controller follows the extended commands"
+        try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: busyHint]) { $1 }) {
             _ = try host.execute(parameters.legacyCommand)
         }
         let power = try advertising { try setPower(parameters, host) }
@@ -218,15 +219,15 @@ struct LegacyAdvertising: AdvertisingCommands {
         guard let requested = parameters.radioPower else {
             return try Self.readPower(host).map { .reported($0) } ?? .unknown
         }
-        let answer = try VendorPower(parameters.powerControl).set(requested, host)
-        if case .granted = answer { return answer }
+        let grant = try VendorPower(parameters.powerControl).set(requested, host)
+        if case .granted = grant { return grant }
         let reported = try Self.readPower(host)
-        switch answer {
+        switch grant {
         case .unverified:
             return reported == requested
                 ? .granted(requested) : .unverified(requested: requested, reported: reported)
         case .notSettable(let reason, _): return .notSettable(reason: reason, reported: reported)
-        default: return answer
+        default: return grant
         }
     }
 
@@ -268,19 +269,19 @@ struct ExtendedAdvertising: AdvertisingCommands {
     func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration {
         // An enabled set from an earlier run would refuse new parameters.
         try disable(host)
-        let stuck =
+        let legacyHint =
             "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
-        let selected = try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
-            try host.setParameters(parameters, handle)
-        }
+        let hints = parameters.parameterHints.merging([.commandDisallowed: legacyHint]) { $1 }
+        let selectedPower = try advertising(hints: hints) { try host.setParameters(parameters, handle) }
         if let address = parameters.randomAddress {
             try advertising {
                 _ = try host.execute(LESetAdvertisingSetRandomAddress(handle: handle, address: address))
             }
         }
         // Some controllers return 0x7F (no preference) from the command, which is not a power level.
-        guard selected != .noPreference else { return SetConfiguration(power: .unknown) }
-        return SetConfiguration(power: parameters.radioPower == nil ? .reported(selected) : .granted(selected))
+        guard selectedPower != .noPreference else { return SetConfiguration(power: .unknown) }
+        return SetConfiguration(
+            power: parameters.radioPower == nil ? .reported(selectedPower) : .granted(selectedPower))
     }
 
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {

@@ -17,7 +17,7 @@ public final class BeaconSession {
     private var sets: [ActiveSet]
     private var frames: [ActiveFrame]
     /// The number of events of advertisements that a reload has removed.
-    private var eventsOfOthers: UInt64 = 0
+    private var eventsOfRemovedAdvertisements: UInt64 = 0
 
     /// - Parameters:
     ///   - clock: The clock for ephemeral ids; `nil` for a new clock that starts now, at 65280 s.
@@ -46,7 +46,7 @@ public final class BeaconSession {
     public func start() throws(SessionError) {
         live.onAirSince = nil
         live.stoppedAt = nil
-        eventsOfOthers = 0
+        eventsOfRemovedAdvertisements = 0
         frames = allocation.sources.map { ActiveFrame($0) }
         sets = allocation.sets.map { ActiveSet($0, allocation.sources) }
         updateEphemeralIDs()
@@ -74,15 +74,15 @@ public final class BeaconSession {
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
         // This property is read at each wake-up. Access through a span avoids copying each set.
-        var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
+        var wakeUp = live.nextIDChange ?? .distantFuture
         let sets = sets
         for index in sets.indices {
-            if let next = sets.span[index].scheduler?.nextChange { earliest = min(earliest, next) }
-            let current = sets.span[index].current
-            if let renewal = frames[current].renewalDue { earliest = min(earliest, renewal) }
-            if let end = frames[current].pattern?.end { earliest = min(earliest, end) }
+            if let change = sets.span[index].scheduler?.nextChange { wakeUp = min(wakeUp, change) }
+            let frame = sets.span[index].currentFrame
+            if let renewal = frames[frame].renewalDue { wakeUp = min(wakeUp, renewal) }
+            if let endOfPart = frames[frame].patternClock?.end { wakeUp = min(wakeUp, endOfPart) }
         }
-        return earliest == .distantFuture ? nil : earliest
+        return wakeUp == .distantFuture ? nil : wakeUp
     }
 
     /// `true` if all sets are enabled, as far as the controller has reported.
@@ -98,8 +98,8 @@ public final class BeaconSession {
     /// - Throws: The first error. Some advertisements may be off the air until ``rearm(on:allocation:)``.
     public func wake(_ now: HCIInstant) throws(SessionError) {
         guard isOnAir else { return }
-        for index in live.turns.indices {
-            if let schedule = live.turnIfDue(index, at: now) { try changeID(schedule) }
+        for index in live.idSchedules.indices {
+            if let schedule = live.changeIDIfDue(index, at: now) { try changeID(schedule) }
         }
         for index in sets.indices {
             try changeInterval(index, now)
@@ -142,35 +142,38 @@ extension BeaconSession {
     ///
     /// - Throws: The first error. If ``isOnAir`` is `true`, the old advertisements are on the air again.
     public func replace(with newAllocation: SetAllocation) throws(SessionError) {
-        let old = (allocation, sets, frames, eventsOfOthers)
-        let schedules = live.turns
+        let oldSets = sets
+        let oldState = (allocation, frames, eventsOfRemovedAdvertisements)
+        let oldSchedules = live.idSchedules
         do throws(SessionError) {
             try takeOver(newAllocation)
         } catch {
-            let begun = sets
+            let newSets = sets
             if error.isInterruption {
                 // The program is ending: the caller must turn off both the old sets and the new ones.
-                sets += old.1.filter { set in !begun.contains { $0.parameters.family == set.parameters.family } }
+                sets += oldSets.filter { set in !newSets.contains { $0.parameters.family == set.parameters.family } }
                 throw error
             }
-            (allocation, sets, frames, eventsOfOthers) = old
-            live.restore(schedules)
-            release(begun.filter { set in !sets.contains { $0.parameters.family == set.parameters.family } })
+            sets = oldSets
+            (allocation, frames, eventsOfRemovedAdvertisements) = oldState
+            live.restoreIDs(oldSchedules)
+            release(newSets.filter { set in !sets.contains { $0.parameters.family == set.parameters.family } })
             try? rearm()
             throw error
         }
     }
 
     private func takeOver(_ newAllocation: SetAllocation) throws(SessionError) {
-        let before = sets
+        let oldSets = sets
         let now = host.now
         for index in sets.indices { sets[index].tally.end(at: now) }
         adopt(newAllocation)
-        release(before.filter { old in !sets.contains { $0.parameters.family == old.parameters.family } })
+        release(oldSets.filter { old in !sets.contains { $0.parameters.family == old.parameters.family } })
         for index in sets.indices {
             // New content with the same pattern starts a new cycle of the pattern, so its set is set up again.
-            let isInCycle = sets[index].place.pattern == nil || frames[sets[index].current].pattern?.end != nil
-            if isInCycle, let old = before.first(where: { $0.canStay(as: sets[index]) }) {
+            let isInCycle =
+                sets[index].assignment.pattern == nil || frames[sets[index].currentFrame].patternClock?.end != nil
+            if isInCycle, let old = oldSets.first(where: { $0.canContinue(as: sets[index]) }) {
                 try continueSet(index, from: old)
             } else {
                 try setUp(index)
@@ -185,11 +188,11 @@ extension BeaconSession {
         sets[index].isAddressRefused = old.isAddressRefused
         sets[index].data = old.data
         sets[index].isEnabled = true
-        if let interval = frames[sets[index].current].pattern?.interval {
+        if let interval = frames[sets[index].currentFrame].patternClock?.interval {
             sets[index].tally.change(periodMicroseconds: interval.meanPeriodMicroseconds, at: now)
         }
-        for member in sets[index].place.members { try make(member, sets[index], now) }
-        try show(index, sets[index].current)
+        for frame in sets[index].assignment.members { try buildPayload(frame, sets[index], now) }
+        try updateData(index, sets[index].currentFrame)
         sets[index].scheduler?.start(at: now)
         sets[index].tally.begin(sets[index].currentMember, at: now)
     }
@@ -197,17 +200,17 @@ extension BeaconSession {
     /// Makes `newAllocation` the current one. Advertisements whose content stays the same keep their event counts.
     private func adopt(_ newAllocation: SetAllocation) {
         countCompleted()
-        var old = frames
+        var oldFrames = frames
         frames = newAllocation.sources.map { source in
             let content = source.advertisement.content
-            guard let index = old.firstIndex(where: { $0.source.advertisement.content == content }) else {
+            guard let index = oldFrames.firstIndex(where: { $0.source.advertisement.content == content }) else {
                 return ActiveFrame(source)
             }
-            var frame = old.remove(at: index)
+            var frame = oldFrames.remove(at: index)
             frame.replaceSource(source)
             return frame
         }
-        eventsOfOthers += old.reduce(0) { $0 + $1.eventsBefore }
+        eventsOfRemovedAdvertisements += oldFrames.reduce(0) { $0 + $1.eventsBefore }
         allocation = newAllocation
         sets = newAllocation.sets.map { ActiveSet($0, newAllocation.sources) }
         updateEphemeralIDs()
@@ -217,31 +220,34 @@ extension BeaconSession {
     private func countCompleted() {
         let now = host.now
         for set in sets {
-            for (member, frame) in set.place.members.enumerated() where frames.indices.contains(frame) {
+            for (member, frame) in set.assignment.members.enumerated() where frames.indices.contains(frame) {
                 frames[frame].eventsBefore += set.tally.events(of: member, at: now)
             }
         }
     }
 
     /// Passes the rotating keys of all sets to ``live``, which decides when their ids and addresses change.
-    private func updateEphemeralIDs() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
+    private func updateEphemeralIDs() {
+        live.setRotatingKeys(allocation.sets.compactMap(\.rotatingKey), at: host.now)
+    }
 
     /// Sets up and enables all sets. If that fails, turns everything off again.
     private func arm() throws(SessionError) {
         do throws(SessionError) {
-            var ready = 0
-            while ready < sets.count {
+            var enabledCount = 0
+            while enabledCount < sets.count {
                 do throws(SessionError) {
-                    try setUp(ready)
-                    ready += 1
+                    try setUp(enabledCount)
+                    enabledCount += 1
                 } catch {
                     // The kernel or another program holds some of the controller's sets: use only as many as were
                     // available.
-                    guard ready > 0, case .command(let refusal, _) = error, refusal.status == .memoryCapacityExceeded
+                    guard enabledCount > 0, case .command(let refusal, _) = error,
+                        refusal.status == .memoryCapacityExceeded
                     else { throw error }
-                    release(Array(sets.prefix(ready)))
-                    adopt(try allocation.limited(toSets: ready))
-                    ready = 0
+                    release(Array(sets.prefix(enabledCount)))
+                    adopt(try allocation.limited(toSets: enabledCount))
+                    enabledCount = 0
                 }
             }
         } catch {
@@ -266,21 +272,23 @@ extension BeaconSession {
     /// Sets up a set and enables it, regardless of its former state.
     private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
-        if let schedule = live.schedule(of: sets[index].place.rotatingKey) { sets[index].address = schedule.address }
+        if let schedule = live.idSchedule(of: sets[index].assignment.rotatingKey) {
+            sets[index].address = schedule.address
+        }
         let commands = sets[index].commands
-        frames[sets[index].current].pattern?.update(to: host.now)
+        frames[sets[index].currentFrame].patternClock?.update(to: host.now)
         let parameters = currentParameters(index)
-        let configured = try commands.configure(parameters, host)
+        let configuration = try commands.configure(parameters, host)
         // An ephemeral id that is sent from another program's address could be tracked, so the set stays off until the
         // scan ends.
-        if let refusal = configured.addressRefusal, sets[index].place.rotatingKey != nil { throw refusal }
-        sets[index].isAddressRefused = configured.addressRefusal != nil
-        sets[index].grant = configured.power
+        if let refusal = configuration.addressRefusal, sets[index].assignment.rotatingKey != nil { throw refusal }
+        sets[index].isAddressRefused = configuration.addressRefusal != nil
+        sets[index].grant = configuration.power
         // Build all payloads now, so that a payload that cannot be built causes an error now, not when it is first
         // sent.
-        for member in sets[index].place.members { try make(member, sets[index], host.now) }
+        for frame in sets[index].assignment.members { try buildPayload(frame, sets[index], host.now) }
         sets[index].data = nil
-        try show(index, sets[index].current)
+        try updateData(index, sets[index].currentFrame)
         if parameters.pdu != .nonconnectable, parameters.phy == nil {
             try commands.setScanResponse(parameters.scanResponse, host)
         }
@@ -291,24 +299,24 @@ extension BeaconSession {
     /// Notes that a set has been enabled with `interval`.
     private func begin(_ index: Int, _ interval: AdvertisingInterval) {
         let now = host.now
-        if sets[index].place.pattern != nil {
+        if sets[index].assignment.pattern != nil {
             sets[index].tally.change(periodMicroseconds: interval.meanPeriodMicroseconds, at: now)
-            frames[sets[index].current].pattern?.begin(at: now)
+            frames[sets[index].currentFrame].patternClock?.begin(at: now)
         }
         sets[index].begin(at: now)
     }
 
     /// Returns the parameters that a set should have now.
     private func currentParameters(_ index: Int) -> SetParameters {
-        sets[index].currentParameters(frames[sets[index].current].pattern?.interval)
+        sets[index].currentParameters(frames[sets[index].currentFrame].patternClock?.interval)
     }
 
     /// If the current part of a set's pattern is over, enables the set with the interval of the next part. Address,
     /// data and power do not change, so the set is off the air for only three commands.
     private func changeInterval(_ index: Int, _ now: HCIInstant) throws(SessionError) {
-        let frame = sets[index].current
-        guard let clock = frames[frame].pattern, let end = clock.end, end <= now else { return }
-        frames[frame].pattern?.update(to: now)
+        let frame = sets[index].currentFrame
+        guard let clock = frames[frame].patternClock, let end = clock.end, end <= now else { return }
+        frames[frame].patternClock?.update(to: now)
         let parameters = currentParameters(index)
         guard parameters.interval != clock.interval else { return }
         try disable(index)
@@ -355,7 +363,7 @@ extension BeaconSession {
     /// - Throws: `ended` for an ephemeral id, which must have its own address.
     public func noteForeignAddress() throws(SessionError) {
         for index in sets.indices where sets[index].parameters.randomAddress != nil {
-            guard sets[index].place.rotatingKey == nil else {
+            guard sets[index].assignment.rotatingKey == nil else {
                 throw .ended(.foreignChanged, "another program changed the address of the ephemeral id")
             }
             sets[index].isAddressRefused = true
@@ -376,15 +384,15 @@ extension BeaconSession {
 extension BeaconSession {
     /// Sends the advertisement whose turn it is, with a payload that is not too old.
     private func renew(_ index: Int, _ now: HCIInstant) throws(SessionError) {
-        let (current, hasChanged) = sets[index].advance(to: now)
-        if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: hasChanged) {
-            try make(current, sets[index], now)
+        let (frame, hasChanged) = sets[index].advance(to: now)
+        if frames[frame].renewalDue != nil, frames[frame].isDue(at: now, afterPause: hasChanged) {
+            try buildPayload(frame, sets[index], now)
         }
-        try show(index, current)
+        try updateData(index, frame)
     }
 
     /// Replaces the data of a set if it differs from the payload of `frame`.
-    private func show(_ index: Int, _ frame: Int) throws(SessionError) {
+    private func updateData(_ index: Int, _ frame: Int) throws(SessionError) {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
         sets[index].data = nil
@@ -400,7 +408,7 @@ extension BeaconSession {
     }
 
     /// Builds the payload of an advertisement that is sent from `set`.
-    private func make(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(SessionError) {
+    private func buildPayload(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(SessionError) {
         let payload = try live.payload(
             frames[frame].source, power: set.grant.power, counters: counters(at: now),
             isFirst: frames[frame].madeAt == nil, at: now)
@@ -408,25 +416,26 @@ extension BeaconSession {
             frames[frame].payload = payload
             frames[frame].madeAt = now
         }
-        frames[frame].planRenewal(at: now, isShared: set.place.isShared)
+        frames[frame].planRenewal(at: now, isShared: set.assignment.isShared)
     }
 
     /// Changes an id and its address together, in all sets that send the id. Each set is disabled for a moment, which
     /// costs one advertising event, because controllers refuse a new address for an enabled set in some states.
     private func changeID(_ schedule: EphemeralIDSchedule) throws(SessionError) {
-        let affected = sets.indices.filter { sets[$0].place.rotatingKey == schedule.key }
-        // Turn off all sets first: the old address must not be received together with the new one.
-        if affected.count > 1 {
-            for index in affected { try disable(index) }
+        let setsWithID = sets.indices.filter { sets[$0].assignment.rotatingKey == schedule.key }
+        // Turn off all sets first: the old address must not be received together with the new address.
+        if setsWithID.count > 1 {
+            for index in setsWithID { try disable(index) }
         }
-        for index in affected { try setUp(index) }
+        for index in setsWithID { try setUp(index) }
     }
 }
 
 // MARK: Turning off
 
 extension BeaconSession {
-    /// Turns everything off and restores the controller. Returns the reason why advertising may still be on.
+    /// Turns everything off and restores the controller. Returns the reason why advertising may still be on; `nil` if
+    /// it is off.
     private func turnOff() -> SessionError? {
         silence(since: host.now)
         return host.turnOff(sets.map(\.parameters), isExclusive: allocation.isExclusive)
@@ -515,8 +524,8 @@ extension BeaconSession {
             try sets[index].commands.enable(host)
         } catch {
             // 0x09 is Connection Limit Exceeded, 0x0D is Connection Rejected due to Limited Resources.
-            let passing: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]
-            guard case .command(let refusal, _) = error, let status = refusal.status, passing.contains(status)
+            let temporary: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]
+            guard case .command(let refusal, _) = error, let status = refusal.status, temporary.contains(status)
             else { throw error }
         }
     }
@@ -529,35 +538,35 @@ extension BeaconSession {
         let now = live.countedUntil(host.now)
         return frames.indices.compactMap { frame in
             guard let index = allocation.set(of: frame), sets.indices.contains(index),
-                let member = sets[index].place.members.firstIndex(of: frame)
+                let member = sets[index].assignment.members.firstIndex(of: frame)
             else { return nil }
             let set = sets[index]
             let advertisement = frames[frame].source.advertisement
-            let setInterval = frames[frame].pattern?.interval ?? set.parameters.interval
-            let alone = set.place.pattern == nil ? setInterval : advertisement.interval
-            let period = set.scheduler?.meanPeriodMicroseconds(of: member) ?? alone.meanPeriodMicroseconds
+            let setInterval = frames[frame].patternClock?.interval ?? set.parameters.interval
+            let unsharedInterval = set.assignment.pattern == nil ? setInterval : advertisement.interval
+            let period = set.scheduler?.meanPeriodMicroseconds(of: member) ?? unsharedInterval.meanPeriodMicroseconds
             // The period includes the mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part
             // B 4.4.2.2.1).
             let granted = period - AdvertisingInterval.meanDelayMicroseconds
             return OnAirAdvertisement(
                 advertisement: advertisement, place: .set(index),
-                sharers: set.place.members.count, isItsTurn: set.current == frame,
+                sharers: set.assignment.members.count, isItsTurn: set.currentFrame == frame,
                 setInterval: setInterval...setInterval, grantedMicroseconds: granted...granted,
-                meanPeriodMicroseconds: period, pattern: OnAirPattern(frames[frame].pattern, at: host.now),
+                meanPeriodMicroseconds: period, pattern: OnAirPattern(frames[frame].patternClock, at: host.now),
                 address: set.isAddressRefused ? nil : set.address,
                 isAddressRefused: set.isAddressRefused,
-                isAddressRandom: set.parameters.randomAddress != nil || set.place.rotatingKey != nil, grant: set.grant,
-                payload: frames[frame].payload,
+                isAddressRandom: set.parameters.randomAddress != nil || set.assignment.rotatingKey != nil,
+                grant: set.grant, payload: frames[frame].payload,
                 events: frames[frame].eventsBefore + set.tally.events(of: member, at: now))
         }
     }
 
     public var controller: OnAirController {
-        let found = allocation.capabilities
+        let capabilities = allocation.capabilities
         return OnAirController(
-            family: found.hasExtendedAdvertising ? .extended : .legacy,
-            hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
-            manufacturer: found.manufacturer.description, address: found.publicAddress)
+            family: capabilities.hasExtendedAdvertising ? .extended : .legacy,
+            hasExtendedAdvertising: capabilities.hasExtendedAdvertising, version: capabilities.version,
+            manufacturer: capabilities.manufacturer.description, address: capabilities.publicAddress)
     }
 
     public var warnings: [String] {
@@ -576,9 +585,9 @@ extension BeaconSession {
 
     private func events(at now: HCIInstant) -> UInt64 {
         guard live.onAirSince != nil else { return 0 }
-        var events = frames.reduce(eventsOfOthers) { $0 + $1.eventsBefore }
+        var events = frames.reduce(eventsOfRemovedAdvertisements) { $0 + $1.eventsBefore }
         for set in sets {
-            for member in set.place.members.indices { events += set.tally.events(of: member, at: now) }
+            for member in set.assignment.members.indices { events += set.tally.events(of: member, at: now) }
         }
         return events
     }

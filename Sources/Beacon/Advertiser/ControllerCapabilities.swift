@@ -11,7 +11,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
     public var supportedCommands: SupportedCommands
     /// The number of advertising sets; 1 without extended advertising.
     public var advertisingSets: Int
-    /// The largest data of a set, in bytes; 31 without extended advertising.
+    /// The maximum length of the data of a set, in bytes; 31 without extended advertising.
     public var maximumDataLength: Int
     /// The range from LE Read Transmit Power; `nil` if the controller does not have the command.
     public var transmitPowerRange: ClosedRange<RadioPower>?
@@ -136,7 +136,8 @@ public struct ManagedCapabilities: Hashable, Sendable {
         maximumScanResponseLength = Int(features.maximumScanResponseLength)
     }
 
-    /// `true` if the controller has extended advertising. The kernel offers a secondary channel only if it has.
+    /// `true` if the controller has extended advertising. The kernel offers a secondary channel only on such a
+    /// controller.
     public var hasExtendedAdvertising: Bool { flags.contains(.secondaryChannel1M) }
 
     public var name: String { "hci\(index):mgmt" }
@@ -152,7 +153,7 @@ extension ManagementSettings {
         guard contains(.advertising) else { return nil }
         return
             "hci\(index):mgmt: off the air, because a program has turned the adapter's own advertising on, which keeps "
-            + "all others off the air; `btmgmt --index \(index) advertising off` ends it"
+            + "all other advertisements off the air; `btmgmt --index \(index) advertising off` ends it"
     }
 }
 
@@ -175,46 +176,47 @@ public final class ManagedAdapter {
         guard information.supported.contains(.lowEnergy) else {
             throw .impossible("hci\(index):mgmt: this adapter has no Bluetooth Low Energy, which beacons need")
         }
-        var raised = ManagementSettings()
+        var changes = ManagementSettings()
         do throws(SessionError) {
             capabilities = try advertising {
                 var current = information.current
                 if !current.contains(.lowEnergy) {
                     current = try host.execute(SetLowEnergy(true), index: index).settings
-                    raised.insert(.lowEnergy)
+                    changes.insert(.lowEnergy)
                 }
                 if !current.contains(.powered) {
                     current = try host.execute(SetPowered(true), index: index).settings
-                    raised.insert(.powered)
+                    changes.insert(.powered)
                 }
-                let known = Set(try host.execute(ReadManagementSupportedCommands()).commands)
+                let supportedCommands = Set(try host.execute(ReadManagementSupportedCommands()).commands)
                 return ManagedCapabilities(
                     index: index, address: information.address, version: information.version,
                     current: current,
-                    hasExtendedForm: known.isSuperset(
+                    hasExtendedForm: supportedCommands.isSuperset(
                         of: [AddExtendedAdvertisingParameters.opcode, AddExtendedAdvertisingData.opcode]),
                     features: try host.execute(ReadAdvertisingFeatures(), index: index))
             }
         } catch {
-            Self.lower(raised, host, index)
+            Self.undo(changes, host, index)
             throw error
         }
-        raisedPower = raised.contains(.powered)
-        raisedLowEnergy = raised.contains(.lowEnergy)
+        raisedPower = changes.contains(.powered)
+        raisedLowEnergy = changes.contains(.lowEnergy)
     }
 
     /// Undoes the changes of power and LE. Call it after the instances have been removed.
     public func restore() {
-        var raised = ManagementSettings()
-        if raisedPower { raised.insert(.powered) }
-        if raisedLowEnergy { raised.insert(.lowEnergy) }
+        var changes = ManagementSettings()
+        if raisedPower { changes.insert(.powered) }
+        if raisedLowEnergy { changes.insert(.lowEnergy) }
         raisedPower = false
         raisedLowEnergy = false
-        Self.lower(raised, host, capabilities.index)
+        Self.undo(changes, host, capabilities.index)
     }
 
-    private static func lower(_ raised: ManagementSettings, _ host: ManagementHost, _ index: UInt16) {
-        if raised.contains(.powered) { _ = try? host.execute(SetPowered(false), index: index) }
-        if raised.contains(.lowEnergy) { _ = try? host.execute(SetLowEnergy(false), index: index) }
+    /// - Parameter changes: The settings that were turned on.
+    private static func undo(_ changes: ManagementSettings, _ host: ManagementHost, _ index: UInt16) {
+        if changes.contains(.powered) { _ = try? host.execute(SetPowered(false), index: index) }
+        if changes.contains(.lowEnergy) { _ = try? host.execute(SetLowEnergy(false), index: index) }
     }
 }

@@ -30,10 +30,10 @@ public struct CrowdRotation: Sendable {
     private struct Slot: Sendable {
         /// The identity that the set sends, or that waits until the set can be enabled; `nil` if there is neither.
         var identity: Int?
-        /// The time at which the set was enabled; `nil` while it is off.
-        var since: HCIInstant?
-        /// The time at which the command to enable it was sent.
-        var enabling: HCIInstant?
+        /// The time at which the controller confirmed that the set is enabled; `nil` while the set is off.
+        var enabledAt: HCIInstant?
+        /// The time at which the command to enable the set was sent.
+        var commandSentAt: HCIInstant?
         /// The earliest time of the next attempt while the set is off.
         var retryAt = HCIInstant.distantPast
         /// The beginning of the set's last turn; `nil` before the first turn, and after a pause.
@@ -60,15 +60,15 @@ public struct CrowdRotation: Sendable {
     private var gaps = (count: 0, sum: 0)
     private var slots: [Slot]
     /// The position of the identity that gets the next turn, unless another set sends it.
-    private var next = 0
+    private var nextIdentity = 0
     /// `true` if a turn was ever postponed.
-    private var hasWaited = false
+    private var hasPostponed = false
 
     /// A rotation in which nothing is on the air.
     ///
     /// - Parameters:
     ///   - identities: At least 1.
-    ///   - sets: The number of advertising sets, at least 1. No more are used than there are identities.
+    ///   - sets: The number of advertising sets, at least 1. At most as many sets are used as there are identities.
     ///   - dwellMicroseconds: The time for which a set sends an identity.
     public init(identities: Int, sets: Int, dwellMicroseconds: Int) {
         tallies = [Tally](repeating: Tally(), count: max(1, identities))
@@ -85,8 +85,8 @@ public struct CrowdRotation: Sendable {
     }
 
     private func due(_ slot: Slot) -> HCIInstant? {
-        guard let since = slot.since else { return slot.retryAt }
-        return isConstant ? nil : since.advanced(byMicroseconds: dwellMicroseconds)
+        guard let enabledAt = slot.enabledAt else { return slot.retryAt }
+        return isConstant ? nil : enabledAt.advanced(byMicroseconds: dwellMicroseconds)
     }
 
     /// Returns the turn that has been due for the longest time; `nil` if none is due. The set keeps its old identity
@@ -94,30 +94,31 @@ public struct CrowdRotation: Sendable {
     public mutating func take(at now: HCIInstant) -> Turn? {
         let candidates = slots.indices.compactMap { index in due(slots[index]).map { (index, $0) } }
         guard let (set, due) = candidates.min(by: { $0.1 < $1.1 }), due <= now else { return nil }
-        if slots[set].since == nil, let waiting = slots[set].identity { return Turn(set: set, identity: waiting) }
-        let others = Set(slots.indices.filter { $0 != set }.compactMap { slots[$0].identity })
-        while others.contains(next) { next = (next + 1) % identities }
-        defer { next = (next + 1) % identities }
-        return Turn(set: set, identity: next)
+        if slots[set].enabledAt == nil, let identity = slots[set].identity { return Turn(set: set, identity: identity) }
+        let identitiesOfOtherSets = Set(slots.indices.filter { $0 != set }.compactMap { slots[$0].identity })
+        while identitiesOfOtherSets.contains(nextIdentity) { nextIdentity = (nextIdentity + 1) % identities }
+        defer { nextIdentity = (nextIdentity + 1) % identities }
+        return Turn(set: set, identity: nextIdentity)
     }
 
     /// Notes that the set is off.
     ///
     /// - Parameters:
-    ///   - sent: The time at which the command to turn it off was sent.
-    ///   - now: The time of its answer.
+    ///   - sent: The time at which the command to turn the set off was sent.
+    ///   - now: The time at which the command was answered.
     ///   - isLost: `true` if the set was off already, so that it is not known how long it was on the air.
     public mutating func end(_ set: Int, sent: HCIInstant, at now: HCIInstant, isLost: Bool = false) {
-        guard let since = slots[set].since, let enabling = slots[set].enabling, let identity = slots[set].identity
+        guard let enabledAt = slots[set].enabledAt, let enableSentAt = slots[set].commandSentAt,
+            let identity = slots[set].identity
         else { return }
         if isLost {
             tallies[identity].lostTurns += 1
         } else {
-            let shortest = max(0, sent.microseconds(since: since))
-            let longest = max(shortest, now.microseconds(since: enabling))
+            let shortest = max(0, sent.microseconds(since: enabledAt))
+            let longest = max(shortest, now.microseconds(since: enableSentAt))
             airtimes = airtimes.map { min($0.lowerBound, shortest)...max($0.upperBound, longest) } ?? shortest...longest
         }
-        slots[set].since = nil
+        slots[set].enabledAt = nil
         slots[set].identity = nil
     }
 
@@ -125,7 +126,7 @@ public struct CrowdRotation: Sendable {
     ///
     /// - Parameters:
     ///   - sent: The time at which the command to enable the set was sent.
-    ///   - now: The time of its answer.
+    ///   - now: The time at which the command was answered.
     public mutating func begin(_ turn: Turn, sent: HCIInstant, at now: HCIInstant) {
         if let last = tallies[turn.identity].lastBegin {
             let gap = max(0, now.microseconds(since: last))
@@ -137,15 +138,15 @@ public struct CrowdRotation: Sendable {
         }
         tallies[turn.identity].turns += 1
         tallies[turn.identity].lastBegin = now
-        slots[turn.set] = Slot(identity: turn.identity, since: now, enabling: sent, previousBegin: now)
+        slots[turn.set] = Slot(identity: turn.identity, enabledAt: now, commandSentAt: sent, previousBegin: now)
         begunAt = begunAt ?? now
     }
 
     /// Notes that a turn could not begin: the set is off, and its identity waits until `instant`.
     public mutating func postpone(_ turn: Turn, until instant: HCIInstant) {
-        hasWaited = true
+        hasPostponed = true
         slots[turn.set].identity = turn.identity
-        slots[turn.set].since = nil
+        slots[turn.set].enabledAt = nil
         slots[turn.set].retryAt = instant
         // A pause is not part of the length of a turn.
         slots[turn.set].previousBegin = nil
@@ -155,7 +156,7 @@ public struct CrowdRotation: Sendable {
     /// used, and the identity of `turn` gets the next turn.
     public mutating func withdraw(_ turn: Turn) {
         slots = Array(slots.prefix(max(1, turn.set)))
-        next = turn.identity
+        nextIdentity = turn.identity
     }
 
     // MARK: What was counted
@@ -164,8 +165,9 @@ public struct CrowdRotation: Sendable {
     /// `nil` before the second turn of a set.
     public var turnMicroseconds: Int? { lengths.count > 0 ? lengths.sum / lengths.count : nil }
 
-    /// The mean time between the beginnings of two turns of an identity, in microseconds. Until the second round is
-    /// complete, it is computed from ``turnMicroseconds``, afterwards it is measured. `nil` if no turn was measured.
+    /// The mean time between the beginnings of two turns of an identity, in microseconds. It is computed from
+    /// ``turnMicroseconds`` until all identities together have repeated their turns once, and measured afterwards.
+    /// `nil` if the length of no turn is known.
     public var roundMicroseconds: Int? {
         if gaps.count >= identities { return gaps.sum / gaps.count }
         return turnMicroseconds.map { $0 * identities / sets }
@@ -188,21 +190,23 @@ public struct CrowdRotation: Sendable {
     /// The identity with the longest time between the beginnings of two turns, and that time in microseconds; `nil`
     /// before an identity has had two turns.
     public var slowest: (identity: Int, gap: Int)? {
-        let found = tallies.indices.max { tallies[$0].longestGap < tallies[$1].longestGap }
-        return found.flatMap { tallies[$0].longestGap > 0 ? ($0, tallies[$0].longestGap) : nil }
+        let identity = tallies.indices.max { tallies[$0].longestGap < tallies[$1].longestGap }
+        return identity.flatMap { tallies[$0].longestGap > 0 ? ($0, tallies[$0].longestGap) : nil }
     }
 
     /// Returns the broken invariants, one sentence each; empty if all hold.
     public func check() -> [String] {
         var problems: [String] = []
-        let held = slots.compactMap(\.identity)
-        if Set(held).count < held.count { problems.append("two sets have one identity") }
-        if held.contains(where: { !tallies.indices.contains($0) }) { problems.append("a set has no identity") }
-        for slot in slots where slot.since != nil && slot.identity == nil { problems.append("a set sends nothing") }
+        let assigned = slots.compactMap(\.identity)
+        if Set(assigned).count < assigned.count { problems.append("two sets have one identity") }
+        if assigned.contains(where: { !tallies.indices.contains($0) }) { problems.append("a set has no identity") }
+        for slot in slots where slot.enabledAt != nil && slot.identity == nil {
+            problems.append("a set sends nothing")
+        }
         // A postponed set falls behind the others, so the numbers of turns are compared only if no turn was ever
         // postponed.
         let counts = tallies.map(\.turns)
-        if !hasWaited, let least = counts.min(), let most = counts.max(), most - least > 1 {
+        if !hasPostponed, let least = counts.min(), let most = counts.max(), most - least > 1 {
             problems.append("an identity had \(most - least) turns fewer than another one")
         }
         if tallies.contains(where: { $0.lostTurns > $0.turns }) { problems.append("more turns are lost than began") }

@@ -48,16 +48,16 @@ public struct CrowdTiming: Hashable, Sendable {
         interval: AdvertisingInterval?, dwellMicroseconds: Int?, on capabilities: ControllerCapabilities
     ) throws(SessionError) {
         let interval = interval ?? capabilities.intervalRange(for: .nonconnectable).lowerBound
-        let least = interval.microseconds + Self.largestDelay
-        if let dwellMicroseconds, dwellMicroseconds < least {
+        let minimumDwell = interval.microseconds + Self.largestDelay
+        if let dwellMicroseconds, dwellMicroseconds < minimumDwell {
             let shortest = capabilities.intervalRange(for: .nonconnectable).lowerBound
             throw .impossible(
                 "\(DecimalText.thousandths(dwellMicroseconds)) ms may be too short for one advertising event at an interval "
-                    + "of \(interval): give each identity at least \(DecimalText.thousandths(least)) ms"
-                    + (interval > shortest ? ", or choose an interval from \(shortest) on" : ""))
+                    + "of \(interval): give each identity at least \(DecimalText.thousandths(minimumDwell)) ms"
+                    + (interval > shortest ? ", or choose a shorter interval; the shortest is \(shortest)" : ""))
         }
         self.interval = interval
-        self.dwellMicroseconds = dwellMicroseconds ?? least
+        self.dwellMicroseconds = dwellMicroseconds ?? minimumDwell
     }
 
     /// The minimum number of advertising events in each turn.
@@ -74,13 +74,13 @@ public struct CrowdTiming: Hashable, Sendable {
         // A turn contains at least `leastEvents` events. Each event after the first has the same effect as a scan
         // window that is longer by the spacing of the events.
         let spacing = min(window, interval.microseconds)
-        let reach = max(0, window - Self.longestCopy) + (leastEvents - 1) * spacing
-        return min(1, Double(reach) / Double(max(1, scanInterval)))
+        let effectiveWindow = max(0, window - Self.longestPDU) + (leastEvents - 1) * spacing
+        return min(1, Double(effectiveWindow) / Double(max(1, scanInterval)))
     }
 
     /// The airtime of the longest legacy PDU, in microseconds. A receiver gets a PDU only if all of it is sent during a
     /// scan window.
-    private static let longestCopy = 376
+    private static let longestPDU = 376
 
     /// Returns the smallest and the largest possible number of advertising events of a set that was on the air for a
     /// time within `airtimes`, in microseconds. The controller sends the first event between zero and one interval
@@ -91,7 +91,7 @@ public struct CrowdTiming: Hashable, Sendable {
     }
 }
 
-/// Many beacons on one controller, which take turns. The order of the turns is that of a ``CrowdRotation``.
+/// Many beacons on one controller, which take turns. A ``CrowdRotation`` decides the order of the turns.
 ///
 /// A set is turned off before it gets the address and the data of the next identity, so no identity is ever sent with
 /// the address or the data of another one.
@@ -102,11 +102,11 @@ public final class CrowdSession {
     public private(set) var rotation: CrowdRotation
     private let host: HCIHost
     private let isExclusive: Bool
-    /// The parameters with which each set was configured last; `nil` if it was not configured yet.
-    private var configured: [SetParameters?]
+    /// The parameters with which each set was configured last; `nil` if the set was not configured yet.
+    private var lastParameters: [SetParameters?]
     /// The radio power of each set.
     private var grants: [RadioPowerGrant]
-    /// The time since which the controller refuses the address of the next identity; `nil` if it does not.
+    /// The time since which the controller refuses the address of the next identity; `nil` if it accepts the address.
     private var waitingSince: HCIInstant?
     /// The time at which everything was turned off.
     private var stoppedAt: HCIInstant?
@@ -131,7 +131,7 @@ public final class CrowdSession {
         let sets = max(1, min(capabilities.advertisingSets, Int(SetParameters.sharedHandle) + 1))
         rotation = CrowdRotation(
             identities: identities.count, sets: sets, dwellMicroseconds: timing.dwellMicroseconds)
-        configured = [SetParameters?](repeating: nil, count: rotation.sets)
+        lastParameters = [SetParameters?](repeating: nil, count: rotation.sets)
         grants = [RadioPowerGrant](repeating: .unknown, count: rotation.sets)
         for identity in identities.indices {
             _ = try parameters(of: CrowdRotation.Turn(set: 0, identity: identity))
@@ -163,17 +163,18 @@ public final class CrowdSession {
     }
 
     private func perform(_ turn: CrowdRotation.Turn) throws(SessionError) {
-        let wanted = try parameters(of: turn)
-        let commands = wanted.commands
-        let ending = host.now
-        // Other programs can turn off only a legacy advertiser that they share with Pharos.
+        let newParameters = try parameters(of: turn)
+        let commands = newParameters.commands
+        let offSentAt = host.now
+        // Another program can turn a set off only if the set is a legacy advertiser, which all programs share.
         let isLost = try advertising {
-            guard !isExclusive, wanted.family == .legacy, let running = configured[turn.set], !isWaiting else {
+            guard !isExclusive, newParameters.family == .legacy, let running = lastParameters[turn.set], !isWaiting
+            else {
                 return false
             }
             return try !host.isAdvertising(running)
         }
-        switch try place(turn, wanted, ending, isLost) {
+        switch try configureSet(turn, newParameters, offSentAt: offSentAt, isLost: isLost) {
         case .accepted: waitingSince = nil
         case .addressRefused: return try wait(turn)
         case .noMemory: return rotation.withdraw(turn)
@@ -184,7 +185,7 @@ public final class CrowdSession {
         rotation.begin(turn, sent: sent, at: host.now)
     }
 
-    private enum Placement {
+    private enum ConfigurationResult {
         case accepted
         case addressRefused
         /// The kernel or another program holds the memory of this set.
@@ -192,26 +193,28 @@ public final class CrowdSession {
     }
 
     /// Turns the set off and gives it the parameters of the turn.
-    private func place(
-        _ turn: CrowdRotation.Turn, _ wanted: SetParameters, _ ending: HCIInstant, _ isLost: Bool
-    ) throws(SessionError) -> Placement {
-        let commands = wanted.commands
-        if let before = configured[turn.set], before.replacingAddress(wanted.address) == wanted {
-            let isPlaced = try commands.move(to: wanted.address, host)
-            rotation.end(turn.set, sent: ending, at: host.now, isLost: isLost)
-            configured[turn.set] = wanted
-            return isPlaced ? .accepted : .addressRefused
+    private func configureSet(
+        _ turn: CrowdRotation.Turn, _ newParameters: SetParameters, offSentAt: HCIInstant, isLost: Bool
+    ) throws(SessionError) -> ConfigurationResult {
+        let commands = newParameters.commands
+        if let oldParameters = lastParameters[turn.set],
+            oldParameters.replacingAddress(newParameters.address) == newParameters
+        {
+            let isAccepted = try commands.move(to: newParameters.address, host)
+            rotation.end(turn.set, sent: offSentAt, at: host.now, isLost: isLost)
+            lastParameters[turn.set] = newParameters
+            return isAccepted ? .accepted : .addressRefused
         }
         let configuration: SetConfiguration
         do throws(SessionError) {
-            configuration = try commands.configure(wanted, host)
+            configuration = try commands.configure(newParameters, host)
         } catch {
             guard turn.set > 0, error.status == .memoryCapacityExceeded else { throw error }
             return .noMemory
         }
-        rotation.end(turn.set, sent: ending, at: host.now, isLost: isLost)
+        rotation.end(turn.set, sent: offSentAt, at: host.now, isLost: isLost)
         grants[turn.set] = configuration.power
-        configured[turn.set] = wanted
+        lastParameters[turn.set] = newParameters
         return configuration.addressRefusal == nil ? .accepted : .addressRefused
     }
 
@@ -232,9 +235,9 @@ public final class CrowdSession {
         advertisement.pdu = .nonconnectable
         advertisement.scanResponse = AdvertisingData(octets: [])
         advertisement.address = .staticRandom(identity.address)
-        let number = UInt8(truncatingIfNeeded: turn.set)
+        let set = UInt8(truncatingIfNeeded: turn.set)
         return try SetParameters(
-            advertisement, on: capabilities, handle: isExclusive ? number : SetParameters.sharedHandle - number)
+            advertisement, on: capabilities, handle: isExclusive ? set : SetParameters.sharedHandle - set)
     }
 
     /// Handles the events that have arrived, without waiting.
@@ -252,10 +255,10 @@ public final class CrowdSession {
     /// - Throws: The reason why advertising may still be on.
     public func stop(by deadline: HCIInstant) throws(SessionError) {
         host.answerDeadline = deadline
-        let ending = host.now
-        let failure = host.turnOff(configured.compactMap(\.self), isExclusive: isExclusive)
+        let offSentAt = host.now
+        let failure = host.turnOff(lastParameters.compactMap(\.self), isExclusive: isExclusive)
         stoppedAt = host.now
-        for set in 0..<rotation.sets { rotation.end(set, sent: ending, at: host.now) }
+        for set in 0..<rotation.sets { rotation.end(set, sent: offSentAt, at: host.now) }
         if let failure { throw failure }
     }
 }

@@ -27,19 +27,20 @@ struct EphemeralIDSchedule: Hashable, Sendable {
     ) {
         self.key = key
         let period = Self.period(key)
-        let now = counter / 1_000_000 / period * period
+        let currentWindow = counter / 1_000_000 / period * period
         if let memory, memory.key == key, memory.address.isValidStaticRandom,
-            [now, now - period].contains(Int(memory.window))
+            [currentWindow, currentWindow - period].contains(Int(memory.window))
         {
             window = memory.window
             address = memory.address
-            if Int(memory.window) < now {
+            if Int(memory.window) < currentWindow {
                 // The id of the current window appears at a random moment of the rest of this window.
-                dueMicroseconds = Int.random(in: counter...max(counter, (now + period) * 1_000_000), using: &randomness)
+                let endOfWindow = (currentWindow + period) * 1_000_000
+                dueMicroseconds = Int.random(in: counter...max(counter, endOfWindow), using: &randomness)
                 return
             }
         } else {
-            window = UInt32(clamping: now)
+            window = UInt32(clamping: currentWindow)
             address = Self.newAddress(&randomness)
         }
         planChange(&randomness)
@@ -60,8 +61,8 @@ struct EphemeralIDSchedule: Hashable, Sendable {
 
     private mutating func planChange(_ randomness: inout some RandomNumberGenerator) {
         let period = Self.period(key)
-        let next = (Int(window) + period) * 1_000_000
-        dueMicroseconds = next + Int.random(in: 0..<period * 1_000_000, using: &randomness)
+        let nextWindow = (Int(window) + period) * 1_000_000
+        dueMicroseconds = nextWindow + Int.random(in: 0..<period * 1_000_000, using: &randomness)
     }
 
     /// The length of a window: 2^K s.
@@ -76,8 +77,8 @@ struct EphemeralIDSchedule: Hashable, Sendable {
 
 /// The salts that a beacon's encrypted telemetry has used, for each key.
 public struct TelemetrySalts: Hashable, Sendable {
-    /// The used salts of each key, by the name of the key's file. Ids with the same key and different rotation
-    /// exponents share the key's nonces.
+    /// The used salts of each key, by the name of the key's file. Two ids with the same key share its nonces even if
+    /// their rotation exponents differ.
     private var counters: [String?: SaltCounter] = [:]
 
     /// Creates a record without used salts.
@@ -85,12 +86,12 @@ public struct TelemetrySalts: Hashable, Sendable {
 
     /// Returns an unused salt; `nil` if all salts of this window are used.
     mutating func salt(
-        for key: Advertisement.RotatingKey, at seconds: UInt32, first: UInt16?,
+        for key: Advertisement.RotatingKey, at seconds: UInt32, first firstSalt: UInt16?,
         _ randomness: inout some RandomNumberGenerator
     ) -> UInt16? {
         guard let exponent = RotationExponent(rawValue: key.rotationExponent) else { return nil }
         return counters[key.identityKeyFile, default: SaltCounter()].next(
-            at: seconds, exponent: exponent, first: first, using: &randomness)
+            at: seconds, exponent: exponent, first: firstSalt, using: &randomness)
     }
 }
 
@@ -165,7 +166,7 @@ public struct EIDClock: Hashable, Sendable {
         /// once.
         case setBack(seconds: Int)
         /// The counter differs by more than ``tolerance`` from a wall clock that is not synchronised, and was not
-        /// corrected. `ahead` is in seconds, negative if the counter is behind.
+        /// corrected. `ahead` is the counter minus the wall clock, in seconds: negative if the counter is behind.
         case doubted(ahead: Int)
     }
 
@@ -195,16 +196,16 @@ public struct EIDClock: Hashable, Sendable {
     public mutating func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> Correction {
         guard let epochUnixSeconds else { return .none }
         let (epoch, epochOverflow) = epochUnixSeconds.multipliedReportingOverflow(by: 1_000_000)
-        let (since, overflow) = unixMicroseconds.subtractingReportingOverflow(epoch)
-        guard !epochOverflow, !overflow, since < Self.limit, since > -Self.limit else { return .none }
+        let (sinceEpoch, overflow) = unixMicroseconds.subtractingReportingOverflow(epoch)
+        guard !epochOverflow, !overflow, sinceEpoch < Self.limit, sinceEpoch > -Self.limit else { return .none }
         // Before its epoch, the counter stays at 65280.
-        let wanted = min(max(0, since) + Int(IdentityKey.firstCounter) * 1_000_000, Self.limit)
-        let ahead = (microseconds(at: now) - wanted) / 1_000_000
+        let expected = min(max(0, sinceEpoch) + Int(IdentityKey.firstCounter) * 1_000_000, Self.limit)
+        let ahead = (microseconds(at: now) - expected) / 1_000_000
         let isFar = abs(ahead) > Self.tolerance
         if isFar, !isTrusted, isSettled { return .doubted(ahead: ahead) }
         isSettled = true
-        guard wanted > microseconds(at: now) || isFar else { return .none }
-        microseconds = wanted
+        guard expected > microseconds(at: now) || isFar else { return .none }
+        microseconds = expected
         instant = max(instant, now)
         return ahead > 0 ? .setBack(seconds: ahead) : .advanced
     }
@@ -220,8 +221,8 @@ public struct EIDClock: Hashable, Sendable {
         return min(microseconds + min(elapsed, Self.limit), Self.limit)
     }
 
-    /// The time at which the counter reaches `wanted` microseconds.
-    func instant(ofMicroseconds wanted: Int) -> HCIInstant {
-        instant.advanced(byMicroseconds: wanted - microseconds)
+    /// The time at which the counter reaches `counter` microseconds.
+    func instant(ofMicroseconds counter: Int) -> HCIInstant {
+        instant.advanced(byMicroseconds: counter - microseconds)
     }
 }

@@ -82,21 +82,21 @@ public struct ForeignActivity: Sendable {
     /// The announced management commands that have not appeared on the monitor channel yet.
     private var expectedManagement: [ManagementPacket] = []
     /// The commands to the controller that were not answered yet.
-    private var underWay: [(command: ForeignCommandEffect, isOwn: Bool)] = []
+    private var unansweredCommands: [(command: ForeignCommandEffect, isOwn: Bool)] = []
     /// The last value that this program has set, for each setting.
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
-    /// The last management command of another program: the program, and the time.
-    private var lastAsked: (program: String, time: HCIInstant)?
+    /// The sender and the time of the last management command of another program.
+    private var lastManagementCommand: (program: String, time: HCIInstant)?
     /// The current pause of managed advertising, with the programs that may have caused it; `nil` while there is no
     /// pause.
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
-    /// The instances of the kernel's manager that this program has added and that are not removed, as far as the monitor
-    /// channel has shown it. Only the removal of such an instance is a disturbance.
+    /// The instances of the kernel's manager that this program has added and that are not removed, as far as the
+    /// monitor channel has shown it. Only the removal of such an instance is a disturbance.
     private var ownInstances: Set<UInt8> = []
     /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
     private var instanceValues: [UInt8: [[UInt8]]] = [:]
-    /// A change of managed data that no management command explains.
-    private var unexplained: (since: HCIInstant, cause: Cause)?
+    /// A change of the data of managed advertising that no management command explains.
+    private var unexplainedChange: (since: HCIInstant, cause: Cause)?
     /// `true` if a pause of managed advertising was too long and has been reported, and advertising is still off.
     private var isPauseReported = false
     /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
@@ -118,7 +118,7 @@ public struct ForeignActivity: Sendable {
         guard watched != self.watched else { return }
         self.watched = watched
         pause = nil
-        unexplained = nil
+        unexplainedChange = nil
         isPauseReported = false
     }
 
@@ -130,11 +130,11 @@ public struct ForeignActivity: Sendable {
         resetController()
         expectedPackets = []
         expectedManagement = []
-        underWay = []
+        unansweredCommands = []
         ownValues = [:]
         instanceValues = [:]
         ownInstances = []
-        lastAsked = nil
+        lastManagementCommand = nil
     }
 
     /// Announces an HCI command of this program, before it is sent.
@@ -153,7 +153,7 @@ public struct ForeignActivity: Sendable {
     /// Forgets the state of the controller, which is off or was reset.
     private mutating func resetController() {
         pause = nil
-        unexplained = nil
+        unexplainedChange = nil
         isPauseReported = false
         isScanning = false
         isAdvertising = nil
@@ -167,7 +167,7 @@ public struct ForeignActivity: Sendable {
         case .deleteIndex:
             return .disturbance(Cause(.unplugged, programs: []))
         case .closeIndex:
-            underWay = []
+            unansweredCommands = []
             ownInstances = []
             resetController()
             return .disturbance(Cause(.poweredDown, programs: suspects(now, includingIoctl: true)))
@@ -177,12 +177,12 @@ public struct ForeignActivity: Sendable {
             noteCommand(command, from: sockets[cookie]?.program ?? "", at: now)
             return nil
         case .managementEvent(_, let packet):
-            return removed(ManagementEvent(packet), at: now).map(Finding.disturbance)
+            return handleEvent(ManagementEvent(packet), at: now).map(Finding.disturbance)
         case .hci(let packet, isFromController: false):
-            began(packet)
+            noteCommand(packet)
             return nil
         case .hci(let packet, isFromController: true):
-            return ended(packet, at: now)
+            return handleAnswer(packet, at: now)
         default:
             return nil
         }
@@ -199,7 +199,7 @@ public struct ForeignActivity: Sendable {
     }
 
     private var unexplainedEnd: HCIInstant? {
-        unexplained?.since.advanced(byMicroseconds: Self.suspiciousPauseMicroseconds)
+        unexplainedChange?.since.advanced(byMicroseconds: Self.suspiciousPauseMicroseconds)
     }
 
     /// Returns a disturbance if a pause of the kernel has become too long, or if data that the kernel did not send have
@@ -210,8 +210,8 @@ public struct ForeignActivity: Sendable {
             isPauseReported = true
             return Cause(.advertisingDisabled, programs: programs)
         }
-        guard let unexplainedEnd, unexplainedEnd <= now, let cause = unexplained?.cause else { return nil }
-        unexplained = nil
+        guard let unexplainedEnd, unexplainedEnd <= now, let cause = unexplainedChange?.cause else { return nil }
+        unexplainedChange = nil
         return cause
     }
 }
@@ -219,18 +219,18 @@ public struct ForeignActivity: Sendable {
 extension ForeignActivity {
     private mutating func noteCommand(_ command: ManagementPacket, from program: String, at now: HCIInstant) {
         let parameters = command.parameters
-        if command.code == AddAdvertising.opcode, let added = AddAdvertising(parameters: parameters.span) {
-            instanceValues[added.instance] = [added.data, added.scanResponse]
+        if command.code == AddAdvertising.opcode, let addition = AddAdvertising(parameters: parameters.span) {
+            instanceValues[addition.instance] = [addition.data, addition.scanResponse]
         } else if command.code == AddExtendedAdvertisingData.opcode,
-            let added = AddExtendedAdvertisingData(parameters: parameters.span)
+            let addition = AddExtendedAdvertisingData(parameters: parameters.span)
         {
-            instanceValues[added.instance] = [added.data, added.scanResponse]
+            instanceValues[addition.instance] = [addition.data, addition.scanResponse]
         }
-        if let place = expectedManagement.firstIndex(of: command) {
-            expectedManagement.remove(at: place)
+        if let expectedIndex = expectedManagement.firstIndex(of: command) {
+            expectedManagement.remove(at: expectedIndex)
             noteOwnInstance(command)
         } else if !program.isEmpty, program != ownProgram {
-            lastAsked = (program, now)
+            lastManagementCommand = (program, now)
             if Self.discoveryCodes.contains(command.code) { scanningProgram = program }
             if command.code == Self.stopDiscovery { scanningProgram = nil }
         }
@@ -246,34 +246,37 @@ extension ForeignActivity {
         }
     }
 
-    private mutating func removed(_ event: ManagementEvent, at now: HCIInstant) -> Cause? {
-        // The kernel sends the event to every management socket, and the monitor shows each of them: only the first
-        // counts.
+    private mutating func handleEvent(_ event: ManagementEvent, at now: HCIInstant) -> Cause? {
+        // The kernel sends the event to every management socket, and the monitor channel shows each copy: only the
+        // first copy counts.
         guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
             ownInstances.remove(instance) != nil, instances.contains(instance)
         else { return nil }
         return Cause(.advertisementRemoved, programs: suspects(now))
     }
 
-    private mutating func began(_ packet: HCIPacket) {
-        let place = expectedPackets.firstIndex(of: packet)
-        if let place { expectedPackets.remove(at: place) }
+    private mutating func noteCommand(_ packet: HCIPacket) {
+        let expectedIndex = expectedPackets.firstIndex(of: packet)
+        if let expectedIndex { expectedPackets.remove(at: expectedIndex) }
+        let isOwn = expectedIndex != nil
         guard let command = ForeignCommandEffect(packet, watched) else { return }
-        if place != nil, let field = command.field { ownValues[field] = command.value }
-        underWay.append((command, place != nil))
+        if isOwn, let field = command.field { ownValues[field] = command.value }
+        unansweredCommands.append((command, isOwn))
     }
 
-    private mutating func ended(_ packet: HCIPacket, at now: HCIInstant) -> Finding? {
+    private mutating func handleAnswer(_ packet: HCIPacket, at now: HCIInstant) -> Finding? {
         guard let event = try? HCIEvent(octets: packet.octets.span) else { return nil }
-        let answered: (opcode: HCIOpcode, isDone: Bool)
+        let answer: (opcode: HCIOpcode, isSuccess: Bool)
         switch event {
-        case .commandComplete(let answer): answered = (answer.opcode, answer.returnOctets.first == 0)
-        case .commandStatus(let answer) where !answer.status.isSuccess: answered = (answer.opcode, false)
+        case .commandComplete(let complete): answer = (complete.opcode, complete.returnOctets.first == 0)
+        case .commandStatus(let status) where !status.status.isSuccess: answer = (status.opcode, false)
         default: return nil
         }
-        guard let place = underWay.firstIndex(where: { $0.command.opcode == answered.opcode }) else { return nil }
-        let (command, isOwn) = underWay.remove(at: place)
-        guard answered.isDone else { return nil }
+        guard let index = unansweredCommands.firstIndex(where: { $0.command.opcode == answer.opcode }) else {
+            return nil
+        }
+        let (command, isOwn) = unansweredCommands.remove(at: index)
+        guard answer.isSuccess else { return nil }
         switch command.effect {
         case .scanEnabled:
             isScanning = true
@@ -285,7 +288,7 @@ extension ForeignActivity {
             pause = nil
             // A legacy advertiser sends the data of all instances in turn, so this explains the change. The data of an
             // advertising set never change in turn.
-            if command.opcode == LESetAdvertisingEnable.opcode { unexplained = nil }
+            if command.opcode == LESetAdvertisingEnable.opcode { unexplainedChange = nil }
             guard isPauseReported else { return nil }
             isPauseReported = false
             return .radioFreed
@@ -323,9 +326,9 @@ extension ForeignActivity {
                 && command.value.indices.dropLast(value.count - 1).contains { command.value[$0...].starts(with: value) }
         }
         if isExplained {
-            if unexplained?.cause.kind == kind { unexplained = nil }
+            if unexplainedChange?.cause.kind == kind { unexplainedChange = nil }
         } else if !rawPrograms.isEmpty {
-            unexplained = unexplained ?? (now, Cause(kind, programs: suspects(now)))
+            unexplainedChange = unexplainedChange ?? (now, Cause(kind, programs: suspects(now)))
         }
     }
 
@@ -340,8 +343,10 @@ extension ForeignActivity {
             names += sockets.programs(on: ManagementPacket.noController).filter { $0 != ownProgram }
         }
         if !names.isEmpty { return Set(names).sorted() }
-        guard let lastAsked, now.microseconds(since: lastAsked.time) <= Self.explanationMicroseconds else { return [] }
-        return [lastAsked.program]
+        guard let lastManagementCommand,
+            now.microseconds(since: lastManagementCommand.time) <= Self.explanationMicroseconds
+        else { return [] }
+        return [lastManagementCommand.program]
     }
 }
 
@@ -353,8 +358,8 @@ extension ForeignActivity.Cause: CustomStringConvertible {
         case .poweredDown where programs.isEmpty: return "the adapter was powered down"
         default: break
         }
-        let who = programs.isEmpty ? "the kernel" : programs.joined(separator: " or ")
-        let what =
+        let subject = programs.isEmpty ? "the kernel" : programs.joined(separator: " or ")
+        let predicate =
             switch kind {
             case .advertisingDisabled: "turned advertising off"
             case .dataChanged: "changed the advertising data"
@@ -367,6 +372,6 @@ extension ForeignActivity.Cause: CustomStringConvertible {
             case .unplugged: "unplugged the adapter"
             case .takenOver: "took the adapter for itself (user channel)"
             }
-        return "\(who) \(what)"
+        return "\(subject) \(predicate)"
     }
 }

@@ -14,7 +14,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         case removed
         case reset
 
-        /// The disturbance, if another program sends the command; `nil` if it does no harm.
+        /// The disturbance, if another program sends the command; `nil` if the command does no harm.
         var kind: ForeignActivity.Cause.Kind? {
             switch self {
             case .enabled, .scanEnabled, .scanDisabled: nil
@@ -29,7 +29,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         }
     }
 
-    /// A setting of the controller. If another program sets it again to the same value, that does no harm.
+    /// A setting of the controller. It does no harm if another program sets the same value again.
     struct Field: Hashable, Sendable {
         let effect: Effect
         /// The set's handle; 0 for legacy commands.
@@ -60,16 +60,16 @@ struct ForeignCommandEffect: Hashable, Sendable {
         let handles: Set<UInt8>
         switch watched {
         case .legacy: handles = []
-        case .sets(let ours): handles = ours
+        case .sets(let ownHandles): handles = ownHandles
         // The kernel uses its instance numbers as handles.
-        case .managed(let ours): handles = ours
+        case .managed(let ownHandles): handles = ownHandles
         }
         if watched.hasLegacyFamily, let effect = Self.legacyEffect(opcode, value) {
             self.effect = effect
-            field = effect.isOnOff ? nil : Field(effect: effect, handle: 0)
+            field = effect.lacksValue ? nil : Field(effect: effect, handle: 0)
         } else if watched != .legacy, let effect = Self.extendedEffect(opcode, value, handles, watched) {
             self.effect = effect
-            field = effect.isOnOff ? nil : Field(effect: effect, handle: value.first ?? 0)
+            field = effect.lacksValue ? nil : Field(effect: effect, handle: value.first ?? 0)
         } else {
             return nil
         }
@@ -89,33 +89,34 @@ struct ForeignCommandEffect: Hashable, Sendable {
     private static func extendedEffect(
         _ opcode: HCIOpcode, _ value: [UInt8], _ handles: Set<UInt8>, _ watched: ForeignActivity.Watched
     ) -> Effect? {
-        let isOurs = value.first.map(handles.contains) ?? false
+        let isOwnSet = value.first.map(handles.contains) ?? false
         switch opcode {
         case LESetExtendedAdvertisingEnable.opcode:
             guard value.count >= 2 else { return nil }
             // Enable, the number of sets, and four octets for each set. No sets means all sets.
-            let named = stride(from: 2, to: value.count, by: 4).map { value[$0] }
+            let namedHandles = stride(from: 2, to: value.count, by: 4).map { value[$0] }
             if value[0] != 0, case .managed = watched {
-                // The kernel turns all its instances on together, also those that were added again with another number.
+                // The kernel turns all its instances on together, also instances that were added again with another
+                // number.
                 return .enabled
             }
-            guard value[1] == 0 || !handles.isDisjoint(with: named) else { return nil }
+            guard value[1] == 0 || !handles.isDisjoint(with: namedHandles) else { return nil }
             return value[0] == 0 ? .disabled : .enabled
         case LEClearAdvertisingSets.opcode: return .removed
-        case LERemoveAdvertisingSet.opcode: return isOurs ? .removed : nil
-        case LESetExtendedAdvertisingData.opcode: return isOurs ? .data : nil
-        case LESetExtendedScanResponseData.opcode: return isOurs ? .scanResponse : nil
+        case LERemoveAdvertisingSet.opcode: return isOwnSet ? .removed : nil
+        case LESetExtendedAdvertisingData.opcode: return isOwnSet ? .data : nil
+        case LESetExtendedScanResponseData.opcode: return isOwnSet ? .scanResponse : nil
         case LESetExtendedAdvertisingParameters.opcode, LESetExtendedAdvertisingParametersV2.opcode:
-            return isOurs ? .parameters : nil
-        case LESetAdvertisingSetRandomAddress.opcode: return isOurs ? .address : nil
+            return isOwnSet ? .parameters : nil
+        case LESetAdvertisingSetRandomAddress.opcode: return isOwnSet ? .address : nil
         default: return nil
         }
     }
 }
 
 extension ForeignCommandEffect.Effect {
-    /// `true` if the command has no value to compare.
-    fileprivate var isOnOff: Bool {
+    /// `true` if the command does not set a value that could be compared.
+    fileprivate var lacksValue: Bool {
         switch self {
         case .enabled, .disabled, .scanEnabled, .scanDisabled, .removed, .reset: true
         case .data, .scanResponse, .parameters, .address: false

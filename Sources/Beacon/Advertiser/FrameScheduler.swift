@@ -4,10 +4,11 @@ public import HCI
 /// Decides which advertisement a shared advertising set sends, and until when.
 ///
 /// The host does not see the events of a legacy advertiser, so it divides time into slots of the set's mean period T_s
-/// + 5 ms. One event is due in each slot, and each slot belongs to one advertisement: of those whose next event is due,
-/// the one with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At every moment each advertisement has
-/// had its share of events, plus or minus one. Because of advDelay an event may fall into the slot before or after its
-/// own, in both directions equally often.
+/// + 5 ms. One event is due in each slot, and each slot belongs to one advertisement. Among the advertisements whose
+/// next event is due, this is the advertisement with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At
+/// every moment each advertisement has had its share of events, plus or minus one. Because of advDelay, the random
+/// delay after each interval, an event may fall into the slot before or after its own, in both directions equally
+/// often.
 ///
 /// Time is a parameter: the same times give the same schedule.
 public struct FrameScheduler: Hashable, Sendable {
@@ -18,20 +19,20 @@ public struct FrameScheduler: Hashable, Sendable {
 
     /// The mean period of each advertisement. This and all following values are in units of 2⁻²⁰ × 0.625 ms.
     private let periods: [Int]
-    /// The time that counts as one slot: the exact period that the set needs. If T_s was rounded down, it is slightly
-    /// longer than a slot, so that surplus events are spread evenly.
+    /// The time that counts as one slot: the exact period that the set needs. If T_s was rounded down, this time is
+    /// slightly longer than a slot, so that surplus events are spread evenly.
     private let pace: Int
     /// The time at which the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]
-    /// The position of the advertisement that the set sends from ``boundary`` on.
-    private var next = 0
-    /// The time at which ``next`` replaces ``current``; `nil` before the start, and for a single advertisement.
-    private var boundary: HCIInstant?
+    /// The position of the advertisement that the set sends from ``nextChangeTime`` on.
+    private var nextMember = 0
+    /// The time at which ``nextMember`` replaces ``current``; `nil` before the start, and for a single advertisement.
+    private var nextChangeTime: HCIInstant?
 
     /// After more skipped slots than this, the schedule starts again instead of catching up.
     private static let maximumSkippedSlots = 64
     /// The largest number of slots that are assigned in advance.
-    private static let foresight = 4096
+    private static let maximumSlotsAhead = 4096
 
     /// Returns `nil` without an advertisement, or if no interval of the set is short enough.
     public init?(_ intervals: [AdvertisingInterval]) {
@@ -56,17 +57,17 @@ public struct FrameScheduler: Hashable, Sendable {
     }
 
     /// The time at which ``current`` changes next; `nil` for never, and before the start.
-    public var nextChange: HCIInstant? { boundary }
+    public var nextChange: HCIInstant? { nextChangeTime }
 
-    /// Starts the schedule when the set is enabled with the data of ``current``. After a break it continues.
+    /// Starts the schedule when the set is enabled with the data of ``current``. After a break the schedule continues.
     ///
     /// The first event is sent at once, so the first slot began half a slot earlier: each event is then due in the
     /// middle of a slot.
     public mutating func start(at now: HCIInstant) {
-        if boundary == nil {
-            lookAhead(from: now, first: slotMicroseconds / 2)
+        if nextChangeTime == nil {
+            findNextMember(from: now, firstSlot: slotMicroseconds / 2)
         } else {
-            boundary = now.advanced(byMicroseconds: slotMicroseconds / 2)
+            nextChangeTime = now.advanced(byMicroseconds: slotMicroseconds / 2)
         }
     }
 
@@ -75,50 +76,51 @@ public struct FrameScheduler: Hashable, Sendable {
     /// If the host is late, the missed slots count as slots of the current advertisement, and the others get more of
     /// the following slots.
     public mutating func advance(to now: HCIInstant) -> Bool {
-        guard let due = boundary, due <= now else { return false }
-        let before = current
-        let late = now.microseconds(since: due) / slotMicroseconds
-        if late > Self.maximumSkippedSlots {
+        guard let due = nextChangeTime, due <= now else { return false }
+        let previous = current
+        let missedSlots = now.microseconds(since: due) / slotMicroseconds
+        if missedSlots > Self.maximumSkippedSlots {
             releases = [Int](repeating: 0, count: periods.count)
             current = pick()
-            lookAhead(from: now, first: slotMicroseconds)
+            findNextMember(from: now, firstSlot: slotMicroseconds)
         } else {
-            assign(current, slots: late)
-            current = next
-            lookAhead(from: due.advanced(byMicroseconds: late * slotMicroseconds), first: slotMicroseconds)
+            assign(current, slots: missedSlots)
+            current = nextMember
+            let start = due.advanced(byMicroseconds: missedSlots * slotMicroseconds)
+            findNextMember(from: start, firstSlot: slotMicroseconds)
         }
-        return current != before
+        return current != previous
     }
 
     /// Finds the advertisement that follows the current one, and the time at which it begins. The first slot of the
-    /// current advertisement ends `first` microseconds after `start`.
-    private mutating func lookAhead(from start: HCIInstant, first: Int) {
+    /// current advertisement ends `firstSlot` microseconds after `start`.
+    private mutating func findNextMember(from start: HCIInstant, firstSlot: Int) {
         guard periods.count > 1 else { return }
-        var length = first
-        next = pick()
+        var length = firstSlot
+        nextMember = pick()
         var slots = 0
-        while next == current, slots < Self.foresight {
+        while nextMember == current, slots < Self.maximumSlotsAhead {
             length += slotMicroseconds
-            next = pick()
+            nextMember = pick()
             slots += 1
         }
-        boundary = start.advanced(byMicroseconds: length)
+        nextChangeTime = start.advanced(byMicroseconds: length)
     }
 
     /// Assigns the next slot to an advertisement, and returns its position.
     private mutating func pick() -> Int {
-        var chosen = 0
+        var chosenMember = 0
         var chosenDeadline = Int.max
-        var isDue = false
+        var chosenIsDue = false
         for member in periods.indices {
             let deadline = releases[member] + periods[member]
             let memberIsDue = releases[member] < pace
-            // Rarely, because of rounding, no event is due yet: then one is sent early.
-            guard memberIsDue == isDue ? deadline < chosenDeadline : memberIsDue else { continue }
-            (chosen, chosenDeadline, isDue) = (member, deadline, memberIsDue)
+            // Rarely, because of rounding, no event is due yet. Then an event is sent early.
+            guard memberIsDue == chosenIsDue ? deadline < chosenDeadline : memberIsDue else { continue }
+            (chosenMember, chosenDeadline, chosenIsDue) = (member, deadline, memberIsDue)
         }
-        assign(chosen, slots: 1)
-        return chosen
+        assign(chosenMember, slots: 1)
+        return chosenMember
     }
 
     private mutating func assign(_ member: Int, slots: Int) {
@@ -162,7 +164,8 @@ public struct SharedPace: Hashable, Sendable {
         interval = steps >= UInt32(Self.delaySteps) ? AdvertisingInterval(rawValue: steps - 8) : nil
     }
 
-    /// The advertising events that `intervals` need in 1000 s, rounded to the nearest.
+    /// The number of advertising events that advertisements with these intervals need in 1000 s, rounded to the nearest
+    /// integer.
     static func eventsPerThousandSeconds(_ intervals: [AdvertisingInterval]) -> Int {
         // The sum is in units of 10⁻⁶ Hz; only the result is rounded to the nearest integer.
         let sum = intervals.reduce(0) { $0 + 1_000_000_000_000 / $1.meanPeriodMicroseconds }

@@ -21,9 +21,11 @@ public struct InstanceLayout: Hashable, Sendable {
         /// The interval that the kernel sends to the controller.
         public let interval: ClosedRange<AdvertisingInterval>
         let flags: ManagementAdvertisingFlags
-        /// The length of this instance's turn, in seconds; 0 for the kernel's choice.
+        /// The length of this instance's turn on the air, in seconds; 0 for the kernel's choice.
         let duration: UInt16
-        let isPowerTaken: Bool
+        /// `true` if the kernel can set the instance's radio power.
+        let canSetPower: Bool
+        /// `true` if the kernel adds a Flags structure to the data.
         let hasFlagsAdded: Bool
     }
 
@@ -47,10 +49,10 @@ public struct InstanceLayout: Hashable, Sendable {
             throw .ended(.adapterBusy, obstacle)
         }
         let numbers = try Self.numbers(advertisements.count, capabilities)
-        let others = capabilities.instances.count
+        let otherInstances = capabilities.instances.count
         self.capabilities = capabilities
         form = capabilities.hasExtendedForm ? .extended : .plain
-        takesTurns = !capabilities.hasExtendedAdvertising && advertisements.count + others > 1
+        takesTurns = !capabilities.hasExtendedAdvertising && advertisements.count + otherInstances > 1
         let duration: UInt16 = takesTurns && advertisements.count > 1 ? Self.turnSeconds : 0
         var warnings: [ManagedWarning] = []
         var instances: [Instance] = []
@@ -62,11 +64,11 @@ public struct InstanceLayout: Hashable, Sendable {
             warnings += builder.warnings
         }
         if takesTurns {
-            let own = Int(duration == 0 ? Self.kernelTurnSeconds : Self.turnSeconds)
-            let silence = own * (advertisements.count - 1) + Int(Self.kernelTurnSeconds) * others
+            let ownTurn = Int(duration == 0 ? Self.kernelTurnSeconds : Self.turnSeconds)
+            let silence = ownTurn * (advertisements.count - 1) + Int(Self.kernelTurnSeconds) * otherInstances
             warnings.append(
                 ManagedWarning(
-                    .turns(instances: advertisements.count + others, silence: silence), advertisement: nil,
+                    .turns(instances: advertisements.count + otherInstances, silence: silence), advertisement: nil,
                     adapter: capabilities.name))
         }
         self.instances = instances
@@ -81,16 +83,16 @@ public struct InstanceLayout: Hashable, Sendable {
     /// Returns the highest free instance numbers, because bluetoothd and other programs use the lowest ones, and the
     /// kernel's list of used numbers may be incomplete.
     private static func numbers(_ count: Int, _ capabilities: ManagedCapabilities) throws(SessionError) -> [UInt8] {
-        let taken = Set(capabilities.instances)
+        let usedNumbers = Set(capabilities.instances)
         let limit = min(capabilities.maximumInstances, 254)
-        let free = limit == 0 ? [] : (1...limit).reversed().filter { !taken.contains($0) }
-        guard free.count >= count else {
+        let freeNumbers = limit == 0 ? [] : (1...limit).reversed().filter { !usedNumbers.contains($0) }
+        guard freeNumbers.count >= count else {
             let needs = count == 1 ? "one advertisement needs one" : "\(count) advertisements need \(count)"
             throw .impossible(
-                "\(capabilities.name): \(needs) of the kernel's advertising instances, and \(taken.count) of "
+                "\(capabilities.name): \(needs) of the kernel's advertising instances, and \(usedNumbers.count) of "
                     + "its \(limit) are in use; send fewer, or use --adapter hci\(capabilities.index)")
         }
-        return Array(free.prefix(count))
+        return Array(freeNumbers.prefix(count))
     }
 }
 
@@ -104,7 +106,7 @@ extension InstanceLayout {
             try AddExtendedAdvertisingParameters(
                 instance: instance.number, flags: instance.flags, duration: instance.duration,
                 intervalMinimum: instance.advertisement.interval, intervalMaximum: instance.advertisement.interval,
-                power: instance.isPowerTaken ? instance.advertisement.radioPower ?? .noPreference : .noPreference)
+                power: instance.canSetPower ? instance.advertisement.radioPower ?? .noPreference : .noPreference)
         }
     }
 
@@ -138,10 +140,10 @@ extension InstanceLayout {
         let maximum =
             isExtended
             ? capabilities.maximumDataLength : min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
-        let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
-        guard data.octets.count <= room else {
+        let limit = maximum - (instance.hasFlagsAdded ? 3 : 0)
+        guard data.octets.count <= limit else {
             throw .impossible(
-                "hci\(index):mgmt: \(data.octets.count) bytes of data do not fit: the limit is \(room)"
+                "hci\(index):mgmt: \(data.octets.count) bytes of data do not fit: the limit is \(limit)"
                     + (instance.hasFlagsAdded ? " next to the Flags structure that the kernel adds" : ""))
         }
         guard data.remainder.allSatisfy({ $0 == 0 }) else {
@@ -161,9 +163,9 @@ extension InstanceLayout {
     }
 }
 
-/// A request that the kernel will not fulfil, found before anything is sent.
+/// A warning that the kernel will not fulfil a request. It is found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// The reason for the warning: the kernel's action in place of the requested one.
+    /// The reason for the warning: what the kernel does instead of what was requested.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(requested: AdvertisingInterval)
@@ -171,7 +173,7 @@ public struct ManagedWarning: Hashable, Sendable {
         case intervalDefault(requested: AdvertisingInterval)
         case powerIgnored(requested: RadioPower, oldKernel: Bool)
         /// The kernel chooses a non-resolvable random address, at the start or at each change.
-        case addressDrawn(eachChange: Bool)
+        case addressChosenByKernel(eachChange: Bool)
         /// Connectable advertisements are sent from the adapter's own address.
         case addressOfAdapter
         /// The whole adapter is connectable, so the advertisement is connectable too.
@@ -206,38 +208,38 @@ extension ManagedWarning: CustomStringConvertible {
         switch reason {
         case .intervalForced(let requested):
             "the interval is not \(requested): on this legacy controller the kernel always uses 100...150 ms; "
-                + "\(otherForms) uses yours"
+                + "\(remedy) uses the requested interval"
         case .intervalDefault(let requested):
             "the interval is not \(requested): this kernel uses the adapter's own interval (1280 ms unless configured)"
-                + "; Linux 5.11 or newer uses yours, and so does \(otherForms)"
+                + "; Linux 5.11 or newer uses the requested interval, and so does \(remedy)"
         case .powerIgnored(let requested, oldKernel: true):
             "the radio power of \(requested) is ignored: this kernel cannot set it; Linux 5.11 or newer can, and "
-                + "so can \(otherForms)"
+                + "so can \(remedy)"
         case .powerIgnored(let requested, oldKernel: false):
             "the radio power of \(requested) is ignored: the kernel cannot set it on a controller without "
-                + "extended advertising; \(otherForms) tries the controller's own command"
-        case .addressDrawn(eachChange: true):
-            "the address is a new random one at each change of the data and each turn; \(otherForms) keeps it"
-        case .addressDrawn(eachChange: false):
-            "the address is a new random one at each start; \(otherForms) keeps it"
+                + "extended advertising; \(remedy) tries the controller's own command"
+        case .addressChosenByKernel(eachChange: true):
+            "the address is a new random one at each change of the data and each turn; \(remedy) keeps it"
+        case .addressChosenByKernel(eachChange: false):
+            "the address is a new random one at each start; \(remedy) keeps it"
         case .addressOfAdapter:
-            "connectable advertisements are sent from the adapter's own address; \(otherForms) uses yours"
+            "connectable advertisements are sent from the adapter's own address; \(remedy) uses the requested address"
         case .sentConnectable:
             "a program has made the adapter connectable, so this is sent as ADV_IND from the adapter's own address; "
-                + "`btmgmt connectable off` ends that, and \(otherForms) avoids it"
+                + "`btmgmt connectable off` ends that, and \(remedy) avoids it"
         case .channelsIgnored:
-            "it is sent on all three channels; \(otherForms) uses only yours"
+            "the advertisement is sent on all three channels; \(remedy) uses only the requested channels"
         case .flagsAdded:
             "the data has no Flags structure and the adapter is LE only, so the kernel adds 02 01 04 in front; "
-                + "\(otherForms) sends the data unchanged"
+                + "\(remedy) sends the data unchanged"
         case .turns(let instances, let silence):
             "\(instances) advertisements take turns on this legacy controller: each is off the air for \(silence) s "
-                + "between its turns; \(otherForms) sends all of them at their own intervals"
+                + "between its turns; \(remedy) sends all of them at their own intervals"
         }
     }
 
-    /// The values of `--adapter` with which the request is fulfilled.
-    private var otherForms: String {
+    /// The options `--adapter` with which the request is fulfilled.
+    private var remedy: String {
         let device = adapter.prefix { $0 != ":" }
         return "--adapter \(device) or \(device):user"
     }
@@ -283,10 +285,10 @@ private struct InstanceBuilder {
                 "encrypted BTHome needs a fixed device address, and the kernel's advertising manager chooses its own: "
                     + "use --adapter hci\(capabilities.index)")
         }
-        let room = min(capabilities.maximumScanResponseLength, AdvertisingData.legacyLimit)
+        let limit = min(capabilities.maximumScanResponseLength, AdvertisingData.legacyLimit)
         let response = advertisement.scanResponse.octets.count
-        guard response <= room else {
-            throw .impossible("the scan response has \(response) bytes; \(room) is the limit")
+        guard response <= limit else {
+            throw .impossible("the scan response has \(response) bytes; \(limit) is the limit")
         }
         guard response == 0 || advertisement.pdu != .nonconnectable else {
             throw .impossible(
@@ -322,7 +324,7 @@ private struct InstanceBuilder {
     func instance(_ number: UInt8, duration: UInt16) -> InstanceLayout.Instance {
         InstanceLayout.Instance(
             number: number, advertisement: advertisement, interval: interval, flags: flags(duration),
-            duration: duration, isPowerTaken: takesPower, hasFlagsAdded: hasFlagsAdded)
+            duration: duration, canSetPower: canSetPower, hasFlagsAdded: hasFlagsAdded)
     }
 
     var warnings: [ManagedWarning] {
@@ -330,9 +332,9 @@ private struct InstanceBuilder {
         switch intervalRule {
         case .requested: break
         case .forced: reasons.append(.intervalForced(requested: advertisement.interval))
-        case .adapters: reasons.append(.intervalDefault(requested: advertisement.interval))
+        case .adapterDefault: reasons.append(.intervalDefault(requested: advertisement.interval))
         }
-        if let power = advertisement.radioPower, !takesPower {
+        if let power = advertisement.radioPower, !canSetPower {
             reasons.append(.powerIgnored(requested: power, oldKernel: capabilities.hasExtendedAdvertising))
         }
         reasons += addressReasons
@@ -345,7 +347,8 @@ private struct InstanceBuilder {
         case requested
         /// The kernel always uses 100...150 ms.
         case forced
-        case adapters
+        /// The kernel uses the adapter's own interval.
+        case adapterDefault
     }
 
     /// `true` if the advertisement is connectable, by request or because the whole adapter is.
@@ -355,18 +358,18 @@ private struct InstanceBuilder {
         if !capabilities.hasExtendedAdvertising && !isConnectable && !capabilities.current.contains(.discoverable) {
             return .forced
         }
-        return form == .extended ? .requested : .adapters
+        return form == .extended ? .requested : .adapterDefault
     }
 
     private var interval: ClosedRange<AdvertisingInterval> {
         switch intervalRule {
         case .requested: advertisement.interval...advertisement.interval
         case .forced: AdvertisingInterval(rawValue: 0xA0)...AdvertisingInterval(rawValue: 0xF0)
-        case .adapters: AdvertisingInterval(rawValue: 0x800)...AdvertisingInterval(rawValue: 0x800)
+        case .adapterDefault: AdvertisingInterval(rawValue: 0x800)...AdvertisingInterval(rawValue: 0x800)
         }
     }
 
-    private var takesPower: Bool { form == .extended && capabilities.hasExtendedAdvertising }
+    private var canSetPower: Bool { form == .extended && capabilities.hasExtendedAdvertising }
 
     private var addressReasons: [ManagedWarning.Reason] {
         if capabilities.makesConnectable && advertisement.pdu != .connectable { return [.sentConnectable] }
@@ -376,7 +379,7 @@ private struct InstanceBuilder {
         }
         // No warning is needed: a new ephemeral id needs a new address anyway.
         if case .eddystoneEID = advertisement.content { return [] }
-        return [.addressDrawn(eachChange: !capabilities.hasExtendedAdvertising)]
+        return [.addressChosenByKernel(eachChange: !capabilities.hasExtendedAdvertising)]
     }
 
     /// `true` if the kernel adds a Flags structure: if BR/EDR is off and the data has none.
@@ -396,7 +399,7 @@ private struct InstanceBuilder {
         if let channel = advertisement.phy?.secondaryChannel { flags.insert(channel) }
         guard form == .extended else { return flags }
         flags.insert(.useIntervals)
-        if takesPower && advertisement.radioPower != nil { flags.insert(.useTxPower) }
+        if canSetPower && advertisement.radioPower != nil { flags.insert(.useTxPower) }
         if duration > 0 { flags.insert(.useDuration) }
         if advertisement.pdu == .scannable || !advertisement.scanResponse.octets.isEmpty {
             flags.insert(.scanResponse)

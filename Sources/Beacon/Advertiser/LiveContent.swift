@@ -14,7 +14,7 @@ public final class LiveContent {
     /// The telemetry counters at ``onAirSince``.
     var countersAtStart: TelemetryCounters
     private(set) var clock: EIDClock
-    private(set) var turns: [EphemeralIDSchedule] = []
+    private(set) var idSchedules: [EphemeralIDSchedule] = []
     /// `true` if an encrypted BTHome packet has been built.
     private(set) var hasSealedPackets = false
     private var salts: TelemetrySalts
@@ -52,71 +52,72 @@ public final class LiveContent {
 
     // MARK: Ephemeral ids
 
-    /// Sets the ephemeral ids of the session. Ids that it had before continue.
-    func keep(_ keys: [Advertisement.RotatingKey], at now: HCIInstant) {
-        let old = turns
-        turns = []
-        for key in keys where !turns.contains(where: { $0.key == key }) {
+    /// Sets the keys of the session's ephemeral ids. An id whose key was set before continues.
+    func setRotatingKeys(_ keys: [Advertisement.RotatingKey], at now: HCIInstant) {
+        let oldSchedules = idSchedules
+        idSchedules = []
+        for key in keys where !idSchedules.contains(where: { $0.key == key }) {
             let memory = memoryAtStart?.ephemeralIDs.first { $0.key == key }
-            turns.append(
-                old.first { $0.key == key }
+            idSchedules.append(
+                oldSchedules.first { $0.key == key }
                     ?? EphemeralIDSchedule(key, counter: clock.microseconds(at: now), memory: memory, &randomness))
         }
     }
 
     /// Restores ids, after a failed change of the advertisements.
-    func restore(_ schedules: [EphemeralIDSchedule]) { turns = schedules }
+    func restoreIDs(_ schedules: [EphemeralIDSchedule]) { idSchedules = schedules }
 
     /// Returns the schedule of the ephemeral id with this key; `nil` if the session has none.
-    func schedule(of key: Advertisement.RotatingKey?) -> EphemeralIDSchedule? { turns.first { $0.key == key } }
+    func idSchedule(of key: Advertisement.RotatingKey?) -> EphemeralIDSchedule? { idSchedules.first { $0.key == key } }
 
     /// The time of the next change of an id; `nil` for never.
-    var nextTurn: HCIInstant? {
-        turns.isEmpty ? nil : turns.lazy.map { self.clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
+    var nextIDChange: HCIInstant? {
+        idSchedules.isEmpty
+            ? nil : idSchedules.lazy.map { self.clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
     }
 
     /// Changes an id if its time has come.
     ///
-    /// - Parameter index: Its position in ``turns``.
-    /// - Returns: The new id; `nil` if it is not due.
-    func turnIfDue(_ index: Int, at now: HCIInstant) -> EphemeralIDSchedule? {
-        guard clock.instant(ofMicroseconds: turns[index].dueMicroseconds) <= now else { return nil }
-        turns[index].advance(counter: clock.microseconds(at: now), &randomness)
-        return turns[index]
+    /// - Parameter index: The position of the id in ``idSchedules``.
+    /// - Returns: The schedule with the new id; `nil` if no change is due.
+    func changeIDIfDue(_ index: Int, at now: HCIInstant) -> EphemeralIDSchedule? {
+        guard clock.instant(ofMicroseconds: idSchedules[index].dueMicroseconds) <= now else { return nil }
+        idSchedules[index].advance(counter: clock.microseconds(at: now), &randomness)
+        return idSchedules[index]
     }
 
     /// Replaces the epoch by that of another profile. The caller must compare the clock with the wall clock afterwards.
     package func changeEpoch(to epochUnixSeconds: Int?) { clock.change(epochUnixSeconds: epochUnixSeconds) }
 
     /// The clock of the beacon and the schedules of its ephemeral ids.
-    package struct Schedule {
+    package struct IDState {
         fileprivate let clock: EIDClock
-        fileprivate let turns: [EphemeralIDSchedule]
+        fileprivate let schedules: [EphemeralIDSchedule]
     }
 
-    package var schedule: Schedule { Schedule(clock: clock, turns: turns) }
+    package var idState: IDState { IDState(clock: clock, schedules: idSchedules) }
 
-    /// Restores a schedule, after a failed change of the advertisements. Ids that the new epoch made due are not due
-    /// any more.
-    package func restore(_ schedule: Schedule) { (clock, turns) = (schedule.clock, schedule.turns) }
+    /// Restores the clock and the schedules, after a failed change of the advertisements. Ids that the new epoch made
+    /// due are not due any more.
+    package func restoreIDState(_ state: IDState) { (clock, idSchedules) = (state.clock, state.schedules) }
 
     /// Compares the beacon's clock with the wall clock. If the clock was set back, all ids are due at once.
     func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
         let correction = clock.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)
         if case .setBack = correction {
-            for index in turns.indices { turns[index].makeDue(counter: clock.microseconds(at: now)) }
+            for index in idSchedules.indices { idSchedules[index].makeDue(counter: clock.microseconds(at: now)) }
         }
         return correction
     }
 
     /// `true` if ``memory(at:)`` contains ids, or numbers that an encryption has used.
-    var hasMemory: Bool { !turns.isEmpty || hasSealedPackets }
+    var hasMemory: Bool { !idSchedules.isEmpty || hasSealedPackets }
 
     /// The values that must survive a restart.
     func memory(at now: HCIInstant) -> BeaconMemory {
         BeaconMemory(
             eidCounter: clock.counter(at: now),
-            ephemeralIDs: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
+            ephemeralIDs: idSchedules.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
             nextPacket: nextPacket)
     }
 
@@ -127,7 +128,7 @@ public final class LiveContent {
     /// - Parameters:
     ///   - power: The radio power, as far as it is known.
     ///   - counters: The telemetry counters.
-    ///   - isFirst: `true` if it is the advertisement's first payload.
+    ///   - isFirst: `true` for the advertisement's first payload.
     /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id
     ///   changes.
     func payload(
@@ -137,12 +138,12 @@ public final class LiveContent {
         // An ephemeral id and its telemetry use the counter of the window that is on the air.
         var moment = PayloadSource.Moment(
             radioPower: power, counters: counters,
-            eidTime: schedule(of: content.rotatingKey)?.window ?? clock.counter(at: now))
-        if case .eddystoneTLM(let wanted, let encryption) = content {
-            if case .sensor(let name) = wanted.battery {
+            eidTime: idSchedule(of: content.rotatingKey)?.window ?? clock.counter(at: now))
+        if case .eddystoneTLM(let readings, let encryption) = content {
+            if case .sensor(let name) = readings.battery {
                 moment.batteryMillivolts = telemetry?.batteryMillivolts(name)
             }
-            if case .sensor(let name) = wanted.temperature { moment.temperature = telemetry?.temperature(name) }
+            if case .sensor(let name) = readings.temperature { moment.temperature = telemetry?.temperature(name) }
             if let encryption {
                 let salt = salts.salt(
                     for: encryption, at: moment.eidTime, first: isFirst ? source.firstSalt : nil, &randomness)
@@ -150,15 +151,15 @@ public final class LiveContent {
                 moment.salt = salt
             }
         }
-        if case .btHome(let wanted) = content {
-            moment.batteryMillivolts = wanted.voltage.flatMap { telemetry?.batteryMillivolts($0) }
-            moment.batteryPercent = wanted.battery.flatMap { telemetry?.batteryPercent($0) }
-            moment.temperature = wanted.temperature.flatMap { telemetry?.temperature($0) }
-            moment.measurements = wanted.measurements.map { telemetry?.measurement($0.kind, $0.sensor) }
-            moment.packet = wanted.isEncrypted ? max(nextPacket, source.firstPacket) : nextPacket
+        if case .btHome(let btHome) = content {
+            moment.batteryMillivolts = btHome.voltage.flatMap { telemetry?.batteryMillivolts($0) }
+            moment.batteryPercent = btHome.battery.flatMap { telemetry?.batteryPercent($0) }
+            moment.temperature = btHome.temperature.flatMap { telemetry?.temperature($0) }
+            moment.measurements = btHome.measurements.map { telemetry?.measurement($0.kind, $0.sensor) }
+            moment.packet = btHome.isEncrypted ? max(nextPacket, source.firstPacket) : nextPacket
             guard moment.packet < .max else { return nil }
             nextPacket = moment.packet + 1
-            hasSealedPackets = hasSealedPackets || wanted.isEncrypted
+            hasSealedPackets = hasSealedPackets || btHome.isEncrypted
         }
         return try source.payload(moment)
     }

@@ -26,7 +26,7 @@ public final class ManagedSession {
     public let host: ManagementHost
     private let sources: [PayloadSource]
     /// The instances that this session has added and that are still in the kernel, as far as it has reported.
-    private var added: [InstanceLayout.Instance] = []
+    private var addedInstances: [InstanceLayout.Instance] = []
 
     /// - Parameters:
     ///   - sources: The payload sources, one for each of the layout's instances, in their order.
@@ -50,29 +50,31 @@ public final class ManagedSession {
         self.sources = sources
     }
 
-    /// Other data for a moment: an AD structure of length 0, which ends the data. The kernel does not send data that it
-    /// believes to be on the controller, not even for an instance that was removed and added again. Another program may
-    /// have changed them by HCI commands, which the kernel does not notice.
-    private static let otherData = AdvertisingData(octets: [0])
+    /// Data that is set for a moment before the real data: an AD structure of length 0, which ends the data.
+    ///
+    /// Without it, the kernel might not send the real data. It does not send data that it believes to be on the
+    /// controller, not even for an instance that was removed and added again. But another program may have changed the
+    /// data by HCI commands, which the kernel does not notice.
+    private static let placeholderData = AdvertisingData(octets: [0])
 
     /// Adds the instances, one after the other. If one fails, the instances before it are removed.
     ///
-    /// - Parameter isRepeated: `true` if the kernel may believe that the data are on the controller already, because an
-    ///   earlier session or start has sent them.
+    /// - Parameter isRepeated: `true` if the kernel may believe that the data is on the controller already, because an
+    ///   earlier session or start has sent it.
     public func start(isRepeated: Bool = false) throws(SessionError) {
         live.stoppedAt = nil
         live.onAirSince = nil
         onAir = []
-        live.keep(sources.compactMap(\.advertisement.content.rotatingKey), at: host.now)
+        live.setRotatingKeys(sources.compactMap(\.advertisement.content.rotatingKey), at: host.now)
         do throws(SessionError) {
             for (instance, source) in zip(layout.instances, sources) {
                 let grant = try prepare(instance)
                 guard let payload = try makePayload(source, grant) else {
                     throw .payload("all salts of encrypted telemetry are used until the ephemeral id changes")
                 }
-                if isRepeated { try send(layout.data(instance, Self.otherData)) }
+                if isRepeated { try send(layout.data(instance, Self.placeholderData)) }
                 try send(layout.data(instance, payload))
-                note(instance)
+                noteAdded(instance)
                 onAir.append(OnAir(grant: grant, payload: payload, nextChange: nextChange(source, after: 0)))
             }
         } catch {
@@ -85,11 +87,11 @@ public final class ManagedSession {
     /// Starts again after the adapter or the instances were lost: reads the kernel's instances, and uses numbers that
     /// are free now. Counters continue.
     public func restart() throws(SessionError) {
-        let soFar = counters
+        let earlierCounters = counters
         _ = removeAll()
         let adapter = try ManagedAdapter(host, index: layout.index)
         layout = try InstanceLayout(sources.map(\.advertisement), on: adapter.capabilities)
-        live.countersAtStart = soFar
+        live.countersAtStart = earlierCounters
         try start(isRepeated: true)
     }
 
@@ -102,11 +104,11 @@ public final class ManagedSession {
             try host.execute(ReadControllerInformation(), index: layout.index).current
         }
         if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
-        guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
+        guard live.stoppedAt == nil, addedInstances == layout.instances else { return try restart() }
         for position in onAir.indices {
             let instance = layout.instances[position]
             onAir[position].grant = try prepare(instance)
-            try send(layout.data(instance, Self.otherData))
+            try send(layout.data(instance, Self.placeholderData))
             try send(layout.data(instance, onAir[position].payload))
         }
     }
@@ -114,8 +116,8 @@ public final class ManagedSession {
     /// The time at which the payload of an instance is out of date; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard live.stoppedAt == nil, let onAirSince else { return nil }
-        let changes = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
-        return (changes + [live.nextTurn].compactMap(\.self)).min()
+        let renewals = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
+        return (renewals + [live.nextIDChange].compactMap(\.self)).min()
     }
 
     /// Replaces the payloads that are out of date.
@@ -167,9 +169,9 @@ extension ManagedSession {
         guard let parameters = try layout.parameters(instance) else {
             return requested == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
         }
-        let answer = try advertising { try execute(parameters) }
-        note(instance)
-        if answer.power != .noPreference { return requested == nil ? .reported(answer.power) : .granted(answer.power) }
+        let power = try advertising { try execute(parameters) }.power
+        noteAdded(instance)
+        if power != .noPreference { return requested == nil ? .reported(power) : .granted(power) }
         guard requested != nil else { return .unknown }
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
     }
@@ -187,8 +189,8 @@ extension ManagedSession {
         }
     }
 
-    private func note(_ instance: InstanceLayout.Instance) {
-        if !added.contains(instance) { added.append(instance) }
+    private func noteAdded(_ instance: InstanceLayout.Instance) {
+        if !addedInstances.contains(instance) { addedInstances.append(instance) }
     }
 
     /// - Parameter packet: Add Advertising or Add Extended Advertising Data.
@@ -208,9 +210,9 @@ extension ManagedSession {
     /// Changes ids that are due, and renews telemetry.
     private func renew() throws(SessionError) {
         let now = host.now
-        for index in live.turns.indices {
-            guard let turn = live.turnIfDue(index, at: now) else { continue }
-            for position in onAir.indices where sources[position].advertisement.content.rotatingKey == turn.key {
+        for index in live.idSchedules.indices {
+            guard let schedule = live.changeIDIfDue(index, at: now) else { continue }
+            for position in onAir.indices where sources[position].advertisement.content.rotatingKey == schedule.key {
                 // On a controller with advertising sets, the kernel chooses a new address only when it gets the
                 // parameters again.
                 onAir[position].grant = try prepare(layout.instances[position])
@@ -219,7 +221,7 @@ extension ManagedSession {
         }
         let elapsed = elapsed
         for position in onAir.indices {
-            guard let change = onAir[position].nextChange, change <= elapsed else { continue }
+            guard let renewal = onAir[position].nextChange, renewal <= elapsed else { continue }
             try renew(position)
         }
     }
@@ -247,17 +249,17 @@ extension ManagedSession {
         source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
     }
 
-    /// Returns the reason why an instance may still be on the air.
+    /// Returns the reason why an instance may still be on the air; `nil` if all are removed.
     private func removeAll() -> SessionError? {
         var failure: SessionError?
-        for instance in added {
+        for instance in addedInstances {
             do throws(SessionError) {
                 try removeDespiteSignals(instance)
             } catch {
                 failure = failure ?? error
             }
         }
-        added = []
+        addedInstances = []
         return failure
     }
 
@@ -291,10 +293,10 @@ extension ManagedSession: AdvertisingSession {
 
     /// Checks with the kernel that the instances are on the air, without disturbing them.
     ///
-    /// The kernel's list of instances is incomplete. If the controller has sets, the same data is sent again: the
-    /// kernel refuses it for an instance that is gone, and enables an instance that another program turned off by HCI
-    /// commands. On a legacy controller this would draw a new address, so only the adapter's settings are checked
-    /// there.
+    /// The kernel's list of instances is incomplete. If the controller has advertising sets, the same data is sent
+    /// again: the kernel refuses the data of an instance that is gone, and enables an instance that another program
+    /// turned off by HCI commands. On a legacy controller the kernel would choose a new address, so only the adapter's
+    /// settings are checked there.
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
@@ -331,10 +333,10 @@ extension ManagedSession: AdvertisingSession {
     public var computedEvents: UInt64 { onAir.indices.reduce(0) { $0 + computedEvents($1) } }
 
     public var controller: OnAirController {
-        let found = layout.capabilities
+        let capabilities = layout.capabilities
         return OnAirController(
-            family: .managed, hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
-            manufacturer: nil, address: found.address)
+            family: .managed, hasExtendedAdvertising: capabilities.hasExtendedAdvertising,
+            version: capabilities.version, manufacturer: nil, address: capabilities.address)
     }
 
     public var warnings: [String] { layout.warnings.map(\.description) + transmitPowerWarnings }
@@ -350,31 +352,31 @@ extension ManagedSession {
         guard event.index == layout.index else { return }
         switch event.content {
         case .indexRemoved:
-            throw lost(.adapterGone, "the adapter was unplugged, or a program took its user channel")
+            throw loss(.adapterGone, "the adapter was unplugged, or a program took its user channel")
         case .newSettings(let settings) where !settings.contains(.powered):
-            throw lost(.poweredDown, "the adapter was powered down")
+            throw loss(.poweredDown, "the adapter was powered down")
         case .newSettings(let settings) where !settings.contains(.lowEnergy):
-            throw lost(.foreignDisabled, "LE was turned off")
+            throw loss(.foreignDisabled, "LE was turned off")
         case .newSettings(let settings):
             if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
-        case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
-            added.removeAll { $0.number == instance }
-            throw lost(
+        case .advertisingRemoved(let instance) where addedInstances.contains { $0.number == instance }:
+            addedInstances.removeAll { $0.number == instance }
+            throw loss(
                 .foreignDisabled,
                 "advertising instance \(instance) was removed, by another program or with the adapter's power")
-        case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
+        case .advertisingAdded(let instance) where addedInstances.contains { $0.number == instance }:
             // The instance now belongs to the other program, so this session must not remove it.
-            added.removeAll { $0.number == instance }
-            throw lost(.foreignChanged, "another program took advertising instance \(instance)")
+            addedInstances.removeAll { $0.number == instance }
+            throw loss(.foreignChanged, "another program took advertising instance \(instance)")
         case .controllerError(let code):
-            throw lost(
+            throw loss(
                 .hardwareError, "the controller reports a hardware error (\(Hexadecimal.number(code, width: 2)))")
         default:
             return
         }
     }
 
-    private func lost(_ cause: SupervisorCause, _ text: String) -> SessionError {
+    private func loss(_ cause: SupervisorCause, _ text: String) -> SessionError {
         .ended(cause, "hci\(layout.index):mgmt: \(text)")
     }
 }

@@ -4,7 +4,7 @@ public import HCI
 
 /// An advertisement on the air: what was requested, what was granted, and what was sent so far.
 public struct OnAirAdvertisement: Hashable, Sendable {
-    /// The place in the controller or the kernel that sends it.
+    /// The advertising set or the kernel's instance that sends the advertisement.
     public enum Place: Hashable, Sendable {
         /// An advertising set, by its position among the sets in use, from 0.
         case set(Int)
@@ -57,8 +57,8 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     ///
     /// - Parameter separator: The text between two bytes.
     public func octetsText(separator: String = "") -> String {
-        let shown = payload.octets.prefix(2 * AdvertisingData.legacyLimit)
-        return Hexadecimal.text(Array(shown), separator: separator) + (shown.count < payload.octets.count ? "…" : "")
+        let prefix = payload.octets.prefix(2 * AdvertisingData.legacyLimit)
+        return Hexadecimal.text(Array(prefix), separator: separator) + (prefix.count < payload.octets.count ? "…" : "")
     }
 
     /// ``grantedMicroseconds`` in milliseconds: `100`, or `100...150`.
@@ -69,8 +69,9 @@ public struct OnAirAdvertisement: Hashable, Sendable {
 
     /// ``setInterval`` with its unit: `100 ms`, or `100...150 ms`.
     public var setIntervalText: String {
-        let (least, most) = (setInterval.lowerBound, setInterval.upperBound)
-        return least == most ? "\(least)" : "\(DecimalText.thousandths(least.microseconds))...\(most)"
+        let (shortest, longest) = (setInterval.lowerBound, setInterval.upperBound)
+        return shortest == longest
+            ? "\(shortest)" : "\(DecimalText.thousandths(shortest.microseconds))...\(longest)"
     }
 }
 

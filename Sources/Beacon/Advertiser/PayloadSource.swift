@@ -8,7 +8,7 @@ public import EddystoneSecurity
 public struct PayloadSource: Sendable {
     public let advertisement: Advertisement
     private let identityKey: IdentityKey?
-    /// The salt of the first encrypted telemetry. Later payloads have new salts, because none may be used twice.
+    /// The salt of the first encrypted telemetry. Later payloads have new salts, because no salt may be used twice.
     public let firstSalt: UInt16?
     /// The smallest number of an encrypted BTHome packet.
     public let firstPacket: UInt32
@@ -65,36 +65,36 @@ public struct PayloadSource: Sendable {
 
     /// Returns the payload for `moment`.
     public func payload(_ moment: Moment) throws(SessionError) -> AdvertisingData {
-        var live = Advertisement.LiveValues(radioPower: moment.radioPower)
+        var values = Advertisement.LiveValues(radioPower: moment.radioPower)
         switch advertisement.content {
         case .eddystoneTLM(let source, let encryption):
             let telemetry = source.telemetry(
                 sensorBattery: moment.batteryMillivolts, sensorTemperature: moment.temperature,
                 advertisements: moment.counters.advertisements, uptimeDeciseconds: moment.counters.uptimeDeciseconds)
             if let encryption {
-                live.encryptedTelemetry = try withKey(encryption) { key, exponent throws(EddystoneSecurityError) in
+                values.encryptedTelemetry = try withKey(encryption) { key, exponent throws(EddystoneSecurityError) in
                     try key.seal(telemetry, at: moment.eidTime, exponent: exponent, salt: moment.salt)
                 }
             } else {
-                live.telemetry = telemetry
+                values.telemetry = telemetry
             }
         case .eddystoneEID(let rotation):
-            live.ephemeralID = try withKey(rotation) { key, exponent throws(EddystoneSecurityError) in
+            values.ephemeralID = try withKey(rotation) { key, exponent throws(EddystoneSecurityError) in
                 try key.ephemeralID(at: moment.eidTime, exponent: exponent)
             }
         case .btHome(let source):
-            live.btHome = try packet(source, moment)
+            values.btHome = try packet(source, moment)
         case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw:
             break
         }
         do throws(PayloadError) {
-            return try advertisement.payload(live)
+            return try advertisement.payload(values)
         } catch {
             throw .payload("\(error)")
         }
     }
 
-    /// The time after which the payload is out of date, in microseconds; `nil` if only a new id changes it.
+    /// The time after which the payload is out of date, in microseconds; `nil` if the payload changes only with the id.
     ///
     /// Telemetry, and BTHome with values that change, is renewed once in each interval, but at most once a second, so
     /// that a small machine does not wake up more often.
@@ -111,9 +111,9 @@ public struct PayloadSource: Sendable {
     static let shortestRenewalMicroseconds = 1_000_000
 
     private func packet(_ source: Advertisement.BTHomeSource, _ moment: Moment) throws(SessionError) -> BTHome {
-        let plain: BTHome
+        let plainPacket: BTHome
         do throws(BeaconFrameError) {
-            plain = try source.packet(
+            plainPacket = try source.packet(
                 temperature: moment.temperature?.hundredths, battery: moment.batteryPercent.map { Int($0) },
                 voltage: moment.batteryMillivolts.map { Int($0) },
                 advertisements: Int(moment.counters.advertisements),
@@ -122,13 +122,13 @@ public struct PayloadSource: Sendable {
         } catch {
             throw .payload("\(error)")
         }
-        guard source.isEncrypted else { return plain }
+        guard source.isEncrypted else { return plainPacket }
         guard let identityKey, case .staticRandom(let address) = advertisement.address else {
             throw .payload(
                 "encrypted BTHome needs a key and a static random address, because the encryption uses the address")
         }
         do throws(EddystoneSecurityError) {
-            return try identityKey.seal(plain, from: address, counter: moment.packet)
+            return try identityKey.seal(plainPacket, from: address, counter: moment.packet)
         } catch {
             throw .payload("\(error)")
         }
@@ -151,8 +151,8 @@ public struct PayloadSource: Sendable {
 
 /// The machine's sensors for Eddystone-TLM and BTHome. Each is read at most once a second.
 ///
-/// Sensors are named as in the profile; if the name is `auto`, the source chooses the sensor. Unknown values are `nil`,
-/// and sent as unknown.
+/// Sensors are named as in the profile; if the name is `auto`, the source chooses the sensor. An unknown value is
+/// `nil`, and is sent as unknown.
 public protocol TelemetrySource: AnyObject {
     /// The battery's voltage, in millivolts.
     func batteryMillivolts(_ sensor: String) -> UInt16?

@@ -22,22 +22,22 @@ public enum PowerControl: Hashable, Sendable {
         case .broadcom, .cypress:
             return .broadcom
         case .nordic, .linuxFoundation:
-            return try answersZephyr(host) ? .zephyr : .none
+            return try hasZephyrPowerCommands(host) ? .zephyr : .none
         default:
             return .none
         }
     }
 
-    /// Returns whether this build of Zephyr has the power commands, by its own version and command list.
-    private static func answersZephyr(_ host: HCIHost) throws(HCICommandError) -> Bool {
+    /// Returns whether this build of Zephyr has the power commands, according to its version and its list of commands.
+    private static func hasZephyrPowerCommands(_ host: HCIHost) throws(HCICommandError) -> Bool {
         guard try host.executeOptional(ZephyrReadVersionInformation()) != nil else { return false }
         return try host.executeOptional(ZephyrReadSupportedCommands())?.setsTxPower ?? false
     }
 
-    /// The text that explains ``none`` and names remedies.
-    static let noWay =
+    /// The reason for ``none``, and remedies.
+    static let noneExplanation =
         "this controller has no extended advertising and no known vendor command; "
-        + "use a controller with extended advertising, or a Zephyr board over serial:"
+        + "use a controller with extended advertising, or a Zephyr board as --adapter serial:PATH"
 }
 
 extension PowerControl: CustomStringConvertible {
@@ -69,7 +69,7 @@ struct VendorPower {
                 _ = try host.execute(BroadcomSetTransmitPower(power: power))
                 return .unverified(requested: power, reported: nil)
             case .extendedAdvertising, .none:
-                return .notSettable(reason: PowerControl.noWay, reported: nil)
+                return .notSettable(reason: PowerControl.noneExplanation, reported: nil)
             }
         } catch HCICommandError.refused(_, _, let status) {
             return .notSettable(reason: "\(power) was refused: \(status)", reported: nil)
@@ -80,8 +80,8 @@ struct VendorPower {
         }
     }
 
-    /// Restores the controller's own power, if the command has a value for that. Broadcom's command has none: its power
-    /// stays until the next reset.
+    /// Restores the controller's own power, if the command has a value for that. Broadcom's command has no such value:
+    /// the power stays until the next reset.
     func restoreDefault(_ host: HCIHost) throws {
         if control == .zephyr { _ = try host.execute(ZephyrWriteTxPowerLevel(power: .noPreference)) }
     }

@@ -11,7 +11,7 @@ public enum SessionError: Error, Sendable {
     case management(ManagementError)
     /// The payload cannot be built.
     case payload(String)
-    /// Advertising has ended by a fault or by another program: the cause, and one sentence.
+    /// A fault or another program has ended advertising: the cause, and one sentence.
     case ended(SupervisorCause, String)
     /// The controller reported a Hardware Error with its code (Core Specification 5.4, Vol 4 Part E 7.7.16).
     case hardwareError(UInt8)
@@ -43,7 +43,7 @@ extension SessionError: CustomStringConvertible {
 
 /// Runs `body` and converts its errors.
 ///
-/// - Parameter hints: The likely cause of a refusal, by its status.
+/// - Parameter hints: The likely cause of a refusal, for each status.
 func advertising<Result>(
     hints: [HCIStatus: String]? = nil, _ body: () throws -> Result
 ) throws(SessionError) -> Result {

@@ -43,23 +43,24 @@ public struct SetAllocation: Sendable {
         try rules.check()
         let groups = try rules.groups(sets: limit, hasExtendedAdvertising: capabilities.hasExtendedAdvertising)
         var sets: [AdvertisingSet] = []
-        for (number, members) in groups.enumerated() {
-            guard let first = members.first else { continue }
-            var wanted = advertisements[first]
+        for (index, members) in groups.enumerated() {
+            guard let firstMember = members.first else { continue }
+            var advertisement = advertisements[firstMember]
             if members.count > 1 {
-                wanted.interval = try Self.interval(members.map { advertisements[$0] }, wanted.pdu, capabilities)
+                advertisement.interval = try Self.interval(
+                    members.map { advertisements[$0] }, advertisement.pdu, capabilities)
             }
-            // An extended advertisement is checked with its data, so the other members of the set are checked here.
+            // The data of each extended advertisement must fit, so the other members of the set are checked too.
             for member in members.dropFirst() where advertisements[member].phy != nil {
                 _ = try SetParameters(advertisements[member], on: capabilities, isExclusive: isExclusive)
             }
-            let handle = UInt8(truncatingIfNeeded: number)
+            let offset = UInt8(truncatingIfNeeded: index)
             let parameters = try SetParameters(
-                wanted, on: capabilities, handle: isExclusive ? handle : SetParameters.sharedHandle - handle)
+                advertisement, on: capabilities, handle: isExclusive ? offset : SetParameters.sharedHandle - offset)
             sets.append(
                 AdvertisingSet(
-                    members: members, parameters: parameters, rotatingKey: rules.rotatingKey(of: first),
-                    pattern: wanted.pattern))
+                    members: members, parameters: parameters, rotatingKey: rules.rotatingKey(of: firstMember),
+                    pattern: advertisement.pattern))
         }
         guard !sets.isEmpty else { throw .impossible("there is no advertisement to send") }
         self.sets = sets
@@ -83,27 +84,28 @@ public struct SetAllocation: Sendable {
         let range = capabilities.intervalRange(for: pdu)
         let pace = SharedPace(intervals)
         guard let interval = pace.interval, interval >= range.lowerBound else {
-            throw .impossible(refusal(intervals, gives: "", range.lowerBound))
+            throw .impossible(refusal(intervals, qualifier: "", range.lowerBound))
         }
         guard interval <= range.upperBound else {
-            throw .impossible(refusal(intervals, gives: "at least ", range.upperBound))
+            throw .impossible(refusal(intervals, qualifier: "at least ", range.upperBound))
         }
         return interval
     }
 
     private static func refusal(
-        _ intervals: [AdvertisingInterval], gives how: String, _ bound: AdvertisingInterval
+        _ intervals: [AdvertisingInterval], qualifier: String, _ bound: AdvertisingInterval
     ) -> String {
-        let needed = SharedPace.eventsPerThousandSeconds(intervals)
-        let given = SharedPace.eventsPerThousandSeconds([bound])
+        let neededRate = SharedPace.eventsPerThousandSeconds(intervals)
+        let possibleRate = SharedPace.eventsPerThousandSeconds([bound])
         // The rates are shown with one decimal, unless they would look equal then.
-        let digits = (needed + 50) / 100 == (given + 50) / 100 ? 1 : 100
-        func rate(_ value: Int) -> String {
-            let text = DecimalText.thousandths((value + digits / 2) / digits * digits)
+        let roundingStep = (neededRate + 50) / 100 == (possibleRate + 50) / 100 ? 1 : 100
+        func text(_ rate: Int) -> String {
+            let text = DecimalText.thousandths((rate + roundingStep / 2) / roundingStep * roundingStep)
             return text.contains(".") ? text : text + ".0"
         }
-        let remedy = needed > given ? "choose longer intervals or fewer frames" : "choose a shorter interval"
-        return "these frames need \(rate(needed)) events/s; this controller gives \(how)\(rate(given)) at \(bound): "
-            + remedy
+        let remedy =
+            neededRate > possibleRate ? "choose longer intervals or fewer frames" : "choose a shorter interval"
+        return "these frames need \(text(neededRate)) events/s; this controller gives "
+            + "\(qualifier)\(text(possibleRate)) at \(bound): \(remedy)"
     }
 }

@@ -43,8 +43,8 @@ public struct SetParameters: Hashable, Sendable {
     ) throws(SessionError) {
         let range = capabilities.intervalRange(for: advertisement.pdu)
         let intervals = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
-        if let unfit = intervals.first(where: { !range.contains($0) }) {
-            throw .impossible(Self.refusal(unfit, of: advertisement, range, capabilities))
+        if let interval = intervals.first(where: { !range.contains($0) }) {
+            throw .impossible(Self.refusal(interval, of: advertisement, range, capabilities))
         }
         if let phy = advertisement.phy { try Self.check(advertisement, on: phy, capabilities) }
         guard advertisement.scanResponse.octets.count <= AdvertisingData.legacyLimit else {
@@ -121,13 +121,13 @@ public struct SetParameters: Hashable, Sendable {
         _ interval: AdvertisingInterval, of advertisement: Advertisement, _ range: ClosedRange<AdvertisingInterval>,
         _ capabilities: ControllerCapabilities
     ) -> String {
-        let what =
+        let sentence =
             (advertisement.pattern == nil ? "" : "the pattern's ")
             + "interval \(interval) is out of this controller's range \(range.lowerBound)...\(range.upperBound)"
         guard interval < range.lowerBound, capabilities.version < .core50,
             advertisement.pdu != .connectable
-        else { return what }
-        return what + ": it follows \(capabilities.version), which requires at least 100 ms for "
+        else { return sentence }
+        return sentence + ": it follows \(capabilities.version), which requires at least 100 ms for "
             + advertisement.pdu.specificationName
     }
 }
@@ -155,8 +155,8 @@ extension SetParameters {
         return copy
     }
 
-    /// Explanations for the statuses with which the controller may refuse the parameters. They name only the interval,
-    /// because everything else was checked before.
+    /// Explanations for the statuses with which the controller may refuse the parameters. The explanations name only
+    /// the interval, because everything else was checked before.
     var parameterHints: [HCIStatus: String] {
         let hint =
             "this controller does not support an interval of \(interval) with "

@@ -29,7 +29,7 @@ struct SharingRules {
             if rotatingKey(of: member) != nil, !advertisements[member].scanResponse.octets.isEmpty {
                 throw .impossible(
                     "\(name(member)): a scan response stays the same, so it would identify the beacon despite its ephemeral "
-                        + "id; remove it")
+                        + "id; remove the scan response")
             }
             try checkTelemetry(member)
         }
@@ -88,21 +88,21 @@ struct SharingRules {
     }
 
     private func refusal(_ groups: [[Int]], _ sets: Int, _ hasExtendedAdvertising: Bool) -> String {
-        let first = groups[0][0]
+        let firstMember = groups[0][0]
         // The advertisement for which no set is left. It differs from the first group.
-        let second = groups[sets][0]
+        let leftMember = groups[sets][0]
         let count = sets == 1 ? "one advertising set" : "\(sets) advertising sets"
-        let reasons = differences(first, second)
+        let reasons = differences(firstMember, leftMember)
         let remedy =
             reasons.contains(Self.pattern)
-            ? "give the pattern's advertisement one \"intervalMs\", remove the other"
+            ? "give the pattern's advertisement one \"intervalMs\", remove the other advertisement"
             : reasons.contains(Self.ephemeral)
                 ? "remove one of them" : "make these values equal, or remove one of them"
-        let other = hasExtendedAdvertising ? "more sets" : "extended advertising"
-        return "\(name(first)) and \(name(second)) cannot share an advertising set: "
+        let capability = hasExtendedAdvertising ? "more sets" : "extended advertising"
+        return "\(name(firstMember)) and \(name(leftMember)) cannot share an advertising set: "
             + reasons.joined(separator: "; ")
-            + ". This controller has \(count), and \(groups.count) would be needed: \(remedy), or use a controller with "
-            + other
+            + ". This controller has \(count), and \(groups.count) would be needed: \(remedy), or use a controller "
+            + "with \(capability)"
     }
 
     private static let pattern = "a pattern of intervals needs a set of its own"

@@ -2,9 +2,9 @@ public import HCI
 
 /// Decides what to do, and when, to keep a beacon on the air or a scan running.
 ///
-/// A state machine without input or output. ``handle(_:at:)`` and ``wake(at:)`` return actions; the caller carries them
-/// out and passes each result to ``handle(_:at:)``. With ``Persistence/unlimited`` it never gives up a beacon that has
-/// been on the air.
+/// A state machine that does no I/O of its own. ``handle(_:at:)`` and ``wake(at:)`` return actions; the caller carries
+/// them out and passes each result to ``handle(_:at:)``. With ``Persistence/unlimited`` it never gives up a beacon that
+/// has been on the air.
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     let sessionKind: SessionKind
@@ -28,7 +28,7 @@ public struct Supervisor: Sendable {
 
     private var phase = Phase.closed
     /// The current outage; `nil` if there is none.
-    private var episode: Episode?
+    private var ongoingOutage: OngoingOutage?
     /// The number of attempts since the beacon was last stable on the air.
     private var attempt = 0
     /// The time of the next attempt; `nil` if none is planned.
@@ -43,7 +43,7 @@ public struct Supervisor: Sendable {
     /// `true` if the machine has slept since advertising was last confirmed.
     private var hasSlept = false
     /// The reason why the last reload was refused.
-    private var refusal: String?
+    private var reloadRefusal: String?
 
     private enum Phase: Hashable, Sendable {
         /// The adapter is closed.
@@ -59,11 +59,11 @@ public struct Supervisor: Sendable {
     }
 
     /// The current outage.
-    private struct Episode {
+    private struct OngoingOutage {
         /// The last cause; `nil` for a change of the adapter.
         var cause: SupervisorCause?
         /// The cause with the largest weight.
-        var weightiest: SupervisorCause?
+        var weightiestCause: SupervisorCause?
         let since: HCIInstant
     }
 
@@ -92,7 +92,7 @@ public struct Supervisor: Sendable {
         switch phase {
         case .off: .off
         case .onAir, .verifying: .onAir
-        default: hasBeenOnAir ? .recovering(episode?.cause, attempt: attempt) : .starting(episode?.cause)
+        default: hasBeenOnAir ? .recovering(ongoingOutage?.cause, attempt: attempt) : .starting(ongoingOutage?.cause)
         }
     }
 
@@ -110,9 +110,9 @@ public struct Supervisor: Sendable {
             switch phase {
             case .off: "off"
             case .onAir, .verifying: summary
-            default: "not on the air: " + (episode?.cause?.waitingText(adapter) ?? "starting on \(adapter)")
+            default: "not on the air: " + (ongoingOutage?.cause?.waitingText(adapter) ?? "starting on \(adapter)")
             }
-        return refusal.map { "\(line); reload refused: \($0)" } ?? line
+        return reloadRefusal.map { "\(line); reload refused: \($0)" } ?? line
     }
 
     /// `true` if the adapter is open, so that its events must be read.
@@ -201,8 +201,8 @@ extension Supervisor {
     }
 
     /// Verifies advertising, or feeds the watchdog while the beacon waits for an attempt or an action is in progress.
-    /// An action that takes longer than ``SupervisorPacing/longestAction`` does not feed it. While there is no fault,
-    /// the supervisor wakes up only for this.
+    /// If an action takes longer than ``SupervisorPacing/longestAction``, the watchdog is not fed. While there is no
+    /// fault, the supervisor wakes up only for this.
     private mutating func tick(_ now: HCIInstant) -> [Action] {
         nextTick = now.advanced(byMicroseconds: pacing.verification)
         switch phase {
@@ -225,8 +225,8 @@ extension Supervisor {
         onAirSince = now
         nextAttempt = nil
         var message = sessionKind == .listening ? "listening \(hasBeenOnAir ? "again " : "")on \(adapter)" : text
-        if hasBeenOnAir, let episode, let cause = episode.weightiest {
-            let outage = Outage(cause: cause, from: episode.since, until: now)
+        if hasBeenOnAir, let ongoingOutage, let cause = ongoingOutage.weightiestCause {
+            let outage = Outage(cause: cause, from: ongoingOutage.since, until: now)
             lastOutage = outage
             rearms[cause, default: 0] += 1
             if sessionKind == .advertising {
@@ -240,20 +240,20 @@ extension Supervisor {
         }
         hasBeenOnAir = true
         hasSlept = false
-        episode = nil
+        ongoingOutage = nil
         return actions + [.notify(.status(statusLine)), .notify(.watchdog)]
     }
 
     /// Handles a fault, or the failure of an attempt.
     private mutating func fail(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) -> [Action] {
-        guard affectsSession(cause) else { return [] }
+        guard mustHandle(cause) else { return [] }
         if persistence == .untilFault, !leavesAdapterOpen(cause) { return giveUp(text) }
         var actions: [Action] = phase == .closed || leavesAdapterOpen(cause) ? [] : [.close]
         // The verification has returned a result, so the program does not hang.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
         if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
         onAirSince = nil
-        let isNews = episode?.cause != cause || lastError != text
+        let isNews = ongoingOutage?.cause != cause || lastError != text
         note(cause, text, now)
         phase = leavesAdapterOpen(cause) ? .held : .closed
         let sincePowerUp = lastPowerUp.map { now.microseconds(since: $0) }
@@ -268,30 +268,31 @@ extension Supervisor {
 
     private mutating func note(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) {
         lastError = text
-        var current = episode ?? Episode(since: now)
-        current.cause = cause
-        for cause in hasSlept ? [cause, .suspended] : [cause] where cause.weight > current.weightiest?.weight ?? -1 {
-            current.weightiest = cause
+        var outage = ongoingOutage ?? OngoingOutage(since: now)
+        outage.cause = cause
+        let causes = hasSlept ? [cause, .suspended] : [cause]
+        for cause in causes where cause.weight > outage.weightiestCause?.weight ?? -1 {
+            outage.weightiestCause = cause
         }
-        episode = current
+        ongoingOutage = outage
     }
 
     /// Returns whether a fault must be handled. While the adapter is closed, only a fault that changes what the beacon
     /// waits for must be.
-    private func affectsSession(_ cause: SupervisorCause) -> Bool {
+    private func mustHandle(_ cause: SupervisorCause) -> Bool {
         switch phase {
         // While an action is in progress, only its own failure can arrive.
         case .onAir, .verifying, .opening, .starting, .rearming: true
         case .held: !leavesAdapterOpen(cause) || cause == .suspended
-        case .closed: [.rfkill, .adapterGone, .adapterMissing].contains(cause) && episode?.cause != cause
+        case .closed: [.rfkill, .adapterGone, .adapterMissing].contains(cause) && ongoingOutage?.cause != cause
         case .off: false
         }
     }
 
     /// The causes that the arrival of an adapter may remove.
-    private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
+    private static let removedByArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
     /// The causes that the end of another program's scan or advertisement may remove.
-    private static let endsWithFreeRadio: Set<SupervisorCause> = [
+    private static let removedByFreeRadio: Set<SupervisorCause> = [
         .foreignDisabled, .foreignChanged, .silent, .refused, .adapterBusy,
     ]
 
@@ -305,11 +306,12 @@ extension Supervisor {
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:
-            // Powering on has its own limit, and a new adapter does not help one that is present and fails.
-            if input != .resumed, episode?.cause == .poweredDown { return [] }
-            if let cause = episode?.cause {
-                if input == .adapterArrived, !Self.endsWithArrival.contains(cause) { return [] }
-                if input == .radioFreed, !Self.endsWithFreeRadio.contains(cause) { return [] }
+            // The attempts to power on have a delay of their own, and a new adapter does not help an adapter that is
+            // present and fails.
+            if input != .resumed, ongoingOutage?.cause == .poweredDown { return [] }
+            if let cause = ongoingOutage?.cause {
+                if input == .adapterArrived, !Self.removedByArrival.contains(cause) { return [] }
+                if input == .radioFreed, !Self.removedByFreeRadio.contains(cause) { return [] }
             }
             nextAttempt = now
             return wake(at: now)
@@ -335,11 +337,11 @@ extension Supervisor {
             reload = .reading
             return (hasBeenOnAir ? [.notify(.reloading)] : []) + [.readProfile]
         case (.reloadGood(let name), .reading):
-            refusal = nil
+            reloadRefusal = nil
             reload = .ready
             return name == adapter ? continueReload() : changeAdapter(name, now)
         case (.reloadBad(let reason), .some):
-            refusal = reason
+            reloadRefusal = reason
             lastError = "reload refused: \(reason)"
             return [.log(.error, "reload refused, the old profile stays: \(reason)")] + finishReload()
         case (.adopted(let text), .adopting):
@@ -372,14 +374,14 @@ extension Supervisor {
 
     /// Leaves the current adapter, and continues with the adapter that the new profile names.
     private mutating func changeAdapter(_ name: String, _ now: HCIInstant) -> [Action] {
-        let leaving: [Action] = phase == .closed ? [] : [.turnOff, .close]
+        let leaveActions: [Action] = phase == .closed ? [] : [.turnOff, .close]
         phase = .closed
         adapter = name
         attempt = 0
         lastPowerUp = nil
-        episode = Episode(since: now)
+        ongoingOutage = OngoingOutage(since: now)
         onAirSince = nil
         nextAttempt = now
-        return leaving + continueReload() + wake(at: now)
+        return leaveActions + continueReload() + wake(at: now)
     }
 }

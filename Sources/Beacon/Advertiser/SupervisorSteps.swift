@@ -153,8 +153,8 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
     /// A system call failed.
     case system
 
-    /// An outage is counted under its cause with the largest weight, because that explains the others: rfkill powers an
-    /// adapter down, and an unplugged adapter does not answer.
+    /// An outage is counted under its cause with the largest weight, because that cause explains the other causes:
+    /// rfkill powers an adapter down, and an unplugged adapter does not answer.
     var weight: Int {
         switch self {
         case .silent: 0
@@ -216,16 +216,16 @@ public struct SupervisorPacing: Hashable, Sendable {
     /// The time on the air after which attempts are counted from 0 again.
     public var stability = 10_000_000
     /// The time after which an attempt is made although the awaited event has not arrived.
-    public var lostEvent = 30_000_000
+    public var lostEventTimeout = 30_000_000
     /// The longest action. If an action takes longer, the watchdog is not fed any more.
     public var longestAction = 30_000_000
     /// The longest time for turning advertising off at the end.
     public var shutdown = 800_000
 
     /// `true` if new adapters are reported by events.
-    public var hearsArrivals = true
+    public var hasArrivalEvents = true
     /// `true` if changes of rfkill are reported by events.
-    public var hearsRFKill = true
+    public var hasRFKillEvents = true
 
     /// Creates the standard times.
     public init() {}
@@ -238,9 +238,9 @@ public struct SupervisorPacing: Hashable, Sendable {
     func delay(_ cause: SupervisorCause, attempt: Int, sincePowerUp: Int?) -> Int? {
         switch cause {
         case .rfkill:
-            hearsRFKill ? nil : longestContest
+            hasRFKillEvents ? nil : longestContest
         case .adapterMissing:
-            hearsArrivals ? lostEvent : peer
+            hasArrivalEvents ? lostEventTimeout : peer
         case .adapterGone:
             // The adapter may be back already, perhaps with another number.
             attempt == 0 ? 0 : doubling(attempt, longestContest)
@@ -249,7 +249,7 @@ public struct SupervisorPacing: Hashable, Sendable {
         case .poweredDown:
             sincePowerUp.map { max(0, powerUp - $0) } ?? 0
         case .suspended:
-            lostEvent
+            lostEventTimeout
         case .foreignDisabled, .foreignChanged, .silent:
             attempt == 0 ? 0 : doubling(attempt, longestContest)
         case .adapterBusy:

@@ -170,7 +170,7 @@ final class AdapterConnection {
         switch (form, session) {
         case (.hci(let adapter, _), let running as BeaconSession):
             let capabilities = running.allocation.capabilities
-            let schedule = running.live.schedule
+            let idState = running.live.idState
             // New ids are computed from the clock.
             running.live.changeEpoch(to: job.eidEpoch)
             let correction = synchronize(running, inputs)
@@ -178,7 +178,7 @@ final class AdapterConnection {
                 try running.replace(
                     with: SetAllocation(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
             } catch {
-                running.live.restore(schedule)
+                running.live.restoreIDState(idState)
                 throw error
             }
             started = Started(session: running, correction: correction)

@@ -111,8 +111,8 @@ final class ServiceEnvironment {
         let arrivals = kernel ? try? AdapterEvents(finder) : nil
         let rfkill = kernel ? try? RFKillEvents(finder) : nil
         foreign = kernel && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
-        pacing.hearsArrivals = arrivals != nil
-        pacing.hearsRFKill = rfkill != nil
+        pacing.hasArrivalEvents = arrivals != nil
+        pacing.hasRFKillEvents = rfkill != nil
         let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents()]
         sources = all.compactMap(\.self)
     }
