@@ -43,7 +43,7 @@ private struct Monitored {
     /// Passes a command of this program and the controller's answer.
     @discardableResult
     mutating func own(_ command: some HCICommand, _ status: HCIStatus = .success) -> ForeignActivity.Cause? {
-        activity.sent(command.packet)
+        activity.announce(command.packet)
         return foreign(command, status)
     }
 
@@ -60,7 +60,7 @@ private struct Monitored {
 
     /// Passes a management command of this program.
     mutating func own(_ packet: ManagementPacket) {
-        activity.sent(packet)
+        activity.announce(packet)
         tell(.managementCommand(cookie: 3, packet))
     }
 
@@ -355,7 +355,7 @@ private struct Monitored {
         var monitored = Monitored(.managed(instances: [1]))
         let on = try LESetExtendedAdvertisingEnable(true, [.init(handle: 1)])
         #expect(monitored.finding(try LESetExtendedAdvertisingEnable(false, [])) == nil)
-        monitored.activity.sent(try RemoveAdvertising(instance: 1).packet(0))
+        monitored.activity.announce(try RemoveAdvertising(instance: 1).packet(0))
         #expect(monitored.finding(on) == nil)
         #expect(monitored.activity.isAdvertising == true)
     }

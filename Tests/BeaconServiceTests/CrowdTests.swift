@@ -65,7 +65,7 @@ import Testing
             crowd.identities.map(\.name) == [
                 "door", "hall (ibeacon)", "hall (eddystone-uid 2)", "hall (eddystone-uid 3)",
             ])
-        #expect(crowd.changing == 1 && crowd.identities[0].address == own)
+        #expect(crowd.changingCount == 1 && crowd.identities[0].address == own)
         let others = Set(crowd.identities.dropFirst().map(\.address))
         #expect(others.count == 1 && others.allSatisfy { $0.isValidStaticRandom && $0 != own })
     }
@@ -111,8 +111,9 @@ import Testing
         #expect(last.elapsedMicroseconds >= 900_000 && last.rotation.rounds >= 1)
         let round = try #require(last.rotation.roundMicroseconds)
         #expect(round >= 4 * 30_000)
-        #expect(last.lines[1].hasPrefix("4 identities, each for ") && last.lines[1].contains("; the controller needs "))
-        #expect(last.lines[2].hasPrefix("slowest: crowd-"))
+        #expect(last.lines[1].hasPrefix("4 identities, each sent for "))
+        #expect(last.lines[1].contains("; the controller needs "))
+        #expect(last.lines[2].hasPrefix("longest time between two turns: ") && last.lines[2].contains(" for crowd-"))
     }
 
     @Test(arguments: [AdapterName.managed(index: 0), .virtualTour])

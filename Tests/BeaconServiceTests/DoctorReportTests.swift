@@ -66,8 +66,8 @@ import Testing
         try put(["proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4"])
         #expect(
             try lines("antenna", .virtual) == [
-                "ok antenna 2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; --scan-window-ms 30 leaves Wi-Fi half "
-                    + "of the time"
+                "ok antenna Bluetooth shares it with 2.4 GHz Wi-Fi, which is slow during `pharos scan`; "
+                    + "--scan-window-ms 30 leaves Wi-Fi half of the time"
             ])
     }
 
@@ -129,11 +129,13 @@ import Testing
         ])
         #expect(
             try lines("battery", .virtual) == [
-                "ok battery no sensor for \"auto\" (available by name: hwmon:nct6798:in0); telemetry sends it as unknown"
+                "ok battery no sensor for \"auto\" (available by name: hwmon:nct6798:in0); telemetry sends this value "
+                    + "as unknown"
             ])
         #expect(
             try lines("temperature", .virtual) == [
-                "ok temperature no sensor for \"auto\" (available by name: thermal:cpu); telemetry sends it as unknown"
+                "ok temperature no sensor for \"auto\" (available by name: thermal:cpu); telemetry sends this value as "
+                    + "unknown"
             ])
     }
 }

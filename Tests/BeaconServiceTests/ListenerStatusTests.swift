@@ -23,7 +23,7 @@ import Testing
         let folder = try TemporaryFolder()
         try StatusFile.write(Self.status(), in: folder.path)
         let read = try StatusFile.all(in: folder.path)
-        #expect(read.status == MachineStatus(listeners: [Self.status()]) && read.problems.isEmpty)
+        #expect(read.status == MachineStatus(listenerStatuses: [Self.status()]) && read.problems.isEmpty)
         #expect(read.status.isGood)
         #expect(StatusFile.listener("hall", in: folder.path) == Self.status())
         #expect(StatusFile.listener("wall", in: folder.path) == nil)
@@ -35,8 +35,8 @@ import Testing
         status.process = ProcessIdentity(id: ProcessIdentity.current.id, startTicks: 1)
         try StatusFile.write(status, in: folder.path)
         let read = try StatusFile.all(in: folder.path).status
-        #expect(read.listeners.map(\.state) == [.off] && !read.isGood)
-        let text = StatusText.lines(read.listeners[0], now: RFC3339Time(secondsSince1970: 90), color: false)
+        #expect(read.listenerStatuses.map(\.state) == [.off] && !read.isGood)
+        let text = StatusText.lines(read.listenerStatuses[0], now: RFC3339Time(secondsSince1970: 90), color: false)
         #expect(text == "hall: off, hci0\n  see `systemctl status pharos-listen@hall` and its journal for the reason\n")
     }
 

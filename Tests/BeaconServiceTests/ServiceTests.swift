@@ -31,7 +31,8 @@ import Testing
         // The status contains the hash of the profile.
         #expect(box.status != first)
         try box.reload(TestService.profile(name: "hall"))
-        #expect(box.says("its name is now hall, but the service's files have the old name; restart the service"))
+        #expect(
+            box.says("the profile's name is now hall, but the service's files have the old name; restart the service"))
         #expect(box.status.contains("\"state\":\"on-air\""))
         try box.stop()
     }

@@ -53,7 +53,7 @@ import Testing
                         ok    radio power  it is set by vendor command (Broadcom), unverified
                         ok    listening    it receives legacy advertisements, also while it advertises
                         ok    temperature  thermal:cpu-thermal reads 48.199 °C; other sensors: hwmon:cpu_thermal:temp1
-                        ok    battery      no sensor for "auto"; telemetry sends it as unknown
+                        ok    battery      no sensor for "auto"; telemetry sends this value as unknown
                         ok    unit         /usr/lib/systemd/system/pharos@.service is installed, enabled for lobby-north
                         ok    clock        it is synchronised
 

@@ -3,7 +3,7 @@ public import HCI
 
 /// Detects from the monitor channel that another program disturbs an advertisement: the program turns it off, changes
 /// its data, or resets or powers down the controller. The end of a scan is detected too, because controllers refuse
-/// some commands while they scan. Announce each command of your own with `sent(_:)`, so that it is not reported.
+/// some commands while they scan. Announce each command of your own with `announce(_:)`, so that it is not reported.
 ///
 /// The monitor channel does not name the program that sent a command to the controller. It names the programs with a
 /// raw socket to the adapter, and the sender of each management command.
@@ -138,14 +138,14 @@ public struct ForeignActivity: Sendable {
     }
 
     /// Announces an HCI command of this program, before it is sent.
-    public mutating func sent(_ packet: HCIPacket) {
+    public mutating func announce(_ packet: HCIPacket) {
         guard packet.kind == .command else { return }
         if expectedPackets.count >= Self.expectationLimit { expectedPackets.removeFirst() }
         expectedPackets.append(packet)
     }
 
     /// Announces a management command of this program, before it is sent.
-    public mutating func sent(_ packet: ManagementPacket) {
+    public mutating func announce(_ packet: ManagementPacket) {
         if expectedManagement.count >= Self.expectationLimit { expectedManagement.removeFirst() }
         expectedManagement.append(packet)
     }

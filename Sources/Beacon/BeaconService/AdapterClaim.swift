@@ -55,12 +55,12 @@ public final class AdapterClaim {
     ///   channel.
     func take(_ adapter: LockedAdapter, isShared: Bool) throws(AdapterLockError) {
         try? Files.makeDirectory(directory)
-        for wanted in isShared ? [role] : AdapterLock.Role.allCases {
+        for neededRole in isShared ? [role] : AdapterLock.Role.allCases {
             do throws(AdapterLockError) {
-                locks.append(try AdapterLock(adapter, wanted, for: purpose, in: directory))
+                locks.append(try AdapterLock(adapter, neededRole, for: purpose, in: directory))
             } catch {
                 guard case .held = error else { continue }
-                guard isShared, wanted == .listen else { throw error }
+                guard isShared, neededRole == .listen else { throw error }
                 shared = error
             }
         }
@@ -70,7 +70,7 @@ public final class AdapterClaim {
     public static var defaultDirectory: String { StatusFile.defaultDirectory }
 
     /// Returns the adapter to lock before it is opened: an hciN or a serial line; `nil` for other adapters, and for
-    /// those that are missing.
+    /// adapters that are missing.
     static func adapter(_ name: AdapterName) -> LockedAdapter? {
         switch name {
         case .raw(let index), .user(let index), .managed(let index):

@@ -68,7 +68,7 @@ final class AdapterConnection {
     }
 
     /// A session that is on the air.
-    struct Started {
+    struct StartedSession {
         let session: any AdvertisingSession
         /// The result of comparing the new session's clock with the wall clock; `nil` if they were not compared.
         var correction: EIDClock.Correction?
@@ -77,15 +77,15 @@ final class AdapterConnection {
     /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` continue.
     func start(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs
-    ) throws(SessionError) -> Started {
-        let started: Started
+    ) throws(SessionError) -> StartedSession {
+        let started: StartedSession
         switch form {
         case .hci(let adapter, let channel):
             started = try start(job, after: session, inputs, hciHost(channel, inputs), adapter.isExclusive)
         case .managed(let index, let socket):
             let host = ManagementHost(channel: socket)
             host.observer = { [foreign] packet, isFromKernel in
-                if !isFromKernel { foreign?.sent(packet) }
+                if !isFromKernel { foreign?.announce(packet) }
             }
             started = try startManaged(job, after: session, inputs, host, index)
         }
@@ -98,7 +98,7 @@ final class AdapterConnection {
         let (foreign, record) = (foreign, inputs.record)
         guard foreign != nil || record != nil else { return host }
         host.observer = { packet, isFromController, _ in
-            if !isFromController { foreign?.sent(packet) }
+            if !isFromController { foreign?.announce(packet) }
             record?(packet, isFromController)
         }
         return host
@@ -107,7 +107,7 @@ final class AdapterConnection {
     private func start(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs, _ host: HCIHost,
         _ isExclusive: Bool
-    ) throws(SessionError) -> Started {
+    ) throws(SessionError) -> StartedSession {
         let capabilities: ControllerCapabilities
         do throws(HCICommandError) {
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
@@ -119,33 +119,33 @@ final class AdapterConnection {
             running.live.changeEpoch(to: job.eidEpoch)
             let correction = synchronize(running, inputs)
             try running.rearm(on: host, allocation: allocation)
-            return Started(session: running, correction: correction)
+            return StartedSession(session: running, correction: correction)
         }
-        let new = BeaconSession(
+        let newSession = BeaconSession(
             host: host, allocation: allocation, clock: clock(job, session, inputs, host.now), memory: inputs.memory,
             countersAtStart: job.counters, telemetry: inputs.sensors)
-        let correction = synchronize(new, inputs)
-        try new.start()
-        return Started(session: new, correction: correction)
+        let correction = synchronize(newSession, inputs)
+        try newSession.start()
+        return StartedSession(session: newSession, correction: correction)
     }
 
     private func startManaged(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs, _ host: ManagementHost,
         _ index: UInt16
-    ) throws(SessionError) -> Started {
+    ) throws(SessionError) -> StartedSession {
         let adapter = try ManagedAdapter(host, index: index)
         if adapter.raisedPower { raisedIndex = index }
         if adapter.raisedLowEnergy { raisedLowEnergy = adapter.capabilities.address }
         // Powering an adapter on resets it.
         foreign?.skip()
         let layout = try InstanceLayout(job.sources.map(\.advertisement), on: adapter.capabilities)
-        let new = ManagedSession(
+        let newSession = ManagedSession(
             host: host, layout: layout, sources: job.sources, clock: clock(job, session, inputs, host.now),
             memory: session?.memory ?? inputs.memory,
             countersAtStart: (session as? ManagedSession)?.counters ?? job.counters, telemetry: inputs.sensors)
-        let correction = synchronize(new, inputs)
-        try new.start(isRepeated: session != nil)
-        return Started(session: new, correction: correction)
+        let correction = synchronize(newSession, inputs)
+        try newSession.start(isRepeated: session != nil)
+        return StartedSession(session: newSession, correction: correction)
     }
 
     /// Compares the session's clock with the wall clock, before the first id is computed.
@@ -165,8 +165,8 @@ final class AdapterConnection {
     /// - Throws: The failure. The old advertisements are on the air again, as far as the controller allows it.
     func changeOver(
         to job: ServiceJob, from session: any AdvertisingSession, _ inputs: SessionInputs
-    ) throws(SessionError) -> Started {
-        let started: Started
+    ) throws(SessionError) -> StartedSession {
+        let started: StartedSession
         switch (form, session) {
         case (.hci(let adapter, _), let running as BeaconSession):
             let capabilities = running.allocation.capabilities
@@ -181,7 +181,7 @@ final class AdapterConnection {
                 running.live.restoreIDState(idState)
                 throw error
             }
-            started = Started(session: running, correction: correction)
+            started = StartedSession(session: running, correction: correction)
         case (.managed, let running as ManagedSession):
             started = try changeOver(to: job, from: running, inputs)
         default: throw .ended(.adapterGone, "the adapter is closed")
@@ -192,8 +192,8 @@ final class AdapterConnection {
 
     private func changeOver(
         to job: ServiceJob, from session: ManagedSession, _ inputs: SessionInputs
-    ) throws(SessionError) -> Started {
-        // The new advertisements may need the kernel's instances that the old ones occupy.
+    ) throws(SessionError) -> StartedSession {
+        // The new advertisements may need the kernel's instances that the old advertisements occupy.
         try session.stop()
         do throws(SessionError) {
             return try startManaged(job, after: session, inputs, session.host, session.layout.index)

@@ -6,10 +6,10 @@ internal import LinuxHost
 
 /// Finds the adapter of a service, even if it comes back with another number, and explains its faults.
 public final class AdapterFinder {
-    /// The hciN in use, and its address.
-    private var known: (index: UInt16, address: DeviceAddress)?
+    /// The number and the address of the hciN in use.
+    private var knownAdapter: (index: UInt16, address: DeviceAddress)?
     /// The adapter in use, with its current number.
-    private var inUse: AdapterName?
+    private var adapterInUse: AdapterName?
     /// The time since which the hciN in use is missing, in nanoseconds of the monotonic clock; `nil` while it is there.
     private var missingSince: UInt64?
     /// `true` if this process has the adapter's user channel: the kernel's list does not contain the adapter then.
@@ -22,39 +22,41 @@ public final class AdapterFinder {
     /// Creates a finder that does not know any adapter yet.
     public init() {}
 
-    /// Returns the adapter to open: `wanted`, or the adapter in use, or the first hciN with LE. If the adapter's number
-    /// has changed, the result has the new number.
+    /// Returns the adapter to open: `requested`, or the adapter in use, or the first hciN with LE. If the adapter's
+    /// number has changed, the result has the new number.
     ///
     /// - Throws: `TransportError` if the adapter is missing.
-    public func find(_ wanted: AdapterName?) throws -> AdapterName {
-        let wanted = try wanted ?? inUse ?? DefaultAdapter.find()
-        guard let index = wanted.kernelIndex else {
-            inUse = wanted
-            return wanted
+    public func find(_ requested: AdapterName?) throws -> AdapterName {
+        let name = try requested ?? adapterInUse ?? DefaultAdapter.find()
+        guard let index = name.kernelIndex else {
+            adapterInUse = name
+            return name
         }
-        let found = try wanted.withKernelIndex(locate(index))
-        inUse = found
-        return found
+        let currentName = try name.withKernelIndex(locate(index))
+        adapterInUse = currentName
+        return currentName
     }
 
-    var nameInUse: String { inUse?.description ?? "the adapter" }
+    var nameInUse: String { adapterInUse?.description ?? "the adapter" }
 
     /// The address of the hciN in use, or used last.
-    var addressInUse: DeviceAddress? { known?.address }
+    var addressInUse: DeviceAddress? { knownAdapter?.address }
 
     /// The number of the hciN in use, or used last.
-    var indexInUse: UInt16? { inUse?.kernelIndex }
+    var indexInUse: UInt16? { adapterInUse?.kernelIndex }
 
     /// Forgets the adapter, because another adapter will be used next.
     func forget() {
-        known = nil
-        inUse = nil
+        knownAdapter = nil
+        adapterInUse = nil
         missingSince = nil
     }
 
     private func locate(_ index: UInt16) throws -> UInt16 {
-        guard let known else { return try remember(complete(index)) }
-        if let same = BlueZAdapter.all().first(where: { $0.address == known.address }) { return remember(same) }
+        guard let knownAdapter else { return try remember(complete(index)) }
+        if let adapter = BlueZAdapter.all().first(where: { $0.address == knownAdapter.address }) {
+            return remember(adapter)
+        }
         let now = MonotonicClock.nanoseconds()
         let since = missingSince ?? now
         missingSince = since
@@ -62,7 +64,8 @@ public final class AdapterFinder {
         let other = try complete(index)
         guard now - since >= Self.replacementDelay else {
             throw AdapterFault(
-                .adapterMissing, "hci\(index) is another adapter now (\(other.address)); waiting for \(known.address)")
+                .adapterMissing,
+                "hci\(index) is another adapter now (\(other.address)); waiting for \(knownAdapter.address)")
         }
         return remember(other)
     }
@@ -75,26 +78,26 @@ public final class AdapterFinder {
     }
 
     private func remember(_ adapter: BlueZAdapter) -> UInt16 {
-        known = (adapter.index, adapter.address)
+        knownAdapter = (adapter.index, adapter.address)
         missingSince = nil
         return adapter.index
     }
 
     /// Explains an error of the channel to the adapter in use.
     public func explain(_ error: HCIChannelError) -> AdapterFault {
-        guard let inUse else { return AdapterFault(.adapterGone, "\(error)") }
+        guard let adapterInUse else { return AdapterFault(.adapterGone, "\(error)") }
         switch error {
         case .system: return AdapterFault(.system, "\(error)", isPermanent: error.isNotPermitted)
         case .interrupted, .framing: return AdapterFault(.controllerReset, "\(error)")
         case .gone: break
         }
-        guard let index = inUse.kernelIndex else { return AdapterFault(.peerGone, "\(error)") }
-        guard let adapter = try? BlueZAdapter(index: index), adapter.address == known?.address else {
-            return AdapterFault(.adapterGone, "\(inUse): the adapter was unplugged")
+        guard let index = adapterInUse.kernelIndex else { return AdapterFault(.peerGone, "\(error)") }
+        guard let adapter = try? BlueZAdapter(index: index), adapter.address == knownAdapter?.address else {
+            return AdapterFault(.adapterGone, "\(adapterInUse): the adapter was unplugged")
         }
         return adapter.isUp
-            ? AdapterFault(.controllerReset, "\(inUse): the adapter was reset")
-            : AdapterFault(.poweredDown, "\(inUse): the adapter was powered down")
+            ? AdapterFault(.controllerReset, "\(adapterInUse): the adapter was reset")
+            : AdapterFault(.poweredDown, "\(adapterInUse): the adapter was powered down")
     }
 
     /// Explains an error of finding or opening an adapter.

@@ -22,7 +22,7 @@ public struct AdapterReport {
     public let canListen: Bool?
     /// `true` if the adapter can scan while it advertises; `nil` if unknown.
     public let canListenWhileSending: Bool?
-    /// The instance or command that listens with the adapter; `nil` if there is none.
+    /// The instance or the command that listens with the adapter; `nil` if there is none.
     public let listener: String?
     /// The number of packets that were lost between controller and kernel; `nil` for controllers outside the kernel.
     public let receiveErrors: Int?
@@ -49,8 +49,8 @@ public struct AdapterReport {
             return
         }
         do {
-            let (found, states) = try Self.ask(adapter.index)
-            capabilities = found
+            let (controller, states) = try Self.readCapabilities(adapter.index)
+            capabilities = controller
             (canListen, canListenWhileSending) = (states?.scans ?? true, states?.scansWhileAdvertising)
             note = nil
         } catch {
@@ -60,7 +60,7 @@ public struct AdapterReport {
         }
     }
 
-    private static func ask(
+    private static func readCapabilities(
         _ index: UInt16
     ) throws -> (ControllerCapabilities, LEReadSupportedStates.ReturnParameters?) {
         let host = HCIHost(channel: try BlueZChannel(raw: index))
@@ -81,15 +81,15 @@ public struct AdapterReport {
         try claim.add(opened)
         defer { withExtendedLifetime(claim) {} }
         let host = HCIHost(channel: opened.channel)
-        let found = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
+        let controller = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
         let states = try Self.states(host)
         (canListen, canListenWhileSending) = (states?.scans ?? true, states?.scansWhileAdvertising)
         (listener, receiveErrors) = (nil, nil)
         name = adapter.description
-        address = found.publicAddress
+        address = controller.publicAddress
         isUp = nil
         users = []
-        capabilities = found
+        capabilities = controller
         note = nil
         try opened.close()
     }
@@ -126,15 +126,16 @@ public struct AdapterReport {
             "radio power", "listens", "used by",
         ])
         for row in rows {
-            guard let found = row.capabilities else {
+            guard let capabilities = row.capabilities else {
                 table.add([row.name, row.address?.description ?? "-", row.state, row.note ?? "-"])
                 continue
             }
             table.add([
-                row.name, row.address?.description ?? "-", row.state, found.version.description,
-                found.manufacturer.description, found.hasExtendedAdvertising ? "extended" : "legacy",
-                String(found.advertisingSets), found.intervalRange(for: .nonconnectable).lowerBound.description,
-                row.power, row.listening, row.users.isEmpty ? "-" : row.users.joined(separator: ", "),
+                row.name, row.address?.description ?? "-", row.state, capabilities.version.description,
+                capabilities.manufacturer.description,
+                capabilities.hasExtendedAdvertising ? "extended" : "legacy", String(capabilities.advertisingSets),
+                capabilities.intervalRange(for: .nonconnectable).lowerBound.description, row.power, row.listening,
+                row.users.isEmpty ? "-" : row.users.joined(separator: ", "),
             ])
         }
         return table.text

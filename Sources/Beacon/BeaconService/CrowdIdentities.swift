@@ -21,9 +21,9 @@ public struct GeneratedCrowd: Sendable {
     public var format = CrowdFormat.iBeacon
     /// The number of identities.
     public var count: Int
-    /// The UUID of iBeacon, and the first 16 bytes of the id of AltBeacon; `nil` for one that depends on the seed.
+    /// The UUID of iBeacon, and the first 16 bytes of the id of AltBeacon; `nil` for a UUID that depends on the seed.
     public var uuid: FixedOctets<16>?
-    /// The namespace of Eddystone-UID; `nil` for one that depends on the seed.
+    /// The namespace of Eddystone-UID; `nil` for a namespace that depends on the seed.
     public var namespace: FixedOctets<10>?
     /// The seed from which addresses, UUID and namespace are computed.
     public var seed = defaultSeed
@@ -56,24 +56,24 @@ public struct GeneratedCrowd: Sendable {
         let (major, minor) = (
             UInt16(truncatingIfNeeded: 1 + index / 65_535), UInt16(truncatingIfNeeded: 1 + index % 65_535)
         )
-        let numbers = [major, minor].flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-        let id = uuid ?? FixedOctets<16>(derived(16)) ?? FixedOctets()
+        let majorAndMinor = [major, minor].flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        let id = uuid ?? FixedOctets<16>(seedHash(16)) ?? FixedOctets()
         switch format {
         case .iBeacon: return .iBeacon(uuid: id, major: major, minor: minor, flags: .beacon)
         case .altBeacon:
             return .altBeacon(
-                companyID: Self.companyID, beaconID: FixedOctets<20>(id.octets + numbers) ?? FixedOctets(), reserved: 0,
-                flags: .beacon)
+                companyID: Self.companyID, beaconID: FixedOctets<20>(id.octets + majorAndMinor) ?? FixedOctets(),
+                reserved: 0, flags: .beacon)
         case .eddystoneUID:
             let instance = (0..<6).map { UInt8(truncatingIfNeeded: (index + 1) >> (8 * (5 - $0))) }
             return .eddystoneUID(
-                namespace: namespace ?? FixedOctets<10>(derived(10)) ?? FixedOctets(),
+                namespace: namespace ?? FixedOctets<10>(seedHash(10)) ?? FixedOctets(),
                 instance: FixedOctets<6>(instance) ?? FixedOctets())
         }
     }
 
-    /// Returns the first bytes of a hash of the seed, at most 32.
-    private func derived(_ count: Int) -> [UInt8] {
+    /// Returns the first `count` bytes of a hash of the seed, at most 32.
+    private func seedHash(_ count: Int) -> [UInt8] {
         var digest = IncrementalDigest()
         digest.update(Array("pharos crowd \(format.rawValue)\n\(seed)".utf8))
         return Array(((try? Hexadecimal.octets(digest.text)) ?? []).prefix(count))
@@ -91,7 +91,7 @@ extension DeviceAddress {
 public struct DescribedCrowd: Sendable {
     public private(set) var identities: [CrowdIdentity] = []
     /// The number of advertisements that are left out because their content changes.
-    public private(set) var changing = 0
+    public private(set) var changingCount = 0
     private let seed: String
 
     /// - Parameter seed: Determines the addresses of beacons that have no static random address of their own.
@@ -101,19 +101,20 @@ public struct DescribedCrowd: Sendable {
 
     /// Adds a beacon with its advertisements. Each advertisement is an identity of the crowd.
     public mutating func add(_ name: String, _ advertisements: [Advertisement]) {
-        let fixed = advertisements.filter { !$0.content.changes }
-        changing += advertisements.count - fixed.count
-        for (index, advertisement) in fixed.enumerated() {
+        let constantAdvertisements = advertisements.filter { !$0.content.isChanging }
+        changingCount += advertisements.count - constantAdvertisements.count
+        for (index, advertisement) in constantAdvertisements.enumerated() {
             let address: DeviceAddress =
                 switch advertisement.address {
                 case .staticRandom(let address): address
                 case .public, .random: .crowd(seed: seed, name: name)
                 }
-            let suffix = fixed.count > 1 ? " (\(advertisement.content.typeName))" : ""
-            let isAlone = fixed.count { $0.content.typeName == advertisement.content.typeName } < 2
+            let typeName = advertisement.content.typeName
+            let suffix = constantAdvertisements.count > 1 ? " (\(typeName))" : ""
+            let isOnlyOneOfItsType = constantAdvertisements.count { $0.content.typeName == typeName } < 2
             identities.append(
                 CrowdIdentity(
-                    name: name + (isAlone ? suffix : " (\(advertisement.content.typeName) \(index + 1))"),
+                    name: name + (isOnlyOneOfItsType ? suffix : " (\(typeName) \(index + 1))"),
                     advertisement: advertisement, address: address))
         }
     }
@@ -121,7 +122,7 @@ public struct DescribedCrowd: Sendable {
 
 extension Advertisement.Content {
     /// `true` if the payload changes while it is on the air.
-    fileprivate var changes: Bool {
+    fileprivate var isChanging: Bool {
         switch self {
         case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, .raw: false
         case .eddystoneTLM, .eddystoneEID, .btHome: true

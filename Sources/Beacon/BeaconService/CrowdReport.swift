@@ -14,7 +14,8 @@ public struct CrowdFacts: Sendable {
     public let sets: Int
     /// The time that a set needs for each identity, in microseconds: the dwell time and four commands.
     public let expectedTurnMicroseconds: Int
-    /// The time between two turns of an identity, in microseconds; `nil` if every identity has a set of its own.
+    /// The time of a round, in which every identity has one turn, in microseconds; `nil` if every identity has a set of
+    /// its own.
     public let expectedRoundMicroseconds: Int?
     private let controller: String
 
@@ -32,10 +33,10 @@ public struct CrowdFacts: Sendable {
         expectedTurnMicroseconds = max(timing.dwellMicroseconds + commands, commands * sets)
         expectedRoundMicroseconds =
             session.rotation.isConstant ? nil : expectedTurnMicroseconds * identities.count / sets
-        let found = session.capabilities
+        let capabilities = session.capabilities
         controller =
-            "\(found.version), \(found.manufacturer), "
-            + (found.hasExtendedAdvertising ? "extended advertising" : "legacy advertising")
+            "\(capabilities.version), \(capabilities.manufacturer), "
+            + (capabilities.hasExtendedAdvertising ? "extended advertising" : "legacy advertising")
     }
 
     /// Checks a duration in microseconds.
@@ -44,21 +45,21 @@ public struct CrowdFacts: Sendable {
     /// - Throws: `refused` if the duration always ends before every identity has had a turn.
     @discardableResult
     public func check(_ duration: Int) throws(BeaconServiceError) -> String? {
-        guard let expected = expectedRoundMicroseconds, duration < expected else { return nil }
+        guard let expectedRound = expectedRoundMicroseconds, duration < expectedRound else { return nil }
         let option = "--duration-s \(DecimalText.thousandths(duration / 1000))"
         // The shortest possible time of a round: the time of the commands is left out.
-        let least = timing.dwellMicroseconds * identities.count / sets
-        guard duration < least else {
+        let shortestRound = timing.dwellMicroseconds * identities.count / sets
+        guard duration < shortestRound else {
             return
-                "\(option): one round is expected to take \(CrowdReport.seconds(expected)) s, so some identities may "
-                + "never be sent"
+                "\(option): one round is expected to take \(CrowdReport.seconds(expectedRound)) s, so some identities "
+                + "may never be sent"
         }
-        let sent = (duration / timing.dwellMicroseconds + 1) * sets
+        let sentCount = (duration / timing.dwellMicroseconds + 1) * sets
         throw .refused(
             .request,
-            "\(option): one round of \(identities.count) identities takes at least \(CrowdReport.seconds(least)) s, so "
-                + "\(max(1, identities.count - sent)) or more of them would never be sent; choose a longer duration, fewer "
-                + "identities or a shorter dwell time")
+            "\(option): one round of \(identities.count) identities takes at least "
+                + "\(CrowdReport.seconds(shortestRound)) s, so \(max(1, identities.count - sentCount)) or more of them "
+                + "would never be sent; choose a longer duration, fewer identities or a shorter dwell time")
     }
 
     /// The lines that are printed before the start.
@@ -70,10 +71,10 @@ public struct CrowdFacts: Sendable {
                 + "\(NumberFormat.count(sets, "advertising set")) in use)"
         ]
         guard let round = expectedRoundMicroseconds else {
-            return lines + ["all of them at the same time, each with an event every \(meanPeriod) ms on average"]
+            return lines + ["all identities at the same time, each with an event every \(meanPeriod) ms on average"]
         }
         lines.append(
-            "\(sets == 1 ? "one after the other" : "\(sets) at the same time"), each for \(dwell) ms: "
+            "\(sets == 1 ? "one after the other" : "\(sets) identities at the same time"), each for \(dwell) ms: "
                 + "at least \(NumberFormat.count(timing.leastEvents, "advertising event")) at an interval of "
                 + "\(timing.interval)")
         lines.append(
@@ -120,19 +121,19 @@ public struct CrowdFacts: Sendable {
                 share: 1, likelyMicroseconds: round,
                 sentence: "a receiver that listens \(scanner) can receive every turn")
         }
-        var (rounds, missed) = (0, 1.0)
-        while missed > 0.05 { (rounds, missed) = (rounds + 1, missed * (1 - share)) }
-        // The number of events in a turn of which one always falls into a scan window, because together they span the
-        // pause.
+        var (rounds, probabilityOfMiss) = (0, 1.0)
+        while probabilityOfMiss > 0.05 { (rounds, probabilityOfMiss) = (rounds + 1, probabilityOfMiss * (1 - share)) }
+        // If a turn has this number of events, one of them always falls into a scan window, because together they span
+        // the pause.
         let events = 2 + (scanInterval - window) / max(1, min(window, timing.interval.microseconds))
-        let sure = events * (timing.interval.microseconds + CrowdTiming.largestDelay)
+        let sufficientDwell = events * (timing.interval.microseconds + CrowdTiming.largestDelay)
         return Reception(
             share: share, likelyMicroseconds: rounds * round,
             sentence:
                 "a receiver that listens \(scanner) receives only about \(CrowdReport.percent(share)) % of the turns: "
                 + "it has received an identity with a probability of 95 % after \(rounds) rounds "
-                + "(\(CrowdReport.seconds(rounds * round)) s); it receives every turn from --dwell-ms "
-                + "\(DecimalText.thousandths((sure + 999) / 1000 * 1000)) on")
+                + "(\(CrowdReport.seconds(rounds * round)) s); with --dwell-ms "
+                + "\(DecimalText.thousandths((sufficientDwell + 999) / 1000 * 1000)) or more it receives every turn")
     }
 
     /// The line that `--json` prints before the start.
@@ -193,7 +194,7 @@ public struct CrowdReport: Sendable {
         var lines = [
             "\(Self.seconds(elapsedMicroseconds)) s: \(rotation.turns) turns, \(rotation.rounds) "
                 + "round\(rotation.rounds == 1 ? "" : "s")"
-                + (rotation.lostTurns > 0 ? ", \(rotation.lostTurns) turns ended early by another program" : "")
+                + (rotation.lostTurns > 0 ? ", \(rotation.lostTurns) turns that another program ended early" : "")
                 + (isWaiting ? "; waiting, because the adapter scans and accepts no other address" : "")
         ]
         guard !rotation.isConstant else {
@@ -203,18 +204,20 @@ public struct CrowdReport: Sendable {
             return lines
         }
         guard let turn = rotation.turnMicroseconds, let round = rotation.roundMicroseconds else { return lines }
-        let words = events.map {
+        let eventsText = events.map {
             $0.lowerBound == $0.upperBound
                 ? NumberFormat.count($0.lowerBound, "event")
                 : "\($0.lowerBound) to \($0.upperBound) events"
         }
         lines.append(
-            "\(count) identities, each for \(words ?? "a turn") every \(Self.seconds(round)) s "
-                + "(\(Self.rate(round)) times per minute); the controller needs \(Self.milliseconds(turn)) ms for each"
-                + (rotation.sets > 1 ? ", \(rotation.sets) at the same time" : ""))
+            "\(count) identities, each sent for \(eventsText ?? "a turn") every \(Self.seconds(round)) s "
+                + "(\(Self.rate(round)) times per minute); the controller needs \(Self.milliseconds(turn)) ms for each "
+                + "turn"
+                + (rotation.sets > 1 ? "; \(rotation.sets) identities have a turn at the same time" : ""))
         if let (index, gap) = rotation.slowest {
             lines.append(
-                "slowest: \(identities[index].name) (\(identities[index].address)), once after \(Self.seconds(gap)) s")
+                "longest time between two turns: \(Self.seconds(gap)) s, for \(identities[index].name) "
+                    + "(\(identities[index].address))")
         } else {
             lines.append("the first round is not complete, so the time of a round is computed")
         }

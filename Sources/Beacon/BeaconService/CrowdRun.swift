@@ -37,10 +37,10 @@ public final class CrowdRun {
     /// The longest wait, in microseconds. A signal or an event ends it earlier.
     private static let longestWait = 250_000
     /// The longest time for turning everything off, in microseconds.
-    private static let shutdown = 5_000_000
+    private static let shutdownTimeout = 5_000_000
     /// The longest time for turning everything off after a fault, in microseconds. It is short, because the error is
     /// printed only afterwards.
-    private static let shutdownAfterFault = 500_000
+    private static let faultShutdownTimeout = 500_000
     /// The number of commands whose answers are timed before the start.
     private static let timedCommands = 4
 
@@ -91,21 +91,21 @@ public final class CrowdRun {
         }
     }
 
-    /// Refuses forms of adapters that cannot send a crowd.
+    /// Refuses a form of adapter that cannot send a crowd.
     private static func check(_ name: AdapterName) throws(BeaconServiceError) {
         switch name {
         case .managed(let index):
             throw .refused(
                 .request,
-                "\(name): the kernel chooses the addresses of its advertisements, and a crowd needs its own; use "
-                    + "hci\(index)")
+                "\(name): here the kernel chooses the addresses, but a crowd must set an address for each of its "
+                    + "beacons; use hci\(index)")
         case .virtualTour:
             throw .refused(.request, "\(name): only commands that receive can use this form; send with virtual")
         case .raw, .user, .tcp, .unix, .serial, .virtual: return
         }
     }
 
-    /// Refuses an adapter on which the kernel sends advertisements. The adapter's lock does not show all of them: a
+    /// Refuses an adapter on which the kernel sends advertisements. The adapter's lock does not show every beacon: a
     /// beacon with hciN:mgmt that runs in the foreground has no lock.
     private static func checkKernel(_ name: AdapterName) throws(BeaconServiceError) {
         guard case .raw(let index) = name, let socket = try? ManagementSocket(name.description),
@@ -138,26 +138,26 @@ public final class CrowdRun {
     ///   - pause: The time between two calls of `progress`, in microseconds.
     ///   - progress: Receives the counts so far.
     /// - Returns: The counts at the end.
-    /// - Throws: The fault that ended it. Everything is off then, as far as the controller answers.
+    /// - Throws: The fault that ended the run. Everything is off then, as far as the controller answers.
     public func run(
         every pause: Int, _ progress: (CrowdReport) -> Void
     ) throws(BeaconServiceError) -> CrowdReport {
-        var timeout = Self.shutdown
+        var timeout = Self.shutdownTimeout
         let result: Result<Void, any Error> = Result { try send(every: pause, progress) }
         var fault: BeaconServiceError?
         if case .failure(let error) = result, !isInterruption(error) {
-            fault = explained(error)
-            timeout = Self.shutdownAfterFault
+            fault = explain(error)
+            timeout = Self.faultShutdownTimeout
         }
-        var leftOn: SessionError?
+        var shutdownFailure: SessionError?
         do throws(SessionError) {
             try session.stop(by: session.now.advanced(byMicroseconds: timeout))
         } catch {
-            leftOn = error.isInterruption ? nil : error
+            shutdownFailure = error.isInterruption ? nil : error
         }
         try? opened.close()
         if let fault { throw fault }
-        if let leftOn { throw explained(leftOn) }
+        if let shutdownFailure { throw explain(shutdownFailure) }
         withExtendedLifetime(claim) {}
         return CrowdReport(session)
     }
@@ -187,8 +187,8 @@ public final class CrowdRun {
         signals.takenAt != nil || (error as? SessionError)?.isInterruption == true
     }
 
-    /// The error with its cause, if the kernel knows it.
-    private func explained(_ error: any Error) -> BeaconServiceError {
+    /// Returns the error with its cause, if the kernel knows the cause.
+    private func explain(_ error: any Error) -> BeaconServiceError {
         guard case .command(.channel(let channel), _)? = error as? SessionError, !channel.isNotPermitted else {
             return BeaconServiceError(error)
         }

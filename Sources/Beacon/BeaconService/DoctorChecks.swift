@@ -73,25 +73,26 @@ extension DoctorChecks {
             ]
         }
         let others = adapters.filter { $0.name != device }.map { "\($0.name) \($0.address)" }
-        let also = others.isEmpty ? "" : "; other adapters: " + others.joined(separator: ", ")
-        return [presence(adapter, also), firmware(adapter)].compactMap(\.self)
+        let otherAdapters = others.isEmpty ? "" : "; other adapters: " + others.joined(separator: ", ")
+        return [presence(adapter, otherAdapters), firmware(adapter)].compactMap(\.self)
     }
 
-    private func presence(_ adapter: BlueZAdapter, _ also: String) -> DoctorFinding {
+    private func presence(_ adapter: BlueZAdapter, _ otherAdapters: String) -> DoctorFinding {
         // If a beacon uses the adapter on the user channel, the adapter is up because the beacon has powered it on.
         if let owner = owner(of: adapter) {
-            return .ok("adapter", "\(adapter.name) \(adapter.address): the beacon \(owner) uses it\(also)")
+            return .ok("adapter", "\(adapter.name) \(adapter.address): the beacon \(owner) uses it\(otherAdapters)")
         }
         if adapter.isUp, isUserChannel {
             return .fail(
-                "adapter", "\(adapter.name) \(adapter.address) is up, but the user channel needs it down\(also)",
+                "adapter",
+                "\(adapter.name) \(adapter.address) is up, but the user channel needs it down\(otherAdapters)",
                 "`sudo hciconfig \(adapter.name) down`, and stop bluetoothd or set AutoEnable=false in its main.conf")
         }
         let state = adapter.isUp ? "is up" : "is down; a beacon powers it on when it starts"
-        return .ok("adapter", "\(adapter.name) \(adapter.address) \(state)\(also)")
+        return .ok("adapter", "\(adapter.name) \(adapter.address) \(state)\(otherAdapters)")
     }
 
-    /// Checks for missing firmware: /sys does not show it, but the adapter has no address then.
+    /// Checks for missing firmware: /sys does not show the firmware, but without it the adapter has no address.
     private func firmware(_ adapter: BlueZAdapter) -> DoctorFinding? {
         guard adapter.address.octets.octets.allSatisfy({ $0 == 0 }) else { return nil }
         return .warn(
@@ -141,7 +142,7 @@ extension DoctorChecks {
     }
 
     private func findings(_ report: AdapterReport) -> [DoctorFinding] {
-        guard let found = report.capabilities else {
+        guard let capabilities = report.capabilities else {
             let note = report.note ?? "no reason given"
             if note == "no LE" {
                 return [
@@ -153,44 +154,50 @@ extension DoctorChecks {
             return [.warn("controller", "its capabilities are unknown: \(note)", "`sudo pharos doctor` may show more")]
         }
         return [
-            .ok("controller", "\(found.version), \(found.manufacturer)"), advertising(found), interval(found),
-            power(found), listening(report, found), antenna(found), losses(report),
+            .ok("controller", "\(capabilities.version), \(capabilities.manufacturer)"), advertising(capabilities),
+            interval(capabilities), power(capabilities), listening(report, capabilities), antenna(capabilities),
+            losses(report),
         ].compactMap(\.self)
     }
 
     /// Checks that the controller can scan, also while it advertises.
-    private func listening(_ report: AdapterReport, _ found: ControllerCapabilities) -> DoctorFinding {
+    private func listening(_ report: AdapterReport, _ capabilities: ControllerCapabilities) -> DoctorFinding {
         guard report.canListen == true else {
             return .warn(
                 "listening", "this adapter cannot scan", "use another adapter for `pharos scan`")
         }
-        let what = found.hasExtendedAdvertising ? "legacy and extended advertisements" : "legacy advertisements"
-        let who = report.listener.map { "; \($0) is listening" } ?? ""
+        let received =
+            capabilities.hasExtendedAdvertising ? "legacy and extended advertisements" : "legacy advertisements"
+        let listener = report.listener.map { "; \($0) is listening" } ?? ""
         if isManaged, let device {
             return .ok(
                 "listening",
-                "the kernel reports which beacons are present, but not each advertisement; \(device) receives all\(who)"
+                "the kernel reports which beacons are present, but not each advertisement; \(device) receives "
+                    + "all\(listener)"
             )
         }
         switch report.canListenWhileSending {
         case false?:
             return .warn(
-                "listening", "it receives \(what), but not while it advertises\(who)",
+                "listening", "it receives \(received), but not while it advertises\(listener)",
                 "use different adapters for `pharos scan` and `pharos run`")
-        case true?: return .ok("listening", "it receives \(what), also while it advertises\(who)")
+        case true?: return .ok("listening", "it receives \(received), also while it advertises\(listener)")
         case nil:
-            return .ok("listening", "it receives \(what); whether it also does while it advertises is unknown\(who)")
+            return .ok(
+                "listening",
+                "it receives \(received); it is unknown whether it also receives while it advertises\(listener)")
         }
     }
 
     /// Reports that a Raspberry Pi's Bluetooth and Wi-Fi share one antenna.
-    private func antenna(_ found: ControllerCapabilities) -> DoctorFinding? {
-        guard [CompanyIdentifier.broadcom, .cypress].contains(found.manufacturer),
+    private func antenna(_ capabilities: ControllerCapabilities) -> DoctorFinding? {
+        guard [CompanyIdentifier.broadcom, .cypress].contains(capabilities.manufacturer),
             Files.firstLine(root + "/proc/device-tree/model")?.hasPrefix("Raspberry Pi") == true
         else { return nil }
         return .ok(
             "antenna",
-            "2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; --scan-window-ms 30 leaves Wi-Fi half of the time"
+            "Bluetooth shares it with 2.4 GHz Wi-Fi, which is slow during `pharos scan`; --scan-window-ms 30 leaves "
+                + "Wi-Fi half of the time"
         )
     }
 
@@ -202,44 +209,45 @@ extension DoctorChecks {
             "try a slower serial line or another USB port; `sudo dmesg | grep -i bluetooth` shows details")
     }
 
-    private func advertising(_ found: ControllerCapabilities) -> DoctorFinding {
-        if found.hasExtendedAdvertising {
-            let sets = NumberFormat.count(found.advertisingSets, "set")
+    private func advertising(_ capabilities: ControllerCapabilities) -> DoctorFinding {
+        if capabilities.hasExtendedAdvertising {
+            let sets = NumberFormat.count(capabilities.advertisingSets, "set")
             return .ok("advertising", "extended, \(sets): each advertisement may have its own interval and power")
         }
         return .ok("advertising", "legacy, 1 set: several advertisements take turns, with one interval and power")
     }
 
-    private func interval(_ found: ControllerCapabilities) -> DoctorFinding {
-        let least = found.intervalRange(for: .nonconnectable).lowerBound
-        if isManaged, let device, !found.hasExtendedAdvertising {
+    private func interval(_ capabilities: ControllerCapabilities) -> DoctorFinding {
+        let shortest = capabilities.intervalRange(for: .nonconnectable).lowerBound
+        if isManaged, let device, !capabilities.hasExtendedAdvertising {
             return .warn(
                 "interval", "on this controller the kernel always uses 100...150 ms, not the profile's interval",
                 "use \(device) or \(device):user for other intervals")
         }
-        return .ok("interval", "at least \(least)")
+        return .ok("interval", "at least \(shortest)")
     }
 
-    private func power(_ found: ControllerCapabilities) -> DoctorFinding {
-        let range = found.transmitPowerRange.map { " (range \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm)" } ?? ""
-        if isManaged, let device, !found.hasExtendedAdvertising {
+    private func power(_ capabilities: ControllerCapabilities) -> DoctorFinding {
+        let range =
+            capabilities.transmitPowerRange.map { " (range \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm)" } ?? ""
+        if isManaged, let device, !capabilities.hasExtendedAdvertising {
             return .warn(
                 "radio power", "the kernel cannot set it on this controller",
                 "use \(device) or \(device):user, or remove radioPowerDbm from the profile")
         }
-        if found.powerControl == .none {
+        if capabilities.powerControl == .none {
             return .warn(
                 "radio power", "it cannot be set on this controller\(range)",
                 "remove radioPowerDbm from the profile and calibrate at the controller's power, or use a controller with "
                     + "extended advertising")
         }
-        return .ok("radio power", "it is set by \(found.powerControl)\(range)")
+        return .ok("radio power", "it is set by \(capabilities.powerControl)\(range)")
     }
 
     /// The name of the beacon that uses a controller outside the kernel; `nil` for none.
     private func instanceUsing(_ name: AdapterName) -> String? {
-        let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
-        let user = found?.status.instances.first { $0.adapter == name.description && $0.state != .off }
+        let files = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
+        let user = files?.status.instances.first { $0.adapter == name.description && $0.state != .off }
         return name.isVirtual ? nil : user?.name
     }
 }
@@ -265,8 +273,8 @@ extension DoctorChecks {
         return .fail("sharing", message + ", which keeps a beacon on \(adapter.name):mgmt off the air", remedy)
     }
 
-    /// Checks for instances of the kernel's advertising manager that belong to no beacon of this machine, such as those
-    /// that a failed `bluetoothctl advertise` leaves.
+    /// Checks for instances of the kernel's advertising manager that belong to no beacon of this machine, such as
+    /// instances that a failed `bluetoothctl advertise` leaves.
     private func foreignInstances(_ adapter: BlueZAdapter) -> DoctorFinding? {
         guard isManaged, owner(of: adapter) == nil,
             let features = try? management(adapter)?.execute(ReadAdvertisingFeatures(), index: adapter.index),
@@ -294,7 +302,7 @@ extension DoctorChecks {
             return .warn(
                 "sharing",
                 "a program scans on \(adapter.name): some kernels turn advertising off when a scan begins, and `run` turns "
-                    + "it on again within half a second; until the scan ends the address may be another one",
+                    + "it on again within half a second; until the scan ends the beacon may have another address",
                 "use another adapter for scanning, if that matters")
         }
         return nil
@@ -318,7 +326,7 @@ extension HCIEvent {
 // MARK: The machine
 
 extension DoctorChecks {
-    /// Checks rfkill's switches for Bluetooth: the adapter's own, and those for all adapters of the machine.
+    /// Checks rfkill's switches for Bluetooth: the adapter's own switch, and switches for all adapters of the machine.
     var radioSwitches: [DoctorFinding] {
         if isOutsideTheKernel { return [] }
         let folder = root + "/sys/class/rfkill"
@@ -345,20 +353,20 @@ extension DoctorChecks {
 
     var bluetoothd: [DoctorFinding] {
         guard let device else { return [] }
-        let running = Privileges.processes(named: "bluetoothd").map(String.init).joined(separator: ", ")
-        guard !running.isEmpty else { return [.ok("bluetoothd", "it is not running, and not needed")] }
-        let who = "it is running (process \(running))"
-        if isManaged { return [.ok("bluetoothd", "\(who); \(device):mgmt works together with it")] }
+        let processes = Privileges.processes(named: "bluetoothd").map(String.init).joined(separator: ", ")
+        guard !processes.isEmpty else { return [.ok("bluetoothd", "it is not running, and not needed")] }
+        let state = "it is running (process \(processes))"
+        if isManaged { return [.ok("bluetoothd", "\(state); \(device):mgmt works together with it")] }
         if isUserChannel {
             return [
                 .warn(
-                    "bluetoothd", "\(who) and may power \(device) on before the beacon opens it",
+                    "bluetoothd", "\(state) and may power \(device) on before the beacon opens the adapter",
                     "AutoEnable=false in /etc/bluetooth/main.conf, or `sudo systemctl disable --now bluetooth`")
             ]
         }
         return [
             .warn(
-                "bluetoothd", "\(who); programs that advertise or connect through it disturb \(device)",
+                "bluetoothd", "\(state); programs that advertise or connect through it disturb \(device)",
                 "if no program uses it, do nothing: `run` recovers within seconds; otherwise use \(device):mgmt, or "
                     + "`sudo systemctl disable --now bluetooth`")
         ]
@@ -366,16 +374,16 @@ extension DoctorChecks {
 
     /// Checks the capabilities of this process. The installed service has capabilities of its own.
     var rights: [DoctorFinding] {
-        let needed: [Privileges.Capability] =
+        let capabilities: [Privileges.Capability] =
             switch name {
             case .raw: [.netRaw, .netAdmin]
             case .user, .managed: [.netAdmin]
             case .tcp, .unix, .serial, .virtual, .virtualTour, nil: []
             }
-        guard let name, !needed.isEmpty else { return [] }
-        let missing = needed.filter { !Privileges.effective.contains($0) }.map(\.description)
+        guard let name, !capabilities.isEmpty else { return [] }
+        let missing = capabilities.filter { !Privileges.effective.contains($0) }.map(\.description)
         if missing.isEmpty {
-            let names = needed.map(\.description).joined(separator: " and ")
+            let names = capabilities.map(\.description).joined(separator: " and ")
             return [.ok("rights", "\(names) for \(name)")]
         }
         let message = "\(name) needs " + missing.joined(separator: " and ") + ", which this user does not have"
@@ -391,12 +399,12 @@ extension DoctorChecks {
         func finding(_ topic: String, _ quantity: SensorQuantity, _ unit: (Int) -> String) -> DoctorFinding {
             let names = tree.sensors(of: quantity).map(\.name.description)
             guard let best = tree.best(quantity), let value = best.read() else {
-                let there = names.isEmpty ? "" : " (available by name: \(names.joined(separator: ", ")))"
-                return .ok(topic, "no sensor for \"auto\"\(there); telemetry sends it as unknown")
+                let available = names.isEmpty ? "" : " (available by name: \(names.joined(separator: ", ")))"
+                return .ok(topic, "no sensor for \"auto\"\(available); telemetry sends this value as unknown")
             }
             let others = names.filter { $0 != best.name.description }
-            let rest = others.isEmpty ? "" : "; other sensors: " + others.joined(separator: ", ")
-            return .ok(topic, "\(best.name) reads \(unit(value))\(rest)")
+            let otherSensors = others.isEmpty ? "" : "; other sensors: " + others.joined(separator: ", ")
+            return .ok(topic, "\(best.name) reads \(unit(value))\(otherSensors)")
         }
         return [
             finding("temperature", .temperature) { DecimalText.thousandths($0) + " °C" },
@@ -412,16 +420,16 @@ extension DoctorChecks {
                     "install the package pharos, or run `sudo make install` in the source tree")
             ]
         }
-        let enabled = enabledInstances
-        if enabled.isEmpty {
+        let instances = enabledInstances
+        if instances.isEmpty {
             return [
                 .warn(
                     "unit", "\(unitPath) is installed, but no beacon is enabled",
                     "`sudo systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air")
             ]
         }
-        return [.ok("unit", "\(unitPath) is installed, enabled for \(enabled.joined(separator: ", "))")]
-            + enabled.compactMap { name in
+        return [.ok("unit", "\(unitPath) is installed, enabled for \(instances.joined(separator: ", "))")]
+            + instances.compactMap { name in
                 Files.exists("\(root)/etc/pharos/\(name).json")
                     ? nil
                     : .warn(
@@ -449,9 +457,9 @@ extension DoctorChecks {
 
     /// Checks the machine's clock, and the beacons whose own clock differs from it.
     var clock: [DoctorFinding] {
-        let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
+        let files = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
         return wallClock
-            + (found?.status.instances ?? []).filter { $0.state != .off }.compactMap { status in
+            + (files?.status.instances ?? []).filter { $0.state != .off }.compactMap { status in
                 guard let ahead = status.eidClockAhead else { return nil }
                 let name = TerminalText.line(status.name)
                 return .warn(

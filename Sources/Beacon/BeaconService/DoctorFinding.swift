@@ -14,7 +14,7 @@ public struct DoctorFinding: Hashable, Sendable {
     }
 
     public let mark: Mark
-    /// The subject of the check, in one word or two.
+    /// The subject of the check, in one or two words.
     public let topic: String
     public let message: String
     /// The remedy; `nil` if none is needed.
@@ -57,10 +57,10 @@ public struct DoctorReport: Hashable, Sendable {
     ///   - root: The directory that contains /sys, /etc, /usr and /run, for tests.
     public init(_ adapter: AdapterName?, root: String = "") {
         let adapters = BlueZAdapter.all()
-        let chosen = adapter ?? adapters.first(where: \.supportsLE).map { .raw(index: $0.index) }
-        let checks = DoctorChecks(chosen, adapters, root: root)
+        let name = adapter ?? adapters.first(where: \.supportsLE).map { .raw(index: $0.index) }
+        let checks = DoctorChecks(name, adapters, root: root)
         self.init(
-            adapter: chosen?.description,
+            adapter: name?.description,
             findings: checks.kernel + checks.presence + checks.radioSwitches + checks.bluetoothd + checks.rights
                 + checks.controller + checks.sharing + checks.sensors + checks.units + checks.clock)
     }
@@ -99,10 +99,10 @@ public struct DoctorReport: Hashable, Sendable {
         let failures = findings.filter { $0.mark == .fail }.count
         let warnings = findings.filter { $0.mark == .warn }.count
         let subject = adapter.map { " on \($0)" } ?? ""
-        let counted = warnings == 0 ? "" : warnings == 1 ? ", 1 warning" : ", \(warnings) warnings"
-        if failures == 0 { return "Nothing prevents a beacon\(subject)\(counted)." }
+        let warningCount = warnings == 0 ? "" : warnings == 1 ? ", 1 warning" : ", \(warnings) warnings"
+        if failures == 0 { return "Nothing prevents a beacon\(subject)\(warningCount)." }
         return (failures == 1 ? "1 problem prevents" : "\(failures) problems prevent")
-            + " a beacon\(subject)\(counted)."
+            + " a beacon\(subject)\(warningCount)."
     }
 }
 

@@ -21,7 +21,8 @@ struct DryRun {
         host.observer = { packet, isFromController, _ in
             if !isFromController { record.packets.append(packet) }
         }
-        say("# sent to a controller like \(options.like.name) (choose with --like); nothing leaves this machine")
+        writeComment(
+            "# sent to a controller like \(options.like.name) (choose with --like); nothing leaves this machine")
         let capabilities: ControllerCapabilities
         let session: BeaconSession
         do {
@@ -34,13 +35,13 @@ struct DryRun {
                 countersAtStart: job.counters)
             try session.start()
             for warning in session.transmitPowerWarnings {
-                if options.json { output.warn("warning: \(warning)") } else { say("# warning: \(warning)") }
+                if options.json { output.warn("warning: \(warning)") } else { writeComment("# warning: \(warning)") }
             }
         }
         let rotation = RotationTable(session, job.frames.map(\.interval))
         if !rotation.isEmpty { try rotate(session, record, rotation) }
         try followPatterns(session, record)
-        say("# on the air now; these commands take it off again:")
+        writeComment("# on the air now; these commands take it off again:")
         defer { print(record) }
         try session.stop()
     }
@@ -61,16 +62,16 @@ struct DryRun {
 
     /// Advances the clock until each advertisement of a shared set has been sent, and prints the commands for each.
     private func rotate(_ session: BeaconSession, _ record: Record, _ rotation: RotationTable) throws {
-        var waiting = Set(session.advertisements.indices.filter { !session.advertisements[$0].isItsTurn })
-        say("# then, at these times, without turning advertising off:")
-        // Each advertisement is sent within one of its periods; rounding may make it one more.
-        let longest = session.advertisements.reduce(0) { max($0, $1.meanPeriodMicroseconds) }
-        let end = session.onAirSince?.advanced(byMicroseconds: 2 * longest) ?? .distantFuture
-        while !waiting.isEmpty, let next = session.nextWakeUp, next <= end {
-            try session.run(until: next)
-            let arrived = waiting.filter { session.advertisements[$0].isItsTurn }
-            waiting.subtract(arrived)
-            if arrived.isEmpty { record.packets = [] } else { print(record) }
+        var unsentIndices = Set(session.advertisements.indices.filter { !session.advertisements[$0].isItsTurn })
+        writeComment("# then, at these times, without turning advertising off:")
+        // Each advertisement is sent within one of its periods; because of rounding it may take two.
+        let longestPeriod = session.advertisements.reduce(0) { max($0, $1.meanPeriodMicroseconds) }
+        let end = session.onAirSince?.advanced(byMicroseconds: 2 * longestPeriod) ?? .distantFuture
+        while !unsentIndices.isEmpty, let wakeUp = session.nextWakeUp, wakeUp <= end {
+            try session.run(until: wakeUp)
+            let sentIndices = unsentIndices.filter { session.advertisements[$0].isItsTurn }
+            unsentIndices.subtract(sentIndices)
+            if sentIndices.isEmpty { record.packets = [] } else { print(record) }
         }
         record.packets = []
         output.write(options.json ? rotation.jsonLines : rotation.text)
@@ -79,20 +80,20 @@ struct DryRun {
     /// Advances the clock by one cycle of the longest pattern, and prints the commands at the end of each part.
     private func followPatterns(_ session: BeaconSession, _ record: Record) throws {
         let patterns = session.advertisements.compactMap(\.pattern)
-        let longest = patterns.map(\.pattern.cycleMicroseconds).max() ?? 0
-        let rest = patterns.map { longest - $0.elapsed % longest }.max() ?? 0
-        guard longest > 0 else { return }
-        guard longest <= Self.longestCycle else {
-            return say(
+        let cycle = patterns.map(\.pattern.cycleMicroseconds).max() ?? 0
+        let remainder = patterns.map { cycle - $0.elapsed % cycle }.max() ?? 0
+        guard cycle > 0 else { return }
+        guard cycle <= Self.longestCycle else {
+            return writeComment(
                 "# then, at the end of each part of a pattern, the interval changes: a cycle is longer than an hour")
         }
-        say("# then, at the end of each part of a pattern:")
-        let end = session.now.advanced(byMicroseconds: rest)
-        while let next = session.nextWakeUp, next <= end {
-            let before = session.advertisements.map(\.pattern?.part)
-            try session.run(until: next)
-            let changed = session.advertisements.map(\.pattern?.part) != before
-            if changed { print(record) } else { record.packets = [] }
+        writeComment("# then, at the end of each part of a pattern:")
+        let end = session.now.advanced(byMicroseconds: remainder)
+        while let wakeUp = session.nextWakeUp, wakeUp <= end {
+            let partsBefore = session.advertisements.map(\.pattern?.part)
+            try session.run(until: wakeUp)
+            let hasChanged = session.advertisements.map(\.pattern?.part) != partsBefore
+            if hasChanged { print(record) } else { record.packets = [] }
         }
         record.packets = []
     }
@@ -100,7 +101,8 @@ struct DryRun {
     /// The longest cycle of a pattern that is simulated, event by event: one hour, in microseconds.
     private static let longestCycle = 3_600_000_000
 
-    private func say(_ line: String) {
+    /// Writes a line that begins with `#`, unless the output is JSON.
+    private func writeComment(_ line: String) {
         if !options.json { output.write(line + "\n") }
     }
 

@@ -10,7 +10,7 @@ public import VirtualController
 public struct ForegroundOptions {
     /// The time on the air after which the service ends, in microseconds; `nil` to run until a signal arrives.
     public var duration: Int?
-    /// Prints every command and sends none.
+    /// `true` to print every command and send none.
     public var dryRun = false
     /// The controller that a dry run, or the virtual adapter, imitates.
     public var like = VirtualControllerModel.raspberryPi
@@ -82,10 +82,10 @@ public struct HeardOnAir: Sendable {
         /// The text by which reports of the same frame are recognised: the frame without the values that change.
         let key: String
         var reports: Int
-        var last: AdvertisingReport
+        var lastReport: AdvertisingReport
     }
 
-    /// The largest number of frames that are counted one by one. No profile has as many.
+    /// The largest number of frames that are counted one by one. No profile has as many advertisements.
     private static let frameLimit = 64
 
     /// Creates the state before the first report.
@@ -97,9 +97,9 @@ public struct HeardOnAir: Sendable {
         let key = Self.key(report)
         if let index = frames.firstIndex(where: { $0.key == key }) {
             frames[index].reports += 1
-            frames[index].last = report
+            frames[index].lastReport = report
         } else if frames.count < Self.frameLimit {
-            frames.append(Frame(key: key, reports: 1, last: report))
+            frames.append(Frame(key: key, reports: 1, lastReport: report))
         }
     }
 
@@ -117,9 +117,9 @@ public struct HeardOnAir: Sendable {
         frames.isEmpty
             ? ["nothing yet"]
             : frames.map { frame in
-                let data = frame.last.data
-                let what = BeaconFrame(decoding: data).map(\.sentence) ?? "\(data.octets.count) bytes"
-                return "\(frame.reports) times\(frame.last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
+                let data = frame.lastReport.data
+                let content = BeaconFrame(decoding: data).map(\.sentence) ?? "\(data.octets.count) bytes"
+                return "\(frame.reports) times\(frame.lastReport.rssi.map { " at \($0) dBm" } ?? ""): \(content)"
             }
     }
 }

@@ -81,11 +81,11 @@ public struct InstanceStatus: Hashable, Sendable {
         public var grantedRadioPower: Int?
         /// Advertising events since the start.
         public var events: Int?
-        /// `true` if the controller counted the events. Otherwise they are computed from the time on the air.
-        public var eventsCounted = false
+        /// `true` if the controller counted the events. Otherwise ``events`` is computed from the time on the air.
+        public var isEventCountFromController = false
         /// The frame with its identity or values, in words, when the status was written.
         public var content: String?
-        /// The bytes of the payload at that time; `nil` if unknown.
+        /// The bytes of the payload when the status was written; `nil` if unknown.
         public var octets: [UInt8]?
 
         public init(
@@ -106,7 +106,7 @@ public struct InstanceStatus: Hashable, Sendable {
     public struct PatternStatus: Hashable, Sendable {
         public var pattern: AdvertisingPattern
         /// The wall clock at the beginning of the first cycle, in milliseconds since 1970. The status file is not
-        /// written again at each change of the interval, so a reader computes the current part from it.
+        /// written again at each change of the interval, so a reader computes the current part from this time.
         public var startUnixMilliseconds: Int
 
         public init(pattern: AdvertisingPattern, startUnixMilliseconds: Int) {
@@ -120,8 +120,8 @@ public struct InstanceStatus: Hashable, Sendable {
         public func part(atUnixMilliseconds milliseconds: Int) -> Int {
             // A damaged file may contain any number here, so the difference may overflow.
             let elapsed = milliseconds.subtractingReportingOverflow(startUnixMilliseconds)
-            let place = elapsed.overflow ? 0 : elapsed.partialValue % (pattern.cycleMicroseconds / 1000)
-            return pattern.position(after: place * 1000).part
+            let timeInCycle = elapsed.overflow ? 0 : elapsed.partialValue % (pattern.cycleMicroseconds / 1000)
+            return pattern.position(after: timeInCycle * 1000).part
         }
     }
 
@@ -157,20 +157,21 @@ extension InstanceStatus {
         var status = self
         status.state = .off
         status.since = nil
-        let who = process.map { "process \($0.id)" } ?? "the process"
+        let subject = process.map { "process \($0.id)" } ?? "the process"
         status.lastError =
-            "\(who) exited without reporting a reason; see `systemctl status pharos@\(name)` and its journal"
+            "\(subject) exited without reporting a reason; see `systemctl status pharos@\(name)` and its journal"
         return status
     }
 }
 
 extension InstanceStatus {
-    /// The types of the advertisements. From the second of a type on, they have a number: `ibeacon`, `ibeacon-2`.
+    /// The types of the advertisements. The second and each further advertisement of a type has a number: `ibeacon`,
+    /// `ibeacon-2`.
     public var frameNames: [String] {
-        var seen: [String: Int] = [:]
+        var counts: [String: Int] = [:]
         return advertisements.map { advertisement in
-            let number = (seen[advertisement.type] ?? 0) + 1
-            seen[advertisement.type] = number
+            let number = (counts[advertisement.type] ?? 0) + 1
+            counts[advertisement.type] = number
             return number == 1 ? advertisement.type : "\(advertisement.type)-\(number)"
         }
     }
@@ -255,7 +256,7 @@ extension InstanceStatus.AdvertisementStatus {
             ("radioPowerDbm", .optional(radioPower) { .integer($0) }),
             ("grantedRadioPowerDbm", .optional(grantedRadioPower) { .integer($0) }),
             ("events", .optional(events) { .integer($0) }),
-            ("eventsCounted", .boolean(eventsCounted)),
+            ("eventsCounted", .boolean(isEventCountFromController)),
             ("content", .optional(content, JSONValue.string)),
             ("octets", .optional(octets, JSONValue.hex)),
         ]
@@ -276,7 +277,7 @@ extension InstanceStatus.AdvertisementStatus {
         radioPower = node["radioPowerDbm"]?.integer
         grantedRadioPower = node["grantedRadioPowerDbm"]?.integer
         events = node["events"]?.integer
-        eventsCounted = node["eventsCounted"]?.isTrue ?? false
+        isEventCountFromController = node["eventsCounted"]?.isTrue ?? false
         content = node["content"]?.string
         octets = node["octets"]?.string.flatMap { try? Hexadecimal.octets($0) }
     }

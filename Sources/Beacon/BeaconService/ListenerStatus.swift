@@ -16,7 +16,7 @@ public struct ListenerStatus: Hashable, Sendable {
     public struct Spool: Hashable, Sendable {
         public var messages: Int
         public var octets: Int
-        /// The time of the oldest message, as it is written in the message; `nil` if none waits for a broker.
+        /// The time of the oldest message, as it is written in the message; `nil` if no message waits for a broker.
         public var oldest: String?
 
         public init(messages: Int = 0, octets: Int = 0, oldest: String? = nil) {

@@ -25,7 +25,7 @@ public struct LoadedProfile: Sendable {
     ///   - isReadAgain: `true` if the file is read again at each reload. It must then be a regular file, because
     ///     reading a stream could block the service. A file name that differs from the profile's name gets a warning,
     ///     because the service names its own files after the profile.
-    ///   - isNamedInFile: `true` if another file names this one. It must then be a regular file, too.
+    ///   - isNamedInFile: `true` if another file names this file. This file must then be a regular file, too.
     /// - Throws: `refused` with all errors of the file.
     public init(path: String, isReadAgain: Bool = false, isNamedInFile: Bool = false) throws(BeaconServiceError) {
         self.path = path
@@ -74,7 +74,8 @@ public struct LoadedProfile: Sendable {
             advertisement, identityKey: try identityKey(for: advertisement), firstPacket: Self.firstPacket)
     }
 
-    /// The first number of a BTHome packet: seconds since 1970. Unless the clock is set back, no earlier packet had it.
+    /// The first number of a BTHome packet: seconds since 1970. Unless the clock is set back, no earlier packet had
+    /// this number.
     public static var firstPacket: UInt32 { UInt32(clamping: WallClock.microseconds() / 1_000_000) }
 
     /// Reads the key of an advertisement; `nil` for advertisements without a key.
@@ -115,30 +116,30 @@ public enum KeyFile {
 
     /// Reads the key in the file at `path`. The file's bytes are overwritten in memory afterwards.
     ///
-    /// - Parameter what: The name of this kind of key in messages.
+    /// - Parameter kind: The name of this kind of key in messages.
     /// - Throws: `refused` as `missing` without such a file, as `invalid` if it contains no key, or if other users may
     ///   read or replace it.
     public static func read(
-        _ path: String, _ what: String = "identity key"
+        _ path: String, _ kind: String = "identity key"
     ) throws(BeaconServiceError) -> IdentityKey {
         // This array is the only copy of the key in memory. It is overwritten after use.
-        var octets = try octets(path, what)
+        var octets = try octets(path, kind)
         do {
             return try IdentityKey(wiping: &octets)
         } catch {
-            throw .refused(.invalid, "\(path): an \(what) has 16 bytes: 32 hexadecimal digits")
+            throw .refused(.invalid, "\(path): an \(kind) has 16 bytes: 32 hexadecimal digits")
         }
     }
 
-    /// Reads the key of an advertisement of the profile at `path`; `nil` if it needs none. Relative paths begin in the
-    /// profile's directory.
+    /// Reads the key of an advertisement of the profile at `path`; `nil` if the advertisement needs no key. Relative
+    /// paths begin in the profile's directory.
     fileprivate static func read(
         of content: Advertisement.Content, inProfile path: String
     ) throws(BeaconServiceError) -> IdentityKey? {
         guard let file = content.keyFile else { return nil }
         let directory = Files.directory(of: path)
-        let what = content.rotatingKey == nil ? "encryption key" : "identity key"
-        return try read(file.hasPrefix("/") ? file : directory + file, what)
+        let kind = content.rotatingKey == nil ? "encryption key" : "identity key"
+        return try read(file.hasPrefix("/") ? file : directory + file, kind)
     }
 
     /// Reads an identity resolving key, which may be in hexadecimal digits or Base64, and in either byte order.
@@ -157,7 +158,7 @@ public enum KeyFile {
 
     /// - Parameter form: The form of the key, for messages.
     private static func octets(
-        _ path: String, _ what: String, form: String = "32 hexadecimal digits"
+        _ path: String, _ kind: String, form: String = "32 hexadecimal digits"
     ) throws(BeaconServiceError) -> [UInt8] {
         let secret: Files.Secret
         do throws(SystemError) {
@@ -166,12 +167,12 @@ public enum KeyFile {
             guard error.errno != SystemError.noEntry else {
                 throw .refused(
                     .missing,
-                    "\(path): there is no such file; write the \(what) there: \(form), in a file that only its owner can "
+                    "\(path): there is no such file; write the \(kind) there: \(form), in a file that only its owner can "
                         + "read")
             }
             throw BeaconServiceError(error, reading: path, limit: sizeLimit)
         }
-        if let weakness = secret.weakness { throw .refused(.invalid, weakness.text(what, at: path)) }
+        if let weakness = secret.weakness { throw .refused(.invalid, weakness.text(kind, at: path)) }
         return secret.octets
     }
 }
@@ -259,8 +260,8 @@ public struct ProfileReport {
     private static func advice(for name: String) -> String {
         guard !name.isEmpty, !name.hasPrefix("-") else { return "" }
         let file = name.hasSuffix(".json") ? name : name + ".json"
-        let found = (name.contains("/") ? [file] : ["./\(file)"] + directories.map { "\($0)/\(file)" })
+        let existingPath = (name.contains("/") ? [file] : ["./\(file)"] + directories.map { "\($0)/\(file)" })
             .first { Files.exists($0) && $0 != name }
-        return found.map { "; did you mean \($0.hasPrefix("./") ? String($0.dropFirst(2)) : $0)?" } ?? ""
+        return existingPath.map { "; did you mean \($0.hasPrefix("./") ? String($0.dropFirst(2)) : $0)?" } ?? ""
     }
 }

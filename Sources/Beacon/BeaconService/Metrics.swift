@@ -69,7 +69,8 @@ public enum Metrics {
             })
         metrics.add(
             "pharos_eid_clock_ahead_seconds", .gauge,
-            "Seconds by which the clock of ephemeral ids is ahead of the wall clock; absent below one day.",
+            "Seconds by which the clock of ephemeral ids is ahead of the wall clock; absent if they differ by at most "
+                + "one day.",
             instances.compactMap { status in status.eidClockAhead.map { (status.labels(), String($0)) } })
         metrics.add(
             "pharos_temperature_celsius", .gauge, "The temperature that telemetry sends.",
@@ -103,7 +104,7 @@ public enum Metrics {
             samples(instances) { $0.events.map(String.init) })
         metrics.add(
             "pharos_events_counted", .gauge, "Whether the controller counted the events (1) or they are computed (0).",
-            samples(instances) { $0.events == nil ? nil : $0.eventsCounted ? "1" : "0" })
+            samples(instances) { $0.events == nil ? nil : $0.isEventCountFromController ? "1" : "0" })
     }
 
     private static func seconds(_ microseconds: Int) -> String { String(Double(microseconds) / 1_000_000) }

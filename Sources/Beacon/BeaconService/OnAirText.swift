@@ -10,16 +10,16 @@ public enum OnAirText {
     ///
     /// - Parameters:
     ///   - heard: The reports that a second virtual controller has received; `nil` on real adapters.
-    ///   - width: The longest line. Longer lines are cut, because the view could not overwrite wrapped ones.
+    ///   - width: The longest line. Longer lines are cut, because the view could not overwrite wrapped lines.
     public static func lines(
         _ facts: OnAirFacts, _ session: some AdvertisingSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
     ) -> [String] {
         let advertisements = session.advertisements
         let title = "\(facts.name) on \(facts.adapter) · \(controller(session.controller, advertisements))"
-        let sign = (color ? "\u{1B}[1;32m●\u{1B}[0m " : "● ") + "on the air for \(clock(session.secondsOnAir))"
+        let timeLine = (color ? "\u{1B}[1;32m●\u{1B}[0m " : "● ") + "on the air for \(clock(session.secondsOnAir))"
         var body: [String]
-        if advertisements.count == 1, let only = advertisements.first, let requested = facts.requestedIntervals.first {
-            body = labelled(rows(only, requested, events(session)))
+        if advertisements.count == 1, let requested = facts.requestedIntervals.first {
+            body = labelled(rows(advertisements[0], requested, events(session)))
         } else {
             body = labelled(
                 powers(advertisements) + sharing(advertisements) + phys(advertisements) + patterns(advertisements))
@@ -31,10 +31,10 @@ public enum OnAirText {
         let warnings =
             session.controller.family == .managed ? session.warnings : session.transmitPowerWarnings
         body += labelled(warnings.map { ("warning", $0) })
-        return [cut(title, to: width), sign] + body.map { cut($0, to: width) }
+        return [cut(title, to: width), timeLine] + body.map { cut($0, to: width) }
     }
 
-    /// The line, cut to the width with an ellipsis at its end if it is too long.
+    /// The line; if it is longer than `width`, cut to that width with an ellipsis at its end.
     private static func cut(_ line: String, to width: Int) -> String {
         line.count > width ? String(line.prefix(max(0, width - 1))) + "…" : line
     }
@@ -69,25 +69,27 @@ public enum OnAirText {
         return rows + [("radio power", power(status)), ("events", events)]
     }
 
-    /// The parts of a pattern, and the current one: `100 ms for 2 s, 1000 ms for 8 s; now part 2, for 3 s more`.
+    /// The parts of a pattern, and the current part: `100 ms for 2 s, 1000 ms for 8 s; now part 2, for 3 s more`.
     private static func pattern(_ status: OnAirPattern) -> String {
-        let rest = (status.pattern.position(after: status.elapsed).rest + 999_999) / 1_000_000
-        return "\(status.pattern); now part \(status.part + 1), for \(rest) s more"
+        let remainingSeconds = (status.pattern.position(after: status.elapsed).rest + 999_999) / 1_000_000
+        return "\(status.pattern); now part \(status.part + 1), for \(remainingSeconds) s more"
     }
 
-    // MARK: Several
+    // MARK: Several advertisements
 
     /// The different radio powers, each once.
     private static func powers(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
-        var seen: [String] = []
-        for status in advertisements where !seen.contains(power(status)) { seen.append(power(status)) }
-        return seen.map { ("radio power", $0) }
+        var powers: [String] = []
+        for status in advertisements where !powers.contains(power(status)) { powers.append(power(status)) }
+        return powers.map { ("radio power", $0) }
     }
 
     private static func sharing(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
-        var seen: Set<OnAirAdvertisement.Place> = []
+        var listedSets: Set<OnAirAdvertisement.Place> = []
         return advertisements.compactMap { status in
-            guard status.sharers > 1, case .set = status.place, seen.insert(status.place).inserted else { return nil }
+            guard status.sharers > 1, case .set = status.place, listedSets.insert(status.place).inserted else {
+                return nil
+            }
             let mean = DecimalText.thousandths(
                 status.setInterval.lowerBound.microseconds + AdvertisingInterval.meanDelayMicroseconds)
             return (
@@ -133,10 +135,11 @@ public enum OnAirText {
             }
             return table.text.split(separator: "\n").map { "  " + $0 }
         }
-        let whole = lines(withPayload: true)
-        if whole.allSatisfy({ $0.count <= width }) { return whole }
-        let short = lines(withPayload: false)
-        return short.prefix(1) + zip(short.dropFirst(), advertisements).flatMap { [$0, "    " + $1.contentText] }
+        let fullLines = lines(withPayload: true)
+        if fullLines.allSatisfy({ $0.count <= width }) { return fullLines }
+        let shortLines = lines(withPayload: false)
+        return shortLines.prefix(1)
+            + zip(shortLines.dropFirst(), advertisements).flatMap { [$0, "    " + $1.contentText] }
     }
 
     // MARK: Words
@@ -147,13 +150,13 @@ public enum OnAirText {
     }
 
     private static func controller(_ controller: OnAirController, _ advertisements: [OnAirAdvertisement]) -> String {
-        let way = controller.family == .managed ? "through the kernel, " : ""
+        let route = controller.family == .managed ? "through the kernel, " : ""
         let hasLegacyPDUs = advertisements.contains { $0.advertisement.phy == nil }
         let family =
             controller.hasExtendedAdvertising
             ? "extended advertising" + (hasLegacyPDUs ? ", legacy PDUs" : "") : "legacy advertising"
         let pdus = Set(advertisements.map(\.advertisement.pduName)).sorted().joined(separator: ", ")
-        return "\(way)\(controller.version), \(family), \(pdus)"
+        return "\(route)\(controller.version), \(family), \(pdus)"
     }
 
     private static func address(_ status: OnAirAdvertisement) -> String {
@@ -167,13 +170,13 @@ public enum OnAirText {
     }
 
     private static func events(_ session: some AdvertisingSession) -> String {
-        let who = session.controller.family == .managed ? "the kernel" : "this controller"
-        return "\(session.computedEvents) (computed: \(who) does not count them)"
+        let sender = session.controller.family == .managed ? "the kernel" : "this controller"
+        return "\(session.computedEvents) (computed: \(sender) does not count them)"
     }
 
     static func clock(_ seconds: Int) -> String {
-        func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
+        [seconds / 3600, seconds / 60 % 60, seconds % 60].map { NumberFormat.padded($0, to: 2) }
+            .joined(separator: ":")
     }
 }
 
@@ -198,22 +201,22 @@ public enum OnAirJSON {
     private static func members(
         _ status: OnAirAdvertisement, _ requested: RequestedInterval
     ) -> [(String, JSONValue)] {
-        let wanted = status.advertisement
+        let advertisement = status.advertisement
         return [
             ("address", .optional(status.address) { .string($0.description) }),
             (
                 "addressType",
                 .optional(status.address) { _ in .string(status.isAddressRandom ? "random-static" : "public") }
             ),
-            ("type", .string(wanted.content.typeName)),
-            ("pdu", .string(wanted.pdu.rawValue)),
+            ("type", .string(advertisement.content.typeName)),
+            ("pdu", .string(advertisement.pdu.rawValue)),
             ("intervalMs", .decimal(requested.milliseconds)),
             ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
-        ] + (wanted.pattern.map { [("pattern", $0.json)] } ?? [])
-            + (wanted.phy.map { [("phy", .string($0.rawValue))] } ?? []) + [
+        ] + (advertisement.pattern.map { [("pattern", $0.json)] } ?? [])
+            + (advertisement.phy.map { [("phy", .string($0.rawValue))] } ?? []) + [
                 ("sharedBy", .integer(status.sharers)),
                 ("instance", .optional(status.place.instance) { .integer($0) }),
-                ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
+                ("radioPowerDbm", .optional(advertisement.radioPower) { .integer(Int($0.dBm)) }),
                 ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
                 ("radioPowerNote", .string(status.grant.description)),
                 ("octets", .hex(status.payload.octets)),

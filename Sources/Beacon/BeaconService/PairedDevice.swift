@@ -25,10 +25,10 @@ public struct PairedDevice: Hashable, Sendable {
         var devices: [PairedDevice] = []
         do throws(SystemError) {
             for adapterName in try Files.listing(directory) {
-                guard let adapter = parsed(adapterName) else { continue }
+                guard let adapter = deviceAddress(adapterName) else { continue }
                 for deviceName in try Files.listing("\(directory)/\(adapterName)") {
                     let path = "\(directory)/\(adapterName)/\(deviceName)/info"
-                    guard let address = parsed(deviceName), Files.exists(path) else { continue }
+                    guard let address = deviceAddress(deviceName), Files.exists(path) else { continue }
                     let text = String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
                     if let device = PairedDevice(text, adapter: adapter, address: address) { devices.append(device) }
                 }
@@ -73,5 +73,7 @@ public struct PairedDevice: Hashable, Sendable {
         ])
     }
 
-    private static func parsed(_ name: String) -> DeviceAddress? { name.utf8.count == 17 ? DeviceAddress(name) : nil }
+    private static func deviceAddress(_ name: String) -> DeviceAddress? {
+        name.utf8.count == 17 ? DeviceAddress(name) : nil
+    }
 }

@@ -26,7 +26,8 @@ public final class Service {
 
     /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT arrives. SIGHUP reloads the profile.
     ///
-    /// Call it before the process has a second thread: the signals are blocked in this thread and in those it starts.
+    /// Call this before the process has a second thread: the signals are blocked in this thread and in the threads that
+    /// it starts.
     ///
     /// - Parameters:
     ///   - path: The profile's file.
@@ -96,7 +97,7 @@ public final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        // In the foreground only the user waits for the shutdown, so it may take longer.
+        // In the foreground only the user waits for the shutdown, so the shutdown may take longer.
         if persistence == .untilFault { pacing.shutdown = 5_000_000 }
         environment.listen(&pacing)
         runner = AdapterRunner(
@@ -233,7 +234,8 @@ struct ServiceSignals {
         self.reload = reload.isEmpty ? nil : try SignalDescriptor(reload)
     }
 
-    /// The descriptors to wait for: first the descriptor of the stop signals, then that of the reload signals, if any.
+    /// The descriptors to wait for: first the descriptor of the stop signals, then the descriptor of the reload signals
+    /// if there are any.
     var descriptors: [Descriptor] { [stop.descriptor] + [reload?.descriptor].compactMap(\.self) }
 
     /// Returns whether a reload was requested.

@@ -14,7 +14,7 @@ final class ServiceEnvironment {
     private(set) var sources: [any ServiceEventSource] = []
     /// The reason why the adapter can never be opened, with its exit code.
     private(set) var openFailure: BeaconServiceError?
-    /// The session on the air, or the last one that was on the air; `nil` before the first.
+    /// The session on the air, or the last session that was on the air; `nil` before the first session.
     private(set) var advertising: (any AdvertisingSession)?
     /// Increases when the adapter is opened or closed, because its descriptor changes then.
     private(set) var connectionChanges = 0
@@ -26,10 +26,11 @@ final class ServiceEnvironment {
     private let wallClock: () -> (unixMicroseconds: Int, isTrusted: Bool)
     private var connection: AdapterConnection? { didSet { connectionChanges += 1 } }
     private var foreign: ForeignEvents?
-    /// The adapters to power down at the end. Their numbers may have changed by then.
-    private var raised: Set<DeviceAddress> = []
-    /// The adapters whose LE is turned off at the end.
-    private var raisedLowEnergy: Set<DeviceAddress> = []
+    /// The adapters to power down at the end, because this service has powered them on. Their numbers may have changed
+    /// by then.
+    private var adaptersToPowerDown: Set<DeviceAddress> = []
+    /// The adapters whose LE is turned off at the end, because this service has turned it on.
+    private var adaptersToTurnLEOff: Set<DeviceAddress> = []
     private var lock: AdapterLock?
     /// The lock for listening, which an exclusive channel needs as well.
     private var listenLock: AdapterLock?
@@ -42,7 +43,7 @@ final class ServiceEnvironment {
     /// The last status line for the service manager.
     private var lastStatus: Supervisor.Notice?
     /// The warnings that were logged.
-    private var warned: Set<String> = []
+    private var loggedWarnings: Set<String> = []
     private var state: ServiceState?
     /// The adapter whose user channel this beacon has had, in this run or in the previous run.
     private var ownedAdapter: DeviceAddress?
@@ -105,16 +106,16 @@ final class ServiceEnvironment {
         }
     }
 
-    /// Opens the event sources, and sets the pacing for those that are available.
+    /// Opens the event sources, and sets the pacing for the sources that are available.
     func listen(_ pacing: inout SupervisorPacing) {
-        let kernel = job.isOnKernelAdapter
-        let arrivals = kernel ? try? AdapterEvents(finder) : nil
-        let rfkill = kernel ? try? RFKillEvents(finder) : nil
-        foreign = kernel && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
+        let isKernelAdapter = job.isOnKernelAdapter
+        let arrivals = isKernelAdapter ? try? AdapterEvents(finder) : nil
+        let rfkill = isKernelAdapter ? try? RFKillEvents(finder) : nil
+        foreign = isKernelAdapter && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
         pacing.hasArrivalEvents = arrivals != nil
         pacing.hasRFKillEvents = rfkill != nil
-        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents()]
-        sources = all.compactMap(\.self)
+        let possibleSources: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents()]
+        sources = possibleSources.compactMap(\.self)
     }
 
     var isForeground: Bool { foreground != nil }
@@ -168,7 +169,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         } catch {
             try lowerOwnAdapter(name, error)
             let connection = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
-            // Powering the adapter down and taking its user channel cause events. They are no faults of the new
+            // Powering the adapter down and taking its user channel cause events. These events are no faults of the new
             // session.
             dropOldEvents()
             return connection
@@ -178,20 +179,21 @@ extension ServiceEnvironment: AdapterEnvironment {
     /// If this beacon has had the adapter's user channel before, powers the adapter down: bluetoothd powers it on as
     /// soon as the channel is closed, so a beacon that starts again would never get the channel back.
     ///
-    /// - Throws: `problem` if powering the adapter down cannot help: this beacon has not had it, or it is not busy
-    ///   because it is up.
+    /// - Throws: `problem` if powering the adapter down cannot help: if this beacon has not had the adapter's user
+    ///   channel, or if the user channel is busy for another reason.
     private func lowerOwnAdapter(_ name: AdapterName, _ problem: TransportError) throws(TransportError) {
         guard case .user(let index) = name, problem.reason == .busy, !isForeground,
             let adapter = try? BlueZAdapter(index: index), adapter.isUp, adapter.address == ownedAdapter
         else { throw problem }
         write(
             .notice,
-            "\(name): another program has powered the adapter up since this beacon had it; it is powered down again")
+            "\(name): another program has powered the adapter up since this beacon had it; the adapter is powered down "
+                + "again")
         try BlueZAdapter.bringDown(index)
     }
 
-    /// Drops the events that arrived before the adapter is opened, and those that powering it on causes, because they
-    /// do not concern the new session. Only a change of the wall clock is handled.
+    /// Drops the events that arrived before the adapter is opened, and the events that powering it on causes, because
+    /// they do not concern the new session. Only a change of the wall clock is handled.
     private func dropOldEvents() {
         for source in sources {
             for case .clockSet in source.take() { compareClocks() }
@@ -201,16 +203,17 @@ extension ServiceEnvironment: AdapterEnvironment {
     /// Refuses an adapter whose radio is switched off by rfkill, because not every form of adapter reports this when it
     /// is opened. Later changes are events.
     private func refuseWhenBlocked(_ name: AdapterName) throws(AdapterFault) {
-        guard let index = name.kernelIndex, let blocked = RFKill.switch(of: "hci\(index)"), let remedy = blocked.remedy
+        guard let index = name.kernelIndex, let radioSwitch = RFKill.switch(of: "hci\(index)"),
+            let remedy = radioSwitch.remedy
         else { return }
         throw AdapterFault(.rfkill, "\(name): the radio is switched off by rfkill; \(remedy)")
     }
 
     private func noteRaised(_ connection: AdapterConnection) {
         if let index = connection.raisedIndex, let adapter = try? BlueZAdapter(index: index) {
-            raised.insert(adapter.address)
+            adaptersToPowerDown.insert(adapter.address)
         }
-        if let address = connection.raisedLowEnergy { raisedLowEnergy.insert(address) }
+        if let address = connection.raisedLowEnergy { adaptersToTurnLEOff.insert(address) }
     }
 
     /// Closes the adapter, but leaves it powered: powering it down would look like another program's action.
@@ -225,14 +228,14 @@ extension ServiceEnvironment: AdapterEnvironment {
     }
 
     /// Takes the lock of an hciN or of a serial line, because two instances on one controller would undo each other's
-    /// settings. The lock of a controller behind a socket follows when it is connected.
+    /// settings. The lock of a controller behind a socket is taken later, when the socket is connected.
     private func takeLock(_ name: AdapterName) throws {
         switch name {
         case .raw(let index), .user(let index), .managed(let index):
             let adapter = LockedAdapter(try BlueZAdapter(index: index).address)
             if isForeground, case .managed = name {
-                // Programs that use the kernel's advertising manager need no lock, but none of them may share the
-                // adapter with a crowd.
+                // A program that uses the kernel's advertising manager needs no lock, but it must not share the adapter
+                // with a crowd.
                 (lock, listenLock) = (nil, nil)
                 return try CrowdRun.refuse(besideCrowdOn: adapter, in: directories.runtime)
             }
@@ -303,17 +306,20 @@ extension ServiceEnvironment: AdapterEnvironment {
     private var inputs: AdapterConnection.SessionInputs {
         let needsWallClock = (nextJob ?? job).eidEpoch != nil
         return AdapterConnection.SessionInputs(
-            sensors: sensors, memory: state?.saved ?? job.memory, wallClock: needsWallClock ? wallClock() : nil,
+            sensors: sensors, memory: state?.memoryOfLastRun ?? job.memory,
+            wallClock: needsWallClock ? wallClock() : nil,
             record: foreground.map { foreground in { foreground.record($0, $1) } })
     }
 
-    private func note(_ started: AdapterConnection.Started) -> any AdvertisingSession {
+    private func note(_ started: AdapterConnection.StartedSession) -> any AdvertisingSession {
         advertising = started.session
         if let correction = started.correction { note(correction) }
         let isComplete = !isForeground || started.session.controller.family == .managed
         for warning in isComplete ? started.session.warnings : started.session.transmitPowerWarnings {
             // A warning is still true when the beacon starts again, so it is logged only once.
-            if warned.insert(warning).inserted { write(.warning, isForeground ? "warning: \(warning)" : warning) }
+            if loggedWarnings.insert(warning).inserted {
+                write(.warning, isForeground ? "warning: \(warning)" : warning)
+            }
         }
         return started.session
     }
@@ -330,17 +336,18 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     private func readNewProfile() -> Supervisor.Input {
         do throws(BeaconServiceError) {
-            let read = try job.reread()
-            guard read.name == job.name else {
+            let newJob = try job.reread()
+            guard newJob.name == job.name else {
                 return .reloadBad(
-                    "its name is now \(read.name), but the service's files have the old name; restart the service")
+                    "the profile's name is now \(newJob.name), but the service's files have the old name; restart the "
+                        + "service")
             }
-            guard !read.needsMore(than: job) else {
-                return .reloadBad("\(read.adapterText) needs capabilities that were given up; restart the service")
+            guard !newJob.needsMore(than: job) else {
+                return .reloadBad("\(newJob.adapterText) needs capabilities that were given up; restart the service")
             }
-            for warning in read.warnings { write(.warning, warning) }
-            nextJob = read
-            return .reloadGood(adapter: read.adapterText)
+            for warning in newJob.warnings { write(.warning, warning) }
+            nextJob = newJob
+            return .reloadGood(adapter: newJob.adapterText)
         } catch {
             return .reloadBad("\(error)")
         }
@@ -361,7 +368,7 @@ extension ServiceEnvironment: AdapterEnvironment {
     }
 
     /// The error with which a session in the foreground ends. If an adapter is unplugged, the kernel first reports that
-    /// it was powered down; then only the kernel's list of adapters shows the cause.
+    /// the adapter was powered down; then only the kernel's list of adapters shows the cause.
     func explain(_ error: SessionError) -> SessionError {
         guard case .ended(.poweredDown, _) = error else { return error }
         let fault = finder.explain(.gone("the adapter was powered down"))
@@ -398,8 +405,8 @@ extension ServiceEnvironment {
             clockWatch = EIDClockWatch()
             return
         }
-        let wall = wallClock()
-        note(advertising.synchronize(unixMicroseconds: wall.unixMicroseconds, isTrusted: wall.isTrusted))
+        let time = wallClock()
+        note(advertising.synchronize(unixMicroseconds: time.unixMicroseconds, isTrusted: time.isTrusted))
     }
 
     private func note(_ correction: EIDClock.Correction) {
@@ -425,7 +432,7 @@ extension ServiceEnvironment {
     func finish() {
         nameLock = nil
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
-        for adapter in raised.compactMap(BlueZAdapter.find) {
+        for adapter in adaptersToPowerDown.compactMap(BlueZAdapter.find) {
             do throws(TransportError) {
                 try BlueZAdapter.bringDown(adapter.index)
             } catch {
@@ -433,7 +440,7 @@ extension ServiceEnvironment {
                 if error.reason != .missing { write(.warning, "\(error)") }
             }
         }
-        for adapter in raisedLowEnergy.compactMap(BlueZAdapter.find) {
+        for adapter in adaptersToTurnLEOff.compactMap(BlueZAdapter.find) {
             guard let socket = try? ManagementSocket(adapter.name) else { continue }
             _ = try? ManagementHost(channel: socket).execute(SetLowEnergy(false), index: adapter.index)
         }
@@ -441,14 +448,14 @@ extension ServiceEnvironment {
 
     /// The time of the next work that no event announces.
     var nextWakeUp: HCIInstant {
-        var earliest = HCIInstant.distantFuture
-        if let save = state?.nextSave { earliest = min(earliest, HCIInstant(nanoseconds: save)) }
-        if notifier.hasBacklog { earliest = min(earliest, now.advanced(byMicroseconds: Self.noticePause)) }
-        if let look = clockWatch.nextLook { earliest = min(earliest, HCIInstant(nanoseconds: look)) }
+        var wakeUp = HCIInstant.distantFuture
+        if let save = state?.nextSave { wakeUp = min(wakeUp, HCIInstant(nanoseconds: save)) }
+        if notifier.hasBacklog { wakeUp = min(wakeUp, now.advanced(byMicroseconds: Self.noticePause)) }
+        if let reading = clockWatch.nextReading { wakeUp = min(wakeUp, HCIInstant(nanoseconds: reading)) }
         for source in sources {
-            if let due = source.nextWakeUp { earliest = min(earliest, due) }
+            if let due = source.nextWakeUp { wakeUp = min(wakeUp, due) }
         }
-        return earliest
+        return wakeUp
     }
 }
 

@@ -31,7 +31,7 @@ final class AdapterEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let socket: ManagementSocket
     private unowned let finder: AdapterFinder
-    private static let messagesInATurn = 64
+    private static let messagesPerCall = 64
 
     init(_ finder: AdapterFinder) throws(TransportError) {
         socket = try ManagementSocket()
@@ -41,7 +41,7 @@ final class AdapterEvents: ServiceEventSource {
 
     func take() -> [ServiceEvent] {
         var events: [ServiceEvent] = []
-        for _ in 0..<Self.messagesInATurn {
+        for _ in 0..<Self.messagesPerCall {
             guard let packet = try? socket.receive(until: socket.now) else { break }
             if let input = input(ManagementEvent(packet)) { events.append(.input(input)) }
         }
@@ -59,7 +59,7 @@ final class AdapterEvents: ServiceEventSource {
             return .failed(.adapterGone, "\(name): the adapter was unplugged, or taken by another program")
         case .newSettings(let settings) where !settings.contains(.powered):
             return .failed(.poweredDown, "\(name): the adapter was powered down")
-        // The kernel's own advertisement, which keeps all others off the air, may have ended.
+        // The kernel's own advertisement, which keeps all other advertisements off the air, may have ended.
         case .newSettings(let settings) where !settings.contains(.advertising): return .radioFreed
         case .controllerSuspend: return .failed(.suspended, "the machine goes to sleep")
         case .controllerResume: return .resumed
@@ -110,8 +110,8 @@ final class ForeignEvents: ServiceEventSource {
     private var activity: ForeignActivity
     private var isWatching = false
     /// The findings of ``obstacle(until:)``, for the next call of ``take()``.
-    private var unread: [ForeignActivity.Finding] = []
-    private static let messagesInATurn = 256
+    private var unreadFindings: [ForeignActivity.Finding] = []
+    private static let messagesPerCall = 256
 
     init(_ finder: AdapterFinder) throws(TransportError) {
         monitor = try MonitorSocket()
@@ -125,10 +125,10 @@ final class ForeignEvents: ServiceEventSource {
     }
 
     /// Announces an HCI command of this program.
-    func sent(_ packet: HCIPacket) { activity.sent(packet) }
+    func announce(_ packet: HCIPacket) { activity.announce(packet) }
 
     /// Announces a management command of this program.
-    func sent(_ packet: ManagementPacket) { activity.sent(packet) }
+    func announce(_ packet: ManagementPacket) { activity.announce(packet) }
 
     /// Follows the adapter hci`index`. Call it before the first command.
     func follow(_ index: UInt16) { activity.follow(index) }
@@ -146,7 +146,7 @@ final class ForeignEvents: ServiceEventSource {
     func ignore() { isWatching = false }
 
     var nextWakeUp: HCIInstant? {
-        if !unread.isEmpty { return .distantPast }
+        if !unreadFindings.isEmpty { return .distantPast }
         return isWatching ? activity.wakeTime : nil
     }
 
@@ -166,9 +166,9 @@ final class ForeignEvents: ServiceEventSource {
     }
 
     private func findings() -> [ForeignActivity.Finding] {
-        var findings = unread
-        unread = []
-        for _ in 0..<Self.messagesInATurn {
+        var findings = unreadFindings
+        unreadFindings = []
+        for _ in 0..<Self.messagesPerCall {
             guard let packet = try? monitor.receive(until: monitor.now) else { break }
             if let finding = finding(packet) { findings.append(finding) }
         }
@@ -178,23 +178,24 @@ final class ForeignEvents: ServiceEventSource {
 
     /// Waits until the monitor channel shows that the controller advertises.
     ///
-    /// - Returns: `nil` if it does, or if nothing has shown the opposite; otherwise the reason in one sentence.
+    /// - Returns: The reason, in one sentence, why the controller does not advertise; `nil` if it does, or if nothing
+    ///   has shown that it does not.
     func obstacle(until deadline: HCIInstant) -> String? {
-        for _ in 0..<Self.messagesInATurn {
+        for _ in 0..<Self.messagesPerCall {
             // Wait only if the packets that have arrived show that advertising is off.
             let end = activity.isAdvertising == false ? deadline : monitor.now
             guard let packet = try? monitor.receive(until: end) else { break }
-            if let finding = finding(packet) { unread.append(finding) }
+            if let finding = finding(packet) { unreadFindings.append(finding) }
         }
         guard activity.isAdvertising == false else { return nil }
-        let who = activity.scanningProgram ?? "another program"
+        let scanner = activity.scanningProgram ?? "another program"
         return
             "\(finder.nameInUse): off the air, because the kernel has accepted the advertisement, but keeps advertising "
-            + "off" + (activity.isScanning ? " while \(who) scans" : "")
+            + "turned off" + (activity.isScanning ? " while \(scanner) scans" : "")
     }
 
-    /// Returns the meaning of a packet for the watched advertisements. While none are watched, returns only the end of
-    /// a scan or another change that frees the radio.
+    /// Returns the meaning of a packet for the watched advertisements. While no advertisements are watched, returns
+    /// only the end of a scan or another change that frees the radio.
     private func finding(_ packet: MonitorPacket) -> ForeignActivity.Finding? {
         guard let finding = activity.receive(packet, at: monitor.now) else { return nil }
         return isWatching || finding == .radioFreed ? finding : nil
@@ -236,39 +237,40 @@ struct EIDClockWatch {
     /// behind; `nil` if they agree.
     private(set) var ahead: Int?
     /// The time at which the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if the clocks
-    /// agree. It is not needed then, because an event reports when the wall clock is set.
-    private(set) var nextLook: UInt64?
+    /// agree: then an event reports when the wall clock is set.
+    private(set) var nextReading: UInt64?
 
     /// The time between two readings of the wall clock while the clocks differ: one minute, in nanoseconds. The kernel
     /// sends no event when the wall clock becomes synchronised.
-    private static let pause: UInt64 = 60_000_000_000
+    private static let readingInterval: UInt64 = 60_000_000_000
 
-    func isDue(at now: UInt64) -> Bool { nextLook.map { $0 <= now } ?? false }
+    func isDue(at now: UInt64) -> Bool { nextReading.map { $0 <= now } ?? false }
 
     /// Notes the result of a comparison. Returns a log line if the result is new.
     mutating func note(_ correction: EIDClock.Correction, at now: UInt64) -> (Supervisor.LogPriority, String)? {
-        let before = ahead
+        let previousAhead = ahead
         switch correction {
         case .none, .advanced:
             ahead = nil
-            nextLook = nil
-            return before.map { _ in (.notice, "the clock of ephemeral ids and the wall clock agree again") }
+            nextReading = nil
+            return previousAhead.map { _ in (.notice, "the clock of ephemeral ids and the wall clock agree again") }
         case .setBack(let seconds):
             ahead = nil
-            nextLook = nil
+            nextReading = nil
             return (
                 .notice,
-                "\(StatusText.eidClock(ahead: seconds)), which is synchronised: it is set back, and ids change now"
+                "\(StatusText.eidClock(ahead: seconds)), which is synchronised: the clock of ephemeral ids is set "
+                    + "back, and the ids change now"
             )
         case .doubted(let seconds):
-            nextLook = now + Self.pause
+            nextReading = now + Self.readingInterval
             // Both clocks run at the same speed. A change of the difference by less than 60 s is not logged.
-            if let before, abs(before - seconds) < 60 { return nil }
+            if let previousAhead, abs(previousAhead - seconds) < 60 { return nil }
             ahead = seconds
             return (
                 .warning,
                 StatusText.eidClock(ahead: seconds)
-                    + ", and it is not known which of them is right, so ids do not change; with NTP "
+                    + ", and it is not known which of the two clocks is right, so the ids do not change; with NTP "
                     + "(`sudo timedatectl set-ntp true`) the clock of ephemeral ids is corrected automatically"
             )
         }

@@ -10,12 +10,12 @@ internal import LinuxHost
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     /// The values in the files; `nil` before the first write.
-    private var written: WrittenValues?
+    private var writtenValues: WrittenValues?
     /// The value of ``AdapterRunner/changes`` at the last update.
-    private var changesSeen: Int?
+    private var lastChanges: Int?
     private var stateSince = RFC3339Time.now
     /// The paths of the files that could not be written.
-    private var lost: Set<String> = []
+    private var failedPaths: Set<String> = []
 
     /// The values in the files. If one of them changes, the files are out of date.
     private struct WrittenValues: Equatable {
@@ -35,17 +35,17 @@ final class ServiceReport: ServiceView {
     var nextUpdate: HCIInstant? { nil }
 
     func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
-        guard runner.changes != changesSeen || environment.eidClockAhead != written?.eidClockAhead else { return }
-        changesSeen = runner.changes
+        guard runner.changes != lastChanges || environment.eidClockAhead != writtenValues?.eidClockAhead else { return }
+        lastChanges = runner.changes
         let supervisor = runner.supervisor
         let values = WrittenValues(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
             rearms: supervisor.rearms.values.reduce(0, +), hash: environment.job.hash, error: supervisor.lastError,
             rejectedFile: environment.rejectedFile,
             eidClockAhead: environment.eidClockAhead)
-        guard values != written else { return }
-        if values.state != written?.state { stateSince = .now }
-        written = values
+        guard values != writtenValues else { return }
+        if values.state != writtenValues?.state { stateSince = .now }
+        writtenValues = values
         let status = status(runner, environment, values)
         let directory = directories.runtime
         let isOnAir = values.state == .onAir
@@ -64,9 +64,9 @@ final class ServiceReport: ServiceView {
     ) {
         do throws(SystemError) {
             try body()
-            if lost.remove(path) != nil { environment.log(.notice, "\(path) can be written again") }
+            if failedPaths.remove(path) != nil { environment.log(.notice, "\(path) can be written again") }
         } catch {
-            guard lost.insert(path).inserted else { return }
+            guard failedPaths.insert(path).inserted else { return }
             environment.log(
                 .warning,
                 "\(error): the file is out of date until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"

@@ -10,7 +10,7 @@ internal import LinuxHost
 /// If the file is missing or unreadable, these values are lost, but the beacon starts.
 struct ServiceState {
     private let path: String
-    /// The place where earlier versions saved the state. A state there is moved to ``path``.
+    /// The path at which earlier versions saved the state. A state there is moved to ``path``.
     private let oldPath: String
     /// True if the state was read from ``oldPath``.
     private var hasOldFile = false
@@ -19,16 +19,16 @@ struct ServiceState {
     /// The values that were saved last; `nil` before the first save.
     private var lastMemory: BeaconMemory?
     /// The state of the last run; `nil` if there is no usable state.
-    private(set) var saved: BeaconMemory?
+    private(set) var memoryOfLastRun: BeaconMemory?
     /// True if a failed save was logged.
-    private var isReportedLost = false
+    private var isFailureLogged = false
 
     /// The largest size of a state file, in bytes.
     private static let sizeLimit = 1 << 20
     /// The time between two saves, in nanoseconds: ten minutes. The clock may lose this time when the power fails.
     private static let interval: UInt64 = 600_000_000_000
-    /// More packets than are sent until the next save. It is added to the saved number, so that no number is used
-    /// twice.
+    /// A number that is larger than the number of packets sent until the next save. It is added to the saved number, so
+    /// that no number is used twice.
     fileprivate static let packetReserve: UInt64 = 4096
 
     init(path: String, oldPath: String) {
@@ -36,7 +36,7 @@ struct ServiceState {
         self.oldPath = oldPath
     }
 
-    /// Reads the file into ``saved``.
+    /// Reads the file into ``memoryOfLastRun``.
     ///
     /// - Returns: The problem with the file; `nil` without a problem, or without a file.
     mutating func load() -> String? {
@@ -45,20 +45,20 @@ struct ServiceState {
             return nil
         }
         do throws(SystemError) {
-            saved = BeaconMemory(json: try Files.read(path, limit: Self.sizeLimit))
-            if saved != nil { return nil }
+            memoryOfLastRun = BeaconMemory(json: try Files.read(path, limit: Self.sizeLimit))
+            if memoryOfLastRun != nil { return nil }
             return "\(path): this is not a state file; the clock of ephemeral ids and their addresses are lost"
         } catch {
             return "\(error); the clock of ephemeral ids and their addresses are lost"
         }
     }
 
-    /// Reads the state of an earlier version. A file at its place that is not a state, such as the profile, is left
-    /// alone.
+    /// Reads the state of an earlier version. If the file at ``oldPath`` is not a state but, for example, the profile,
+    /// it is left alone.
     private mutating func loadOld() {
         guard let octets = try? Files.read(oldPath, limit: Self.sizeLimit) else { return }
-        saved = BeaconMemory(json: octets)
-        hasOldFile = saved != nil
+        memoryOfLastRun = BeaconMemory(json: octets)
+        hasOldFile = memoryOfLastRun != nil
     }
 
     /// Returns true if a file that begins with this text is a state file, even a damaged one.
@@ -77,19 +77,19 @@ struct ServiceState {
         guard isLast || isDue || memory.ephemeralIDs != lastMemory?.ephemeralIDs else { return nil }
         savedAt = now
         lastMemory = memory
-        let wasReported = isReportedLost
+        let wasLogged = isFailureLogged
         do throws(SystemError) {
             try Files.replace(
                 path, with: Array((memory.json.line + "\n").utf8), mode: 0o600, ifBegins: Self.isState)
-            isReportedLost = false
+            isFailureLogged = false
             if hasOldFile {
                 try? Files.remove(oldPath)
                 hasOldFile = false
             }
-            return wasReported ? (.notice, "\(path) can be written again") : nil
+            return wasLogged ? (.notice, "\(path) can be written again") : nil
         } catch {
-            isReportedLost = true
-            guard !wasReported else { return nil }
+            isFailureLogged = true
+            guard !wasLogged else { return nil }
             return (
                 .warning,
                 "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"

@@ -59,7 +59,7 @@ public enum StatusFile {
                 if name.hasSuffix(suffix) {
                     status.instances.append(try InstanceStatus(read(path)).verified(in: directory))
                 } else if name.hasSuffix(listenerSuffix) {
-                    status.listeners.append(try ListenerStatus(read(path)).verified())
+                    status.listenerStatuses.append(try ListenerStatus(read(path)).verified())
                 }
             } catch {
                 problems.append(TerminalText.line("\(path): \(error.reason)"))
@@ -85,29 +85,30 @@ public enum StatusFile {
 
 /// The status of all beacons and listeners of this machine.
 public struct MachineStatus: Hashable, Sendable {
-    /// Beacons, sorted by name.
+    /// The status of each beacon, sorted by name.
     public var instances: [InstanceStatus]
-    /// Listeners, sorted by name.
-    public var listeners: [ListenerStatus]
+    /// The status of each listener, sorted by name.
+    public var listenerStatuses: [ListenerStatus]
 
-    public init(instances: [InstanceStatus] = [], listeners: [ListenerStatus] = []) {
+    public init(instances: [InstanceStatus] = [], listenerStatuses: [ListenerStatus] = []) {
         self.instances = instances
-        self.listeners = listeners
+        self.listenerStatuses = listenerStatuses
     }
 
     /// `true` if no beacon and no listener has a status file.
-    public var isEmpty: Bool { instances.isEmpty && listeners.isEmpty }
+    public var isEmpty: Bool { instances.isEmpty && listenerStatuses.isEmpty }
 
     /// `true` if there is a beacon or a listener, every beacon is on the air and every listener listens.
     public var isGood: Bool {
-        !isEmpty && instances.allSatisfy { $0.state == .onAir } && listeners.allSatisfy { $0.state == .listening }
+        !isEmpty && instances.allSatisfy { $0.state == .onAir }
+            && listenerStatuses.allSatisfy { $0.state == .listening }
     }
 
     /// The object of `status --json`: the format's version, the beacons and the listeners.
     public var json: JSONValue {
         .record([
             ("version", .integer(1)), ("instances", .array(instances.map { $0.json(withProcess: false) })),
-            ("listeners", .array(listeners.map { $0.json(withProcess: false) })),
+            ("listeners", .array(listenerStatuses.map { $0.json(withProcess: false) })),
         ])
     }
 }

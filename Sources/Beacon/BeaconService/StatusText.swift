@@ -30,9 +30,9 @@ public enum StatusText {
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
         if let ahead = status.eidClockAhead { lines += "  clock: \(eidClock(ahead: ahead))\n" }
         if !status.rearms.isEmpty { lines += "  recoveries: \(rearms(status.rearms))\n" }
-        if let rejected = status.rejectedFile {
-            lines += "  newer file refused at \(rejected.time) (\(duration(from: rejected.time, to: now)) ago): "
-            lines += "\(TerminalText.line(rejected.reason))\n"
+        if let file = status.rejectedFile {
+            lines += "  newer file refused at \(file.time) (\(duration(from: file.time, to: now)) ago): "
+            lines += "\(TerminalText.line(file.reason))\n"
         }
         // If a file was refused, `lastError` repeats the reason. It is shown only once.
         if let error = status.lastError, error != status.rejectedFile.map({ "reload refused: \($0.reason)" }) {
@@ -68,7 +68,7 @@ public enum StatusText {
 
     /// The sentence about a clock of ephemeral ids that differs from the wall clock.
     ///
-    /// - Parameter ahead: Seconds by which it is ahead; negative if it is behind.
+    /// - Parameter ahead: Seconds by which the clock of ephemeral ids is ahead; negative if it is behind.
     public static func eidClock(ahead: Int) -> String {
         let days = ahead.magnitude / 86_400
         return "the clock of ephemeral ids is \(NumberFormat.count(days, "day")) "
@@ -124,7 +124,8 @@ public enum StatusText {
         var table = Table(
             ["  frame", "address", "interval ms", "power dBm", "events"], alignment: [.left, .left, .left, .left])
         for (name, advertisement) in zip(status.frameNames, status.advertisements) {
-            let events = advertisement.events.map { "\($0)" + (advertisement.eventsCounted ? "" : " (computed)") }
+            let note = advertisement.isEventCountFromController ? "" : " (computed)"
+            let events = advertisement.events.map { "\($0)" + note }
             table.add([
                 "  " + TerminalText.line(name), advertisement.address?.description ?? "-",
                 interval(advertisement),
@@ -156,7 +157,7 @@ public enum StatusText {
         return parts + "; now part \(part + 1), \(status.pattern.parts[part].interval.interval)"
     }
 
-    /// The granted value, and the requested one if it differs.
+    /// The granted value, and the requested value if it differs.
     private static func granted(_ granted: Int?, _ requested: Int?, _ text: (Int) -> String) -> String {
         guard let requested, requested != granted else { return granted.map(text) ?? "unknown" }
         return (granted.map(text) ?? "unknown") + " (asked \(text(requested)))"
@@ -181,8 +182,8 @@ public enum StatusText {
         let seconds = max(0, end.secondsSince1970 - begin.secondsSince1970)
         let (minutes, hours) = (seconds / 60, seconds / 3600)
         let units = [("d", hours / 24), ("h", hours % 24), ("min", minutes % 60), ("s", seconds % 60)]
-        let first = units.firstIndex { $0.1 > 0 } ?? units.count - 1
-        let shown = units[first...].prefix(2).filter { $0.1 > 0 || $0.0 == "s" && first == units.count - 1 }
-        return shown.map { "\($0.1) \($0.0)" }.joined(separator: " ")
+        let largest = units.firstIndex { $0.1 > 0 } ?? units.count - 1
+        let shownUnits = units[largest...].prefix(2).filter { $0.1 > 0 || $0.0 == "s" && largest == units.count - 1 }
+        return shownUnits.map { "\($0.1) \($0.0)" }.joined(separator: " ")
     }
 }

@@ -42,7 +42,7 @@ struct Status: ParsableCommand {
                 status.instances.map {
                     StatusText.lines($0, now: now, milliseconds: milliseconds % 1000, color: color)
                 }
-                + status.listeners.map { StatusText.lines($0, now: now, color: color) }
+                + status.listenerStatuses.map { StatusText.lines($0, now: now, color: color) }
             Terminal.show(texts.joined(separator: "\n"))
         }
         guard problems.isEmpty else { throw Failure(.noInput, problems) }

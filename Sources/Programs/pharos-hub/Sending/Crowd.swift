@@ -173,8 +173,8 @@ struct Crowd: ParsableCommand {
         for warning in known.warnings { Terminal.writeMessage(warning) }
         var crowd = DescribedCrowd(seed: seed)
         for beacon in try known.virtualBeacons.advertisements() { crowd.add(beacon.name, beacon.advertisements) }
-        if crowd.changing > 0 {
-            let count = crowd.changing
+        if crowd.changingCount > 0 {
+            let count = crowd.changingCount
             Terminal.writeMessage(
                 "\(count) advertisement\(count == 1 ? " is" : "s are") left out, because the content changes while it is on "
                     + "the air")
