@@ -20,8 +20,8 @@ struct ManualRuleTests {
 
         /// Major and minor of a beacon.
         func numbers(_ name: String) -> String {
-            guard let number = fleet.numbers[name] else { return "" }
-            let identity = allocation.identity(of: number)
+            guard let index = fleet.beaconIndices[name] else { return "" }
+            let identity = allocation.identity(of: index)
             return "\(identity.major ?? -1) \(identity.minor ?? -1)"
         }
 

@@ -100,7 +100,7 @@ def test_codes_lead_to_a_chosen_url(tmp_path, codes):
     assert codes(tmp_path / "l.svg") == {
         f"https://example.org/a/hall-{n}?at=D0%3A11%3A22%3A33%3A00%3A{n:02X}&id=1.{n}" for n in range(2)}
     for template, word in (("https://x/{nmae}", "{nmae}"), ("https://x/{name", "}"), ("hall", "URL"),
-                           ("https://x/{serial}", "hall-0 has nothing for {serial}"),
+                           ("https://x/{serial}", "hall-0 has no value for {serial}"),
                            ("https://x/" + 300 * "y", "300")):
         refused = pharos.run("fleet", "labels", tmp_path, "--output", tmp_path / "m.svg", "--url", template)
         assert refused.code == 64 and word in refused.err, refused

@@ -71,7 +71,7 @@ public struct FleetRenaming: Sendable {
         _ change: FleetNameChange, _ before: inout FleetFiles, _ after: FleetAllocation, _ directories: [String]
     ) -> [RenamedKeyFile] {
         guard let new = after.keyName(of: change.new) else { return [] }
-        let former = change.changesFiles ? (try? before.allocated())?.keyName(of: change.old) : nil
+        let former = change.isOldNameInFiles ? (try? before.allocated())?.keyName(of: change.old) : nil
         // If the fleet file already has the new name, the former name of the key file can only be derived from its new
         // name.
         let old = former ?? new.replacing(change.new, with: change.old)

@@ -202,7 +202,8 @@ struct CheckTests {
         #expect(problems(["a.key", "b.key"]) == [])
         #expect(problems(["a.key"]).count == 1)
         #expect(problems(["a.key"]).first?.contains("there is no key \"b.key\" in keys") == true)
-        #expect(problems(["a.key", "b.key"], ["a.key"]).first?.contains("others may read the key \"a.key\"") == true)
+        #expect(
+            problems(["a.key", "b.key"], ["a.key"]).first?.contains("other users may read the key \"a.key\"") == true)
         #expect(problems(nil).first?.contains("there is no directory \"keys\"") == true)
     }
 

@@ -6,7 +6,7 @@ import Testing
     @Test func writesLongitudeBeforeLatitude() throws {
         let place = FleetManifest.Position.geographic(
             latitude: SampleFleet.number("52.50"), longitude: SampleFleet.number("-13.4"))
-        #expect(try coordinates(of: place, FleetMap.Anchor?.none) == ["-13.4", "52.50"])
+        #expect(try coordinates(of: place, FleetMap.GlobeOrigin?.none) == ["-13.4", "52.50"])
     }
 
     /// On the equator, a degree of longitude is 111.3195 km and a degree of latitude is 110.5743 km.
@@ -15,17 +15,17 @@ import Testing
         (90.0, "0", "100", ["13.0008983", "0.0000000"]), (180.0, "100", "0", ["12.9991017", "0.0000000"]),
     ])
     func convertsPlanPositionsWithTheAnchor(_ bearing: Double, _ x: String, _ y: String, _ expected: [String]) throws {
-        let anchor = FleetMap.Anchor(latitude: 0, longitude: 13, bearing: bearing)
+        let origin = FleetMap.GlobeOrigin(latitude: 0, longitude: 13, bearing: bearing)
         let place = FleetManifest.Position.plan(x: SampleFleet.number(x), y: SampleFleet.number(y), z: nil)
-        let found = try coordinates(of: place, anchor)
+        let found = try coordinates(of: place, origin)
         #expect(found?.map { $0.hasPrefix("-0.0000000") ? String($0.dropFirst()) : $0 } == expected)
     }
 
     /// At a latitude of 60°, a degree of longitude is 55.8 km.
     @Test func convertsLongitudesFarFromTheEquator() throws {
-        let anchor = FleetMap.Anchor(latitude: 60, longitude: 0)
+        let origin = FleetMap.GlobeOrigin(latitude: 60, longitude: 0)
         let place = FleetManifest.Position.plan(x: .init(1000), y: .init(0), z: SampleFleet.number("2.5"))
-        #expect(try coordinates(of: place, anchor) == ["0.0179211", "60.0000000", "2.5"])
+        #expect(try coordinates(of: place, origin) == ["0.0179211", "60.0000000", "2.5"])
     }
 
     @Test func prefersTheAnchorOfTheSite() throws {
@@ -36,8 +36,8 @@ import Testing
                 SampleFleet.beacon("b", group: ["shop"], position: .plan(x: .init(0), y: .init(0), z: nil)),
             ])
         let map = FleetMap(
-            fleet, anchor: .init(latitude: 1, longitude: 2),
-            anchors: ["shop": try #require(.init(latitude: 3, longitude: 4))])
+            fleet, defaultOrigin: .init(latitude: 1, longitude: 2),
+            originsOfSites: ["shop": try #require(.init(latitude: 3, longitude: 4))])
         let root = try #require(JSONDocument.parse(Array(map.text.utf8)).root)
         let first = (0..<2).map { number in
             root["features"]?[number]?["geometry"]?["coordinates"]?[0].flatMap(Self.text)
@@ -54,18 +54,18 @@ import Testing
                 SampleFleet.beacon("far", position: .plan(x: SampleFleet.number("1e400"), y: .init(2), z: nil)),
             ])
         #expect(FleetMap(fleet).withoutPoint == ["nowhere", "plan", "far"])
-        #expect(FleetMap(fleet, anchor: .init(latitude: 0, longitude: 0)).withoutPoint == ["nowhere", "far"])
+        #expect(FleetMap(fleet, defaultOrigin: .init(latitude: 0, longitude: 0)).withoutPoint == ["nowhere", "far"])
         #expect(FleetMap(fleet).text.contains("\"geometry\": null"))
     }
 
     @Test(arguments: [(91.0, 0.0, 0.0), (0, 181, 0), (.nan, 0, 0), (0, .infinity, 0), (0, 0, .nan)])
     func refusesInvalidAnchors(_ latitude: Double, _ longitude: Double, _ bearing: Double) {
-        #expect(FleetMap.Anchor(latitude: latitude, longitude: longitude, bearing: bearing) == nil)
+        #expect(FleetMap.GlobeOrigin(latitude: latitude, longitude: longitude, bearing: bearing) == nil)
     }
 
-    private func coordinates(of position: FleetManifest.Position, _ anchor: FleetMap.Anchor?) throws -> [String]? {
+    private func coordinates(of position: FleetManifest.Position, _ origin: FleetMap.GlobeOrigin?) throws -> [String]? {
         let fleet = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("a", position: position)])
-        let (root, problems) = JSONDocument.parse(Array(FleetMap(fleet, anchor: anchor).text.utf8))
+        let (root, problems) = JSONDocument.parse(Array(FleetMap(fleet, defaultOrigin: origin).text.utf8))
         #expect(problems.isEmpty)
         let list = root?["features"]?[0]?["geometry"]?["coordinates"]
         return list.map { node in (0..<3).compactMap { node[$0].flatMap(Self.text) } }

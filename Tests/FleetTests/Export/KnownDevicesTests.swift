@@ -35,8 +35,8 @@ import Testing
                 SampleFleet.beacon("public", address: nil),
                 SampleFleet.beacon("rotating", advertisements: [SampleFleet.ephemeral]),
             ])
-        let (text, left) = KnownDevices.text(fleet)
+        let (text, omitted) = KnownDevices.text(fleet)
         #expect(text == "{}\n")
-        #expect(left == ["public", "rotating"])
+        #expect(omitted == ["public", "rotating"])
     }
 }

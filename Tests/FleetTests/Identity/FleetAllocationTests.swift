@@ -328,7 +328,7 @@ struct AllocationTests {
         for site in ["north", "south", "north", "south"] {
             let (fleet, allocation, problems) = try allocate(site, lock)
             #expect(problems == [])
-            let own = allocation.lock.entries[allocation.entries[0]]
+            let own = allocation.lock.entries[allocation.entryIndices[0]]
             #expect(own.instance == 0xA1 && fleet.beaconCount == 1)
             lock = try Self.written(allocation.lock)
         }

@@ -185,7 +185,7 @@ struct FleetHistoryTests {
             }
             try #require(majors.isSubset(of: written.groups.compactMap(\.major)), place)
             // An identity that no beacon has is retired.
-            let inUse = Set(allocation.entries.map { allocation.lock.entries[$0].instance })
+            let inUse = Set(allocation.entryIndices.map { allocation.lock.entries[$0].instance })
             for entry in written.entries {
                 try #require(entry.isRetired != inUse.contains(entry.instance), "\(entry); \(place)")
             }

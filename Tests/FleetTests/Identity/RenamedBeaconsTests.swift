@@ -76,6 +76,6 @@ struct RenamedBeaconsTests {
         "leading zeros and capital letters do not make a different name",
         arguments: [("0001", "1"), ("A-007", "a-7"), ("b0", "b0"), ("000", "0"), ("x10y01", "x10y1")])
     func ignoresLeadingZerosAndCapitalLetters(name: String, plain: String) {
-        #expect(RenamedBeacons.plain(name) == plain)
+        #expect(RenamedBeacons.normalized(name) == plain)
     }
 }

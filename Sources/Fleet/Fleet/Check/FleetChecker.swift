@@ -4,11 +4,11 @@ public import Configuration
 extension FleetAllocation {
     /// Generates and checks every beacon of the fleet, on this thread.
     ///
-    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names
-    ///   none.
+    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` if it names no
+    ///   directory.
     public func check(keys: FleetKeyFolder? = nil) -> FleetChecker {
         var checker = FleetChecker(fleet, keys: keys)
-        for number in 0..<count where !checker.isFull { checker.add(beacon(number, keys: keys)) }
+        for index in 0..<count where !checker.isFull { checker.add(beacon(index, keys: keys)) }
         return checker
     }
 }
@@ -19,13 +19,13 @@ public struct FleetChecker {
     private let fleet: Fleet
     private var list = ProblemList()
     /// The problems that were already reported, without the suffixes of their messages that name beacons.
-    private var known: Set<FileProblem> = []
-    /// The number of the first beacon with each identity, address and key.
-    private var owners: [GeneratedBeacon.Claim.Value: Int] = [:]
-    /// The number of the first beacon on each adapter of each machine.
-    private var adapters: [[String]: Int] = [:]
+    private var reportedProblems: Set<FileProblem> = []
+    /// The position in the fleet of the first beacon with each identity, address and key.
+    private var ownerIndices: [GeneratedBeacon.Claim.Value: Int] = [:]
+    /// The position in the fleet of the first beacon on each adapter of each machine.
+    private var indicesByAdapter: [[String]: Int] = [:]
     /// For each iBeacon UUID, the number of its pairs of major and minor.
-    private var pairs: [FixedOctets<16>: Int] = [:]
+    private var pairCounts: [FixedOctets<16>: Int] = [:]
     /// The advertisements of all machines so far, by site, including sites without beacons.
     private var collectedTraffic = FleetTraffic()
 
@@ -33,8 +33,8 @@ public struct FleetChecker {
     /// ibeacon integration).
     private static let pairLimit = 50
 
-    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` when it names
-    ///   none.
+    /// - Parameter keys: The contents of the directory that the fleet file names for its keys; `nil` if it names no
+    ///   directory.
     public init(_ fleet: Fleet, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
         // Sites have the order of the fleet file, regardless of the order of their beacons.
@@ -56,18 +56,19 @@ public struct FleetChecker {
         for beacons in Dictionary(grouping: fleet.beacons.filter { $0.row != nil }, by: { $0.row?.table.table.file })
             .values
         {
-            let numbers = beacons.filter { $0.name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-            let longest = numbers.map(\.name.utf8.count).max() ?? 0
-            let short = numbers.filter { $0.name.utf8.count < longest && $0.name.first != "0" }
-            if let padded = numbers.first(where: { $0.name.first == "0" && $0.name.utf8.count == longest }),
-                let first = short.first
+            let numericBeacons = beacons.filter { $0.name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            let digits = numericBeacons.map(\.name.utf8.count).max() ?? 0
+            let shorterBeacons = numericBeacons.filter { $0.name.utf8.count < digits && $0.name.first != "0" }
+            if let padded = numericBeacons.first(where: { $0.name.first == "0" && $0.name.utf8.count == digits }),
+                let shorter = shorterBeacons.first
             {
-                let who =
-                    short.count == 1
-                    ? "\"\(first.name)\" has" : "\(short.count) names, such as \"\(first.name)\", have"
+                let subject =
+                    shorterBeacons.count == 1
+                    ? "\"\(shorter.name)\" has"
+                    : "\(shorterBeacons.count) names, such as \"\(shorter.name)\", have"
                 warn(
-                    first,
-                    "\(who) fewer digits than \"\(padded.name)\": if a spreadsheet removed leading zeros, "
+                    shorter,
+                    "\(subject) fewer digits than \"\(padded.name)\": if a spreadsheet removed leading zeros, "
                         + "restore them, and format the column as text")
             }
             guard beacons.count > 1, let last = beacons.last else { continue }
@@ -81,11 +82,11 @@ public struct FleetChecker {
                         + "remove the row")
             }
         }
-        var names: [[String]: Int] = [:]
-        for (number, group) in fleet.groups.enumerated().dropFirst() {
+        var indices: [[String]: Int] = [:]
+        for (index, group) in fleet.groups.enumerated().dropFirst() {
             let key = group.path.dropLast() + [(group.path.last ?? "").lowercased()]
-            guard let first = names[Array(key)] else {
-                names[Array(key)] = number
+            guard let first = indices[Array(key)] else {
+                indices[Array(key)] = index
                 continue
             }
             let message =
@@ -111,54 +112,54 @@ public struct FleetChecker {
 
     /// Adds the next beacon, in the order of the fleet.
     public mutating func add(_ generated: GeneratedBeacon) {
-        for own in generated.problems {
-            guard known.insert(own.problem).inserted else { continue }
-            var problem = own.problem
-            problem.message += own.suffix
-            if own.isAboutCell { list.addCell(problem) } else { list.add(problem) }
+        for entry in generated.problems {
+            guard reportedProblems.insert(entry.problem).inserted else { continue }
+            var problem = entry.problem
+            problem.message += entry.suffix
+            if entry.isAboutCell { list.addCell(problem) } else { list.add(problem) }
         }
         for claim in generated.claims { add(claim, of: generated) }
         if let beacon = generated.beacon {
-            checkMachine(beacon, generated.number)
+            checkMachine(beacon, generated.index)
             collectedTraffic.addMachine(generated.machineAdvertisements, site: beacon.site ?? "")
         }
         if list.isFull { list.cut() }
     }
 
     /// Warns if another beacon uses the same adapter of the same machine.
-    private mutating func checkMachine(_ beacon: FleetManifest.Beacon, _ number: Int) {
+    private mutating func checkMachine(_ beacon: FleetManifest.Beacon, _ index: Int) {
         var isReported = false
         for (key, machine) in [("host", beacon.host), ("serial", beacon.serial)] {
             guard let machine else { continue }
             let adapter = [key, machine, beacon.adapter ?? ""]
-            guard let first = adapters[adapter] else {
-                adapters[adapter] = number
+            guard let first = indicesByAdapter[adapter] else {
+                indicesByAdapter[adapter] = index
                 continue
             }
             guard !isReported else { continue }
             isReported = true
             let owner = fleet.beacons[first]
             let other = fleet.place(of: owner)
-            let which = key == "host" ? "the host \(machine)" : "the machine with the serial number \(machine)"
+            let machineText = key == "host" ? "the host \(machine)" : "the machine with the serial number \(machine)"
             list.add(
-                fleet.place(of: fleet.beacons[number], key).problem(
+                fleet.place(of: fleet.beacons[index], key).problem(
                     "\"\(beacon.name)\" and \"\(owner.name)\" (\(other.file):\(other.position)) use the same adapter "
-                        + "of \(which): correct the machine, or give each beacon its own adapter "
+                        + "of \(machineText): correct the machine, or give each beacon its own adapter "
                         + "(\"adapter\": \"${adapter}\")",
                     severity: .warning))
         }
     }
 
     private mutating func add(_ claim: GeneratedBeacon.Claim, of generated: GeneratedBeacon) {
-        guard let first = owners[claim.value] else {
-            owners[claim.value] = generated.number
-            if case .identity(.iBeacon(let uuid, _, _)) = claim.value { pairs[uuid, default: 0] += 1 }
+        guard let first = ownerIndices[claim.value] else {
+            ownerIndices[claim.value] = generated.index
+            if case .identity(.iBeacon(let uuid, _, _)) = claim.value { pairCounts[uuid, default: 0] += 1 }
             return
         }
         // Advertisements of one beacon may share an address and a key.
-        guard first != generated.number else { return }
-        let (own, owner) = (fleet.beacons[generated.number], fleet.beacons[first])
-        let place = claim.origin.map { fleet.place($0, of: own) } ?? fleet.place(of: own)
+        guard first != generated.index else { return }
+        let (beacon, owner) = (fleet.beacons[generated.index], fleet.beacons[first])
+        let place = claim.origin.map { fleet.place($0, of: beacon) } ?? fleet.place(of: beacon)
         switch claim.value {
         case .identity(let identity):
             let other = fleet.place(of: owner)
@@ -171,7 +172,7 @@ public struct FleetChecker {
             list.add(
                 place.problem(
                     "\"\(owner.name)\" and \"\(generated.name)\" would share the identity key \(file); let "
-                        + "identityKeyFile contain ${name}, so that each has its own"))
+                        + "identityKeyFile contain ${name}, so that each beacon has its own key"))
         }
     }
 
@@ -187,12 +188,12 @@ public struct FleetChecker {
 
     private func checkHomeAssistant(_ problems: inout ProblemList) {
         guard fleet.listeners.contains(.homeAssistant) else { return }
-        let tooMany = pairs.filter { $0.value > Self.pairLimit }
+        let ignoredUUIDs = pairCounts.filter { $0.value > Self.pairLimit }
             .map { (uuid: $0.key.uuidText, count: $0.value) }.sorted { $0.uuid < $1.uuid }
-        for (uuid, count) in tooMany {
+        for (uuid, count) in ignoredUUIDs {
             problems.add(
                 "\(count) pairs of major and minor share the UUID \(uuid): Home Assistant ignores a UUID after "
-                    + "\(Self.pairLimit) of them; give each floor or room a UUID of its own (a variable of its group), "
+                    + "\(Self.pairLimit) pairs; give each floor or room a UUID of its own (a variable of its group), "
                     + "or send Eddystone-UID and track the addresses (`pharos fleet export homeassistant`)",
                 at: fleet.listenersNode ?? fleet.template.node, in: fleet.file, severity: .warning)
         }
@@ -203,14 +204,14 @@ public struct FleetChecker {
 public struct FleetKeyFolder: Sendable {
     /// The path of the directory as the fleet file names it.
     public var path: String
-    /// The names of all files in it; `nil` when there is no such directory.
+    /// The names of all files in the directory; `nil` if there is no such directory.
     public var files: Set<String>?
     /// The files that other users may read.
     public var exposed: Set<String>
 
     /// - Parameters:
     ///   - path: The directory, as the fleet file names it.
-    ///   - files: The names of all files in it; `nil` when there is no such directory.
+    ///   - files: The names of all files in the directory; `nil` if there is no such directory.
     ///   - exposed: The files that other users may read.
     public init(path: String, files: Set<String>?, exposed: Set<String> = []) {
         self.path = path
@@ -225,6 +226,6 @@ public struct FleetKeyFolder: Sendable {
             return "there is no key \(ProblemText.quoted(file)) in \(path); `pharos fleet keys` makes it"
         }
         return exposed.contains(file)
-            ? "others may read the key \(ProblemText.quoted(file)) in \(path): chmod 0600" : nil
+            ? "other users may read the key \(ProblemText.quoted(file)) in \(path): chmod 0600" : nil
     }
 }

@@ -6,7 +6,7 @@ public struct FleetTraffic: Sendable {
     /// The sites that have beacons, in the order of the fleet file or manifest.
     public private(set) var sites: [Site] = []
     /// The position of each site in ``sites``, by its name.
-    private var numbers: [String: Int] = [:]
+    private var siteIndices: [String: Int] = [:]
 
     /// An advertisement of a machine.
     public struct Advertisement: Hashable, Sendable {
@@ -63,8 +63,8 @@ public struct FleetTraffic: Sendable {
     /// Adds a site at the end, unless it already exists, and returns its position in ``sites``.
     @discardableResult
     mutating func begin(site: String) -> Int {
-        if let known = numbers[site] { return known }
-        numbers[site] = sites.count
+        if let index = siteIndices[site] { return index }
+        siteIndices[site] = sites.count
         sites.append(Site(site))
         return sites.count - 1
     }
@@ -72,7 +72,7 @@ public struct FleetTraffic: Sendable {
     var withoutEmptySites: FleetTraffic {
         var result = self
         result.sites.removeAll { $0.beacons == 0 }
-        result.numbers = Dictionary(
+        result.siteIndices = Dictionary(
             result.sites.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         return result
     }

@@ -30,7 +30,7 @@ public struct FleetDiff: Hashable, Sendable {
         public var path: String
         /// The old value; `nil` for a value that is new.
         public var old: JSONValue?
-        /// The new value; `nil` for a value that is gone.
+        /// The new value; `nil` for a value that was removed.
         public var new: JSONValue?
 
         /// The path with both values, as in `host: nothing → "pi-1"`.
@@ -42,41 +42,42 @@ public struct FleetDiff: Hashable, Sendable {
     /// Compares two manifests. The order of the beacons does not matter.
     public init(from old: FleetManifest, to new: FleetManifest) {
         for beacon in old.beacons + new.beacons { groups[beacon.name] = beacon.group.joined(separator: "/") }
-        var gone: [String: FleetManifest.Beacon] = [:]
-        for beacon in old.beacons { gone[beacon.name] = beacon }
-        var added: [FleetManifest.Beacon] = []
+        // The beacons of the old manifest for which no beacon of the new manifest was found yet, by name.
+        var oldBeacons: [String: FleetManifest.Beacon] = [:]
+        for beacon in old.beacons { oldBeacons[beacon.name] = beacon }
+        var addedBeacons: [FleetManifest.Beacon] = []
         for beacon in new.beacons {
-            guard let before = gone.removeValue(forKey: beacon.name) else {
-                added.append(beacon)
+            guard let oldBeacon = oldBeacons.removeValue(forKey: beacon.name) else {
+                addedBeacons.append(beacon)
                 continue
             }
-            let fields = before == beacon ? [] : Self.fields(before, beacon)
+            let fields = oldBeacon == beacon ? [] : Self.fields(oldBeacon, beacon)
             if fields.isEmpty { unchanged += 1 } else { changed.append(.init(name: beacon.name, fields: fields)) }
         }
-        var byAddress: [DeviceAddress: FleetManifest.Beacon] = [:]
-        for beacon in gone.values { if let address = beacon.address { byAddress[address] = beacon } }
-        for beacon in added {
-            guard let address = beacon.address, let before = byAddress.removeValue(forKey: address) else {
-                self.added.append(beacon.name)
+        var oldBeaconsByAddress: [DeviceAddress: FleetManifest.Beacon] = [:]
+        for beacon in oldBeacons.values { if let address = beacon.address { oldBeaconsByAddress[address] = beacon } }
+        for beacon in addedBeacons {
+            guard let address = beacon.address, let oldBeacon = oldBeaconsByAddress.removeValue(forKey: address) else {
+                added.append(beacon.name)
                 continue
             }
-            gone[before.name] = nil
-            renamed.append(.init(name: beacon.name, was: before.name))
-            let fields = Self.fields(before, beacon).filter { $0.path != "name" && $0.path != "profileHash" }
+            oldBeacons[oldBeacon.name] = nil
+            renamed.append(.init(name: beacon.name, was: oldBeacon.name))
+            let fields = Self.fields(oldBeacon, beacon).filter { $0.path != "name" && $0.path != "profileHash" }
             if !fields.isEmpty { changed.append(.init(name: beacon.name, fields: fields)) }
         }
-        removed = old.beacons.map(\.name).filter { gone[$0] != nil }
+        removed = old.beacons.map(\.name).filter { oldBeacons[$0] != nil }
     }
 
     /// The values in which two beacons differ.
     private static func fields(_ old: FleetManifest.Beacon, _ new: FleetManifest.Beacon) -> [Field] {
-        let left = leaves(old.json, .root)
-        let right = leaves(new.json, .root)
-        let known = Dictionary(left.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
-        let given = Set(right.map(\.path))
-        return right.filter { known[$0.path] != $0.value }
-            .map { Field(path: $0.path, old: known[$0.path], new: $0.value) }
-            + left.filter { !given.contains($0.path) }.map { Field(path: $0.path, old: $0.value, new: nil) }
+        let oldLeaves = leaves(old.json, .root)
+        let newLeaves = leaves(new.json, .root)
+        let oldValues = Dictionary(oldLeaves.map { ($0.path, $0.value) }, uniquingKeysWith: { first, _ in first })
+        let newPaths = Set(newLeaves.map(\.path))
+        return newLeaves.filter { oldValues[$0.path] != $0.value }
+            .map { Field(path: $0.path, old: oldValues[$0.path], new: $0.value) }
+            + oldLeaves.filter { !newPaths.contains($0.path) }.map { Field(path: $0.path, old: $0.value, new: nil) }
     }
 
     /// Every value that is neither a list nor an object, with its path.
@@ -90,7 +91,7 @@ public struct FleetDiff: Hashable, Sendable {
 }
 
 extension FleetDiff {
-    /// A line for each group with beacons that are new (`+`), gone (`-`), renamed (`=`) or changed (`~`). If a group
+    /// A line for each group with beacons that are new (`+`), removed (`-`), renamed (`=`) or changed (`~`). If a group
     /// has only one such beacon, its line has the name of the beacon, followed by the values that differ. The last line
     /// counts the beacons.
     public var text: String {
@@ -118,20 +119,20 @@ extension FleetDiff {
     /// The values of a list by their groups, in the order of the list.
     private func byGroup<Value>(_ values: [Value], _ name: (Value) -> String) -> [(group: String, values: [Value])] {
         var order: [String] = []
-        var found: [String: [Value]] = [:]
+        var valuesOfGroups: [String: [Value]] = [:]
         for value in values {
             let group = groups[name(value)] ?? ""
-            if found[group] == nil { order.append(group) }
-            found[group, default: []].append(value)
+            if valuesOfGroups[group] == nil { order.append(group) }
+            valuesOfGroups[group, default: []].append(value)
         }
-        return order.map { ($0, found[$0] ?? []) }
+        return order.map { ($0, valuesOfGroups[$0] ?? []) }
     }
 
     /// The start of the line of a group: `~ museum/ground: 12 beacons (a, b, c and 9 more)`.
     private static func start(_ mark: String, _ group: String, _ names: [String]) -> String {
-        let rest = names.count - 3
+        let omitted = names.count - 3
         return "\(mark) \(group.isEmpty ? "without a group" : group): \(names.count) beacons "
-            + "(\(names.prefix(3).joined(separator: ", "))\(rest > 0 ? " and \(rest) more" : ""))"
+            + "(\(names.prefix(3).joined(separator: ", "))\(omitted > 0 ? " and \(omitted) more" : ""))"
     }
 
     private func lines(_ mark: String, _ beacons: [(name: String, text: String)]) -> String {
@@ -150,9 +151,10 @@ extension FleetDiff {
                 fields[field.path, default: []].append(field)
             }
             let parts = paths.map { path in
-                let own = fields[path] ?? []
-                let text = Set(own).count == 1 ? own[0].text : "\(path): \(Set(own).count) different changes"
-                return text + (own.count < changes.count ? " (\(own.count) of them)" : "")
+                let pathFields = fields[path] ?? []
+                let different = Set(pathFields).count
+                let text = different == 1 ? pathFields[0].text : "\(path): \(different) different changes"
+                return text + (pathFields.count < changes.count ? " (\(pathFields.count) of them)" : "")
             }
             return Self.start("~", group, changes.map(\.name)) + ": " + parts.joined(separator: "; ") + "\n"
         }.joined()

@@ -35,9 +35,9 @@ public struct AnsibleInventory {
                 throw AnsibleInventoryError(
                     "\(ProblemText.quoted(host)) is not a host name or address", of: beacon.name)
             }
-            let own = try Self.keys(of: beacon)
-            keys += own
-            let record = try Self.record(beacon, keys: own)
+            let beaconKeys = try Self.keys(of: beacon)
+            keys += beaconKeys
+            let record = try Self.record(beacon, keys: beaconKeys)
             let index = indexOfHost[host] ?? hosts.count
             indexOfHost[host] = index
             if index == hosts.count { hosts.append((beacon.name, host, [])) }
@@ -45,7 +45,7 @@ public struct AnsibleInventory {
             for name in beacon.group { try Self.check(name, of: beacon.name) }
             tree.add(hosts[index].name, to: beacon.group)
         }
-        let records = hosts.map { machine in
+        let hostMembers = hosts.map { machine in
             JSONValue.Member(
                 machine.name,
                 .object([
@@ -53,7 +53,8 @@ public struct AnsibleInventory {
                 ]))
         }
         var group: [JSONValue.Member] = [
-            .init("vars", .object([.init("pharos_fleet", .string(manifest.fleet))])), .init("hosts", .object(records)),
+            .init("vars", .object([.init("pharos_fleet", .string(manifest.fleet))])),
+            .init("hosts", .object(hostMembers)),
         ]
         if let children = tree.children() { group.append(.init("children", children)) }
         text = JSONValue.object([.init(Self.allMachines, .object(group))]).pretty
@@ -86,12 +87,12 @@ public struct AnsibleInventory {
         ])
     }
 
-    /// The kind of the adapter, which decides the rights of the service: `hci`, `hci:user`, `hci:mgmt`, `serial`,
-    /// `tcp`, `unix` or `virtual`.
+    /// The form of the adapter's name, which decides the rights of the service: `hci`, `hci:user`, `hci:mgmt`,
+    /// `serial`, `tcp`, `unix` or `virtual`.
     private static func form(of adapter: String?) -> String {
         guard let adapter else { return "hci" }
         for form in ["serial", "tcp", "unix"] where adapter.hasPrefix(form + ":") { return form }
-        for way in ["user", "mgmt"] where adapter.hasSuffix(":" + way) { return "hci:" + way }
+        for channel in ["user", "mgmt"] where adapter.hasSuffix(":" + channel) { return "hci:" + channel }
         return adapter == "virtual" ? adapter : "hci"
     }
 
@@ -137,7 +138,7 @@ private struct GroupTree {
 
     private var nodes = [Node(name: "")]
     /// The position of each group in ``nodes``, by its path.
-    private var places: [[String]: Int] = [[]: 0]
+    private var indices: [[String]: Int] = [[]: 0]
     /// The group names that are already used.
     private var names: Set<String> = []
 
@@ -148,10 +149,10 @@ private struct GroupTree {
     }
 
     private mutating func node(_ path: [String]) -> Int {
-        if let index = places[path] { return index }
+        if let index = indices[path] { return index }
         let parent = node(path.dropLast())
         nodes.append(Node(name: identifier(path)))
-        places[path] = nodes.count - 1
+        indices[path] = nodes.count - 1
         nodes[parent].children.append(nodes.count - 1)
         return nodes.count - 1
     }
@@ -159,11 +160,12 @@ private struct GroupTree {
     /// The name of a group in Ansible, which may contain letters, digits and `_`. If a name is already used, a number
     /// is appended.
     private mutating func identifier(_ path: [String]) -> String {
-        let plain = "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
-        var name = plain
+        let baseName =
+            "site_" + path.joined(separator: "_").map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined()
+        var name = baseName
         var number = 2
         while !names.insert(name).inserted {
-            name = "\(plain)_\(number)"
+            name = "\(baseName)_\(number)"
             number += 1
         }
         return name

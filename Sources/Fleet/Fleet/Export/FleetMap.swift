@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A fleet as GeoJSON (RFC 7946), with a point for each beacon.
 public struct FleetMap {
-    /// The origin of a floor plan on the globe, and the direction of the floor plan.
-    public struct Anchor: Hashable, Sendable {
+    /// The position on the globe of a floor plan's origin, and the direction of the floor plan.
+    public struct GlobeOrigin: Hashable, Sendable {
         public let latitude: Double
         public let longitude: Double
         /// The direction of the floor plan's y axis, in degrees clockwise from north.
@@ -22,16 +22,18 @@ public struct FleetMap {
     }
 
     private let manifest: FleetManifest
-    private let anchors: [String: Anchor]
-    private let anchor: Anchor?
+    private let defaultOrigin: GlobeOrigin?
+    private let originsOfSites: [String: GlobeOrigin]
 
     /// - Parameters:
-    ///   - anchor: The anchor of sites that are not in `anchors`.
-    ///   - anchors: Anchors by the name of the site.
-    public init(_ manifest: FleetManifest, anchor: Anchor? = nil, anchors: [String: Anchor] = [:]) {
+    ///   - defaultOrigin: The origin of sites that are not in `originsOfSites`.
+    ///   - originsOfSites: The origins by the names of the sites.
+    public init(
+        _ manifest: FleetManifest, defaultOrigin: GlobeOrigin? = nil, originsOfSites: [String: GlobeOrigin] = [:]
+    ) {
         self.manifest = manifest
-        self.anchor = anchor
-        self.anchors = anchors
+        self.defaultOrigin = defaultOrigin
+        self.originsOfSites = originsOfSites
     }
 
     /// The text of the file. A beacon without a known position on the globe has no point.
@@ -72,34 +74,34 @@ public struct FleetMap {
         switch beacon.position {
         case .geographic(let latitude, let longitude): coordinates = [longitude, latitude]
         case .plan(let x, let y, let z):
-            guard let anchor = beacon.site.flatMap({ anchors[$0] }) ?? anchor, let x = Double(x.text),
-                let y = Double(y.text), let place = anchor.place(x, y)
+            guard let origin = beacon.site.flatMap({ originsOfSites[$0] }) ?? defaultOrigin,
+                let x = Double(x.text), let y = Double(y.text), let position = origin.position(x, y)
             else { return nil }
             let height = z.map { [$0] } ?? []
-            coordinates = [Self.degrees(place.longitude), Self.degrees(place.latitude)] + height
+            coordinates = [Self.degrees(position.longitude), Self.degrees(position.latitude)] + height
         case nil: return nil
         }
-        let numbers = coordinates.compactMap { $0 }
-        guard numbers.count == coordinates.count else { return nil }
-        return .object([.init("type", "Point"), .init("coordinates", .array(numbers.map(JSONValue.number)))])
+        let validCoordinates = coordinates.compactMap { $0 }
+        guard validCoordinates.count == coordinates.count else { return nil }
+        return .object([.init("type", "Point"), .init("coordinates", .array(validCoordinates.map(JSONValue.number)))])
     }
 
     /// Degrees with seven decimals, a resolution of about 1 cm.
     private static func degrees(_ value: Double) -> JSONNumber? {
-        let scaled = (value * 1e7).rounded()
-        let digits = NumberFormat.padded(Int64(abs(scaled)), to: 8)
-        return JSONNumber((scaled < 0 ? "-" : "") + digits.dropLast(7) + "." + digits.suffix(7))
+        let tenMillionths = (value * 1e7).rounded()
+        let digits = NumberFormat.padded(Int64(abs(tenMillionths)), to: 8)
+        return JSONNumber((tenMillionths < 0 ? "-" : "") + digits.dropLast(7) + "." + digits.suffix(7))
     }
 }
 
-extension FleetMap.Anchor {
-    /// Converts metres on the floor plan to degrees with the curvature of the ellipsoid at the anchor. Returns `nil` if
+extension FleetMap.GlobeOrigin {
+    /// Converts metres on the floor plan to degrees with the curvature of the ellipsoid at the origin. Returns `nil` if
     /// `x` or `y` is beyond 100 km, where the conversion is not exact.
-    fileprivate func place(_ x: Double, _ y: Double) -> (latitude: Double, longitude: Double)? {
+    fileprivate func position(_ x: Double, _ y: Double) -> (latitude: Double, longitude: Double)? {
         guard abs(x) <= 100_000, abs(y) <= 100_000 else { return nil }
         let degree = Double.pi / 180
-        let (turn, phi) = (bearing * degree, latitude * degree)
-        let (east, north) = (x * cos(turn) + y * sin(turn), y * cos(turn) - x * sin(turn))
+        let (angle, phi) = (bearing * degree, latitude * degree)
+        let (east, north) = (x * cos(angle) + y * sin(angle), y * cos(angle) - x * sin(angle))
         // The equatorial radius in metres and the squared eccentricity of WGS 84.
         let (radius, eccentricity) = (6_378_137.0, 6.694379990141e-3)
         let curvature = 1 - eccentricity * sin(phi) * sin(phi)

@@ -19,7 +19,7 @@ public enum FleetSpreadsheet {
     /// - Parameter names: The names of columns in the table of the fleet, by the values that they contain, such as
     ///   `host`.
     public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
-        // Only fleets with titles have the column.
+        // Only fleets with titles have the column "title".
         let hasTitles = manifest.beacons.contains { $0.title != nil }
         var columns = columns
         if hasTitles { columns.insert("title", at: 1) }
@@ -41,24 +41,25 @@ public enum FleetSpreadsheet {
         _ beacon: FleetManifest.Beacon, _ advertisement: FleetManifest.Advertisement, hasTitle: Bool
     ) -> String {
         let names = hasTitle ? [beacon.name, beacon.title] : [beacon.name]
-        let texts =
+        let nameCells =
             (names + [
                 beacon.site, beacon.floor, beacon.room, beacon.host, beacon.serial, beacon.controller,
                 beacon.adapter,
             ])
             .map { $0.map(SpreadsheetText.text) ?? "" }
-        let period = advertisement.rotationExponent.map { (0...15).contains($0) ? String(1 << $0) : "" }
-        let numbers = [
+        let rotationSeconds = advertisement.rotationExponent.map { (0...15).contains($0) ? String(1 << $0) : "" }
+        let numberCells = [
             DecimalText.thousandths(advertisement.intervalMicroseconds),
-            advertisement.radioPower.map { String($0) }, advertisement.measuredPower.map { String($0) }, period,
+            advertisement.radioPower.map { String($0) }, advertisement.measuredPower.map { String($0) },
+            rotationSeconds,
         ]
         .map { $0 ?? "" }
-        var cells: [String] = texts
+        var cells: [String] = nameCells
         cells.append(beacon.address?.description ?? "")
         cells += position(beacon.position)
         cells.append(SpreadsheetText.text(advertisement.type))
         cells += identity(advertisement.identity)
-        cells += numbers
+        cells += numberCells
         cells += [beacon.eidEpoch?.description ?? "", fingerprint(beacon.profileHash)]
         return SpreadsheetText.line(cells)
     }

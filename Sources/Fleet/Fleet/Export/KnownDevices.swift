@@ -6,24 +6,24 @@ internal import Configuration
 public enum KnownDevices {
     /// The text of the file, and the names of the beacons that are not in it. These are the beacons that use the public
     /// address of their controller, which is unknown, and the beacons whose address changes.
-    public static func text(_ manifest: FleetManifest) -> (text: String, left: [String]) {
+    public static func text(_ manifest: FleetManifest) -> (text: String, omitted: [String]) {
         var text = ""
-        var left: [String] = []
-        var count: [String: Int] = [:]
-        for beacon in manifest.beacons { count[identifier(beacon.name), default: 0] += 1 }
+        var omitted: [String] = []
+        var identifierCounts: [String: Int] = [:]
+        for beacon in manifest.beacons { identifierCounts[identifier(beacon.name), default: 0] += 1 }
         for beacon in manifest.beacons {
             guard let address = beacon.address, beacon.advertisements.contains(where: { $0.type != "eddystone-eid" })
             else {
-                left.append(beacon.name)
+                omitted.append(beacon.name)
                 continue
             }
             var identifier = identifier(beacon.name)
             // Names that Home Assistant would make equal get the address, which is unique.
-            if count[identifier] != 1 { identifier += "_" + Hexadecimal.text(address.octets.octets) }
-            let place = beacon.group.joined(separator: " / ")
+            if identifierCounts[identifier] != 1 { identifier += "_" + Hexadecimal.text(address.octets.octets) }
+            let group = beacon.group.joined(separator: " / ")
             text += """
                 \(YAMLText.quoted(identifier)):
-                  name: \(YAMLText.quoted(place.isEmpty ? beacon.name : "\(beacon.name) (\(place))"))
+                  name: \(YAMLText.quoted(group.isEmpty ? beacon.name : "\(beacon.name) (\(group))"))
                   mac: \(YAMLText.quoted("BLE_\(address)"))
                   icon: "mdi:bluetooth"
                   picture:
@@ -31,7 +31,7 @@ public enum KnownDevices {
 
                 """
         }
-        return (text.isEmpty ? "{}\n" : text, left)
+        return (text.isEmpty ? "{}\n" : text, omitted)
     }
 
     /// The name in Home Assistant: lower-case letters, digits and underscores.

@@ -18,33 +18,33 @@ public struct PrometheusFleet {
 
     /// Targets for `file_sd_configs`: each host once, with the groups that all its beacons have in common.
     public var targets: String {
-        var order: [String] = []
-        var beacons: [String: [FleetManifest.Beacon]] = [:]
+        var hosts: [String] = []
+        var beaconsOfHosts: [String: [FleetManifest.Beacon]] = [:]
         for beacon in manifest.beacons {
             guard let host = beacon.host else { continue }
-            if beacons[host] == nil { order.append(host) }
-            beacons[host, default: []].append(beacon)
+            if beaconsOfHosts[host] == nil { hosts.append(host) }
+            beaconsOfHosts[host, default: []].append(beacon)
         }
-        let targets = order.map { host -> JSONValue in
-            let here = beacons[host] ?? []
+        let targets = hosts.map { host -> JSONValue in
+            let beacons = beaconsOfHosts[host] ?? []
             var labels: [JSONValue.Member] = [
                 .init("fleet", .string(manifest.fleet)),
-                .init("beacons", .string(here.map(\.name).joined(separator: ","))),
+                .init("beacons", .string(beacons.map(\.name).joined(separator: ","))),
             ]
             for (label, path) in [("site", \FleetManifest.Beacon.site), ("floor", \.floor), ("room", \.room)] {
-                let values = Set(here.map { $0[keyPath: path] })
+                let values = Set(beacons.map { $0[keyPath: path] })
                 if values.count == 1, let value = values.first ?? nil { labels.append(.init(label, .string(value))) }
             }
-            let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
             return .object([
-                .init("targets", .array([.string(place)])), .init("labels", .object(labels)),
+                .init("targets", .array([.string(target)])), .init("labels", .object(labels)),
             ])
         }
         return JSONValue.array(targets).pretty
     }
 
-    /// The rules: a series for each beacon with the hash of its wanted profile, and three alerts that compare the
-    /// series with the metrics.
+    /// The rules: a time series for each beacon with the hash of the profile that it should send, and three alerts that
+    /// compare this series with the metrics of the beacons.
     ///
     /// The names of beacons are only in labels. In expressions or templates, their characters could have a special
     /// meaning.

@@ -30,7 +30,7 @@ public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// `true` if all advertisements of a beacon share one advertising set, and so are sent alternately.
+    /// `true` if all advertisements of a beacon share one advertising set and are therefore sent alternately.
     public var hasOneSet: Bool { self != .extended && self != .virtual }
 
     var description: String {
@@ -52,21 +52,21 @@ struct ControllerFault {
 }
 
 extension ControllerKind {
-    func faults(of wanted: [Advertisement], _ beacon: FleetManifest.Beacon) -> [ControllerFault] {
+    func faults(of advertisements: [Advertisement], _ beacon: FleetManifest.Beacon) -> [ControllerFault] {
         var faults: [ControllerFault] = []
-        for (index, advertisement) in wanted.enumerated() {
+        for (index, advertisement) in advertisements.enumerated() {
             let range = intervalRange(for: advertisement.pdu)
             let key = advertisement.pattern == nil ? "intervalMs" : "pattern"
             let intervals = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
-            guard let unfit = intervals.first(where: { !range.contains($0) }) else { continue }
+            guard let interval = intervals.first(where: { !range.contains($0) }) else { continue }
             faults.append(
                 .init(
-                    message: "\(unfit) is not among the intervals of \(description), "
+                    message: "\(interval) is not among the intervals of \(description), "
                         + "\(range.lowerBound)...\(range.upperBound)",
                     path: FleetTemplate.path(index, key)))
         }
         if hasOneSet {
-            for (index, advertisement) in wanted.enumerated() where advertisement.phy != nil {
+            for (index, advertisement) in advertisements.enumerated() where advertisement.phy != nil {
                 faults.append(
                     .init(
                         message:
@@ -75,25 +75,25 @@ extension ControllerKind {
                         path: FleetTemplate.path(index, "phy")))
             }
         }
-        guard hasOneSet, wanted.count > 1 else { return faults }
-        if let index = wanted.firstIndex(where: { $0.pattern != nil }) {
+        guard hasOneSet, advertisements.count > 1 else { return faults }
+        if let index = advertisements.firstIndex(where: { $0.pattern != nil }) {
             faults.append(
                 .init(
                     message: "\(description) has one advertising set, and a pattern needs a set of its own: give this "
-                        + "advertisement one \"intervalMs\", remove the others, or use a controller with extended "
-                        + "advertising",
+                        + "advertisement one \"intervalMs\", remove the other advertisements, or use a controller with "
+                        + "extended advertising",
                     path: FleetTemplate.path(index, "pattern")))
         }
         let hasEID = beacon.advertisements.contains { $0.type == "eddystone-eid" }
-        let plain = beacon.advertisements.firstIndex { $0.identityKeyFile == nil }
-        if hasEID, let plain {
+        let indexWithoutKey = beacon.advertisements.firstIndex { $0.identityKeyFile == nil }
+        if hasEID, let indexWithoutKey {
             faults.append(
                 .init(
                     message:
                         "\(description) has one address at a time: the address of an EID changes, and the address of "
-                        + "\(beacon.advertisements[plain].type) would change with it; remove one of the two, or use a "
-                        + "controller with extended advertising",
-                    path: JSONPath([.key("advertisements"), .index(plain)])))
+                        + "\(beacon.advertisements[indexWithoutKey].type) would change with it; remove one of the two, "
+                        + "or use a controller with extended advertising",
+                    path: JSONPath([.key("advertisements"), .index(indexWithoutKey)])))
         }
         return faults
     }

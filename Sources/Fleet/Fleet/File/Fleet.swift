@@ -3,7 +3,7 @@ public import Configuration
 /// A decoded fleet file with its tables: the beacons, their groups, and the template of their profiles.
 ///
 /// A ``FleetAllocation`` gives the beacons their identities and makes their profiles. A ``FleetChecker`` reports the
-/// problems of all of them.
+/// problems of all beacons.
 public struct Fleet: Sendable {
     /// Groups nest up to this depth: site, floor, room.
     static let depthLimit = 3
@@ -19,7 +19,7 @@ public struct Fleet: Sendable {
     let keysNode: JSONNode?
     let listenersNode: JSONNode?
     let template: FleetTemplate
-    /// The templates of the tags of all beacons, followed by those of the attachments.
+    /// The templates of the tags of all beacons, followed by the templates of the attachments.
     let notes: [NoteTemplate]
     let rules: AllocationRules
     /// The groups. The first one is the fleet itself.
@@ -27,7 +27,7 @@ public struct Fleet: Sendable {
     /// The beacons, in the order of the file.
     let beacons: [Beacon]
     /// The position of each beacon in ``beacons``, by its name.
-    let numbers: [String: Int]
+    let beaconIndices: [String: Int]
 
     /// The number of beacons.
     public var beaconCount: Int { beacons.count }
@@ -37,14 +37,14 @@ public struct Fleet: Sendable {
     public var columnNames: [String: String] {
         guard let source = beacons.lazy.compactMap(\.row).first?.table else { return [:] }
         let columns = source.columns
-        let places =
+        let columnIndices =
             [
                 ("name", columns.name), ("title", columns.title), ("host", columns.host), ("serial", columns.serial),
                 ("controller", columns.controller),
             ]
             + zip(Self.levelNames, columns.levels) + zip(TableColumns.coordinateNames, columns.coordinates)
         var names: [String: String] = [:]
-        for (name, place) in places { names[name] = place.map { source.table.header[$0] } }
+        for (name, index) in columnIndices { names[name] = index.map { source.table.header[$0] } }
         return names
     }
 
@@ -94,16 +94,16 @@ public struct Fleet: Sendable {
         var line: Int
     }
 
-    /// The group at position `number` and the groups that contain it, from the inside out. The last group is the fleet
+    /// The group at position `index` and the groups that contain it, from the inside out. The last group is the fleet
     /// itself.
-    func groups(around number: Int) -> [Group] {
-        var found = [groups[number]]
-        var number = number
-        while number != 0 {
-            number = groups[number].parent
-            found.append(groups[number])
+    func groups(around index: Int) -> [Group] {
+        var result = [groups[index]]
+        var index = index
+        while index != 0 {
+            index = groups[index].parent
+            result.append(groups[index])
         }
-        return found
+        return result
     }
 
     /// The kind of controller that a beacon, or the innermost group around it, states.
@@ -156,8 +156,8 @@ extension Fleet {
     ///
     /// - Parameter site: The site's name; empty for the beacons without a site.
     public func warning(_ message: String, site: String) -> FileProblem {
-        let own = groups.first { $0.path == [site] }?.node
-        let node = own ?? groups[0].node ?? template.node
+        let siteNode = groups.first { $0.path == [site] }?.node
+        let node = siteNode ?? groups[0].node ?? template.node
         return FileProblem(message, at: node.position, path: node.path, severity: .warning, in: file)
     }
 }

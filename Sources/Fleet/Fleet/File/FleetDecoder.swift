@@ -52,14 +52,15 @@ struct FleetDecoder {
     var problems: ProblemList
     var groups: [Fleet.Group] = [Fleet.Group()]
     /// The position of each group in ``groups``, by its parent and its name. The name of the fleet itself is empty.
-    var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
-    /// The groups whose subgroups are listed in the fleet file. Tables may not add groups to them.
-    var hasDeclaredChildren: Set<Int> = []
+    var groupIndices = [GroupKey(parent: 0, name: ""): 0]
+    /// The positions of the groups whose subgroups are listed in the fleet file. Tables may not add groups to these
+    /// groups.
+    var groupsWithDeclaredChildren: Set<Int> = []
     var beacons: [Fleet.Beacon] = []
     /// The position of each beacon in ``beacons``, by its name.
-    var numbers: [String: Int] = [:]
+    var beaconIndices: [String: Int] = [:]
     /// The names of all variables that strings of the file use.
-    var used: Set<String> = []
+    var usedVariables: Set<String> = []
     var rules = AllocationRules()
 
     struct GroupKey: Hashable {
@@ -90,8 +91,8 @@ struct FleetDecoder {
         addGroups(decoder.read(FleetFormat.groups, in: root) ?? [], in: 0)
         // This loop visits the groups of the fleet file only. The groups that tables add during the loop have no
         // beacons of their own in the fleet file.
-        for number in groups.indices {
-            if let node = groups[number].node?["beacons"] { beacons(node, in: number, table: table) }
+        for index in groups.indices {
+            if let node = groups[index].node?["beacons"] { beacons(node, in: index, table: table) }
         }
         checkVariables(of: notes)
         guard let name, let template else { return nil }
@@ -99,7 +100,7 @@ struct FleetDecoder {
             name: name, file: file, listeners: listeners, keysFolder: keysFolder, keysNode: root["keys"],
             listenersNode: root["listeners"], template: template, notes: notes, rules: rules, groups: groups,
             beacons: beacons,
-            numbers: numbers)
+            beaconIndices: beaconIndices)
     }
 
     /// Reports variables of tags and attachments that no beacon has. A variable that only some beacons have is no
@@ -126,7 +127,7 @@ struct FleetDecoder {
     private mutating func collectVariables(_ node: JSONNode) {
         switch node.value {
         case .string(let text) where text.contains("${"):
-            if let expression = try? Expression(text) { used.formUnion(expression.variables) }
+            if let expression = try? Expression(text) { usedVariables.formUnion(expression.variables) }
         case .array(let elements): for element in elements { collectVariables(element) }
         case .object(let members): for member in members { collectVariables(member.value) }
         default: break
@@ -136,23 +137,23 @@ struct FleetDecoder {
     /// Reads the variables of an object, and reports invalid names and values.
     mutating func variables(_ node: JSONNode?) -> [String: Variable] {
         guard case .object(let members) = node?.value else { return [:] }
-        var found: [String: Variable] = [:]
+        var variables: [String: Variable] = [:]
         for member in members {
             if let fault = nameFault(ofVariable: member.key) {
                 decoder.error(fault, at: member)
                 continue
             }
             guard case .string(let text) = member.value.value else {
-                found[member.key] = Variable(value: .json(JSONValue(member.value)), origin: .node(member.value))
+                variables[member.key] = Variable(value: .json(JSONValue(member.value)), origin: .node(member.value))
                 continue
             }
             do throws(Expression.Fault) {
-                found[member.key] = Variable(value: .text(try Expression(text)), origin: .node(member.value))
+                variables[member.key] = Variable(value: .text(try Expression(text)), origin: .node(member.value))
             } catch {
                 decoder.error(error.description, at: member.value)
             }
         }
-        return found
+        return variables
     }
 
     /// Reads the controller, the variables and the spread of intervals of `defaults` or of a group.
@@ -184,8 +185,8 @@ struct FleetDecoder {
             return "\(ProblemText.quoted(name)) is not a name for a variable: use letters, digits and \"_\", starting "
                 + "with a letter or \"_\""
         }
-        if !used.contains(name) {
-            let nearest = NearestWord.find(name, among: used.sorted()).map { "; did you mean \"\($0)\"?" }
+        if !usedVariables.contains(name) {
+            let nearest = NearestWord.find(name, among: usedVariables.sorted()).map { "; did you mean \"\($0)\"?" }
             return "nothing uses the variable \"\(name)\"" + (nearest ?? "")
         }
         return nil
@@ -223,7 +224,7 @@ struct FleetDecoder {
         decoder.error(
             "minor numbers start again in each \(minor.within.rawValue), but all beacons of a \(major.per.rawValue) "
                 + "have "
-                + "the same major: two beacons would have the same identity; count them within "
+                + "the same major: two beacons would have the same identity; count the minor numbers within "
                 + "\"\(major.per.rawValue)\"",
             at: object["minor"]?["within"] ?? object)
     }
@@ -233,29 +234,30 @@ extension FleetDecoder {
     /// Adds the groups of a list, and their subgroups.
     private mutating func addGroups(_ nodes: [JSONNode], in parent: Int) {
         guard !nodes.isEmpty else { return }
-        hasDeclaredChildren.insert(parent)
+        groupsWithDeclaredChildren.insert(parent)
         for object in nodes {
             let level = Fleet.levelNames[groups[parent].path.count]
             guard let name = decoder.read(GroupKeys.name, in: object) else { continue }
-            if let first = groupNumbers[.init(parent: parent, name: name)] {
-                let place = groups[first].node.map { ", first at \($0.position)" } ?? ""
+            if let first = groupIndices[.init(parent: parent, name: name)] {
+                let firstPlace = groups[first].node.map { ", first at \($0.position)" } ?? ""
                 decoder.error(
-                    "the \(level) \"\(name)\" appears twice\(place): combine the two", at: object["name"] ?? object)
+                    "the \(level) \"\(name)\" appears twice\(firstPlace): combine the two",
+                    at: object["name"] ?? object)
                 continue
             }
-            let number = add(group: name, in: parent, node: object)
-            groups[number].was = decoder.read(GroupKeys.was, in: object)
-            readDefaults(object, into: number)
-            switch groups[number].path.count {
-            case 1: addGroups(decoder.read(GroupKeys.floors, in: object) ?? [], in: number)
-            case 2: addGroups(decoder.read(GroupKeys.rooms, in: object) ?? [], in: number)
+            let index = add(group: name, in: parent, node: object)
+            groups[index].was = decoder.read(GroupKeys.was, in: object)
+            readDefaults(object, into: index)
+            switch groups[index].path.count {
+            case 1: addGroups(decoder.read(GroupKeys.floors, in: object) ?? [], in: index)
+            case 2: addGroups(decoder.read(GroupKeys.rooms, in: object) ?? [], in: index)
             default: break
             }
         }
     }
 
     private mutating func add(group name: String, in parent: Int, node: JSONNode?) -> Int {
-        groupNumbers[.init(parent: parent, name: name)] = groups.count
+        groupIndices[.init(parent: parent, name: name)] = groups.count
         groups.append(
             Fleet.Group(name: name, parent: parent, path: groups[parent].path + [name], node: node))
         return groups.count - 1
@@ -271,30 +273,30 @@ extension FleetDecoder {
     /// The position of the group with the path `names` inside the group `start`. A group that does not exist is added,
     /// unless the fleet file lists the subgroups of its parent.
     mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
-        var number = start
+        var group = start
         for (index, name) in names.enumerated() {
-            if let known = groupNumbers[.init(parent: number, name: name)] {
-                number = known
+            if let child = groupIndices[.init(parent: group, name: name)] {
+                group = child
                 continue
             }
             if let fault = NameRule.fault(name) { throw GroupFault(description: fault, index: index) }
-            let depth = groups[number].path.count
+            let depth = groups[group].path.count
             guard depth < Fleet.depthLimit else {
                 throw GroupFault(
                     description: "groups are sites, floors and rooms: use at most three names", index: index)
             }
-            if hasDeclaredChildren.contains(number) {
-                let known = groups.filter { $0.parent == number && $0.path.count == depth + 1 }.map(\.name)
-                let nearest = NearestWord.find(name, among: known).map { "did you mean \"\($0)\"?" }
+            if groupsWithDeclaredChildren.contains(group) {
+                let siblings = groups.filter { $0.parent == group && $0.path.count == depth + 1 }.map(\.name)
+                let nearest = NearestWord.find(name, among: siblings).map { "did you mean \"\($0)\"?" }
                 throw GroupFault(
                     description:
                         "the \(Fleet.levelNames[depth]) \(ProblemText.quoted(name)) is not among the groups of the fleet "
                         + "file; " + (nearest ?? "add it there"),
                     index: index)
             }
-            number = add(group: name, in: number, node: nil)
+            group = add(group: name, in: group, node: nil)
         }
-        return number
+        return group
     }
 }
 
@@ -312,17 +314,17 @@ extension FleetDecoder {
         for element in decoder.list(node, of: "beacons") ?? [] {
             guard let object = decoder.open(BeaconKeys.section, element) else { continue }
             let name = decoder.read(BeaconKeys.name, in: object)
-            var number = group
+            var beaconGroup = group
             if let path = object["group"], let text = decoder.read(BeaconKeys.group, in: object) {
                 let names = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
                 do throws(GroupFault) {
-                    number = try self.group(names, from: group)
+                    beaconGroup = try self.group(names, from: group)
                 } catch {
                     decoder.error(error.description, at: path)
                 }
             }
             let beacon = Fleet.Beacon(
-                name: name ?? "", title: decoder.read(BeaconKeys.title, in: object), group: number, node: object,
+                name: name ?? "", title: decoder.read(BeaconKeys.title, in: object), group: beaconGroup, node: object,
                 host: decoder.read(BeaconKeys.host, in: object),
                 serial: decoder.read(BeaconKeys.serial, in: object), was: decoder.read(BeaconKeys.was, in: object),
                 controller: decoder.read(BeaconKeys.controller, in: object),
@@ -336,14 +338,14 @@ extension FleetDecoder {
     ///
     /// - Returns: `nil` if the beacon was added; otherwise the reason why not: its name is not unique.
     mutating func add(_ beacon: Fleet.Beacon) -> String? {
-        if let first = numbers[beacon.name].map({ beacons[$0] }) {
-            let place =
+        if let first = beaconIndices[beacon.name].map({ beacons[$0] }) {
+            let firstPlace =
                 if let row = first.row { "\(row.table.table.file):\(row.line)" } else {
                     first.node.map { "\($0.position)" } ?? ""
                 }
-            return "the name \"\(beacon.name)\" appears twice, first at \(place)"
+            return "the name \"\(beacon.name)\" appears twice, first at \(firstPlace)"
         }
-        numbers[beacon.name] = beacons.count
+        beaconIndices[beacon.name] = beacons.count
         beacons.append(beacon)
         return nil
     }

@@ -8,7 +8,8 @@ internal import EddystoneSecurity
 enum FleetFormat {
     static let name = Key("name", fleetName, "Name of the fleet, such as \"museum\".", isRequired: true)
     static let listeners = Key(
-        "listeners", listenerList, "Receivers of the fleet. `pharos fleet check` warns about their limits.")
+        "listeners", listenerList,
+        "Kinds of receivers that listen to the beacons. `pharos fleet check` warns about their limits.")
     static let keys = Key(
         "keys", .text, "Directory of the identity keys, relative to this file. Each key is a file of mode 0600.")
     static let template = Key(
@@ -18,14 +19,15 @@ enum FleetFormat {
     static let tags = Key(
         "tags", NoteTemplate.tags,
         """
-        Tags of the beacons, for the zones of listener files. Strings may contain ${variables}; a tag is left out for a \
-        beacon that has no value for one of them.
+        Tags of the beacons, for the zones of listener files. Strings may contain ${variables}. If a beacon has no \
+        value for a variable, it does not get the tags that contain the variable.
         """)
     static let attachments = Key(
         "attachments", NoteTemplate.attachments,
         """
-        Your own texts about the beacons, each under a key of your choice. The texts of zones and hooks can contain \
-        them. Strings may contain ${variables}; a text is left out for a beacon that has no value for one of them.
+        Attachments: your own texts about each beacon, each under a key of your choice. The texts of zones and hooks \
+        can contain attachments. Strings may contain ${variables}. If a beacon has no value for a variable, it does \
+        not get the attachments that contain the variable.
         """)
     static let defaults = Key("defaults", .section(DefaultsKeys.section), "Values for all beacons.")
     static let identities = Key(
@@ -84,8 +86,8 @@ enum FleetFormat {
         return nil
     }
 
-    /// The type of a host or a serial number. `what` describes the value in messages.
-    static func word(_ what: String) -> ValueType<String> {
+    /// The type of a host or a serial number. `noun` names the value in messages.
+    static func word(_ noun: String) -> ValueType<String> {
         ValueType<String>(
             schema: [
                 "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._:-]*$", "maxLength": .integer(NameRule.limit),
@@ -94,7 +96,7 @@ enum FleetFormat {
             guard let text = decoder.text(node) else { return nil }
             if NameRule.isWord(text) { return text }
             decoder.error(
-                "\(ProblemText.quoted(text)) is not \(what): use letters, digits, \".\", \"_\", \"-\" and \":\"",
+                "\(ProblemText.quoted(text)) is not \(noun): use letters, digits, \".\", \"_\", \"-\" and \":\"",
                 at: node)
             return nil
         }
@@ -117,14 +119,19 @@ enum FleetFormat {
         if case .object = node.value { return node }
         decoder.wrongKind(node, expected: "an object of variables and their values")
         return nil
-    }.defined(as: "variables", "Values of ${variables}. The innermost value applies.")
+    }.defined(
+        as: "variables",
+        """
+        Values of ${variables}. If several places set a variable, the innermost applies: first the beacon, then its \
+        room, floor and site, then "defaults".
+        """)
 
     private static let listenerList = ValueType<[FleetListener]>.list(
         "listeners", 1...Int.max, of: .word, isUnique: true
     ).map { decoder, node, listeners in
-        var known: Set<String> = []
+        var words: Set<String> = []
         for element in node.elements ?? [] {
-            guard let word = element.string, !known.insert(word).inserted else { continue }
+            guard let word = element.string, !words.insert(word).inserted else { continue }
             decoder.error("this listener is in the list twice", at: element)
         }
         return Set(listeners)
@@ -150,12 +157,15 @@ enum DefaultsKeys {
     static let spread = Key(
         "intervalSpread", SpreadKeys.type,
         """
-        Sets ${intervalMs}: each beacon gets its own interval between the two ends, computed from its name alone. \
-        `pharos plan interval` computes two ends between which no interval is resonant with the scanners.
+        Sets ${intervalMs}: each beacon gets its own interval between fromMs and toMs, computed only from its name. \
+        `pharos plan interval` computes a range in which no interval is resonant with the scanners.
         """)
     static let variables = Key(
         "variables", FleetFormat.variables,
-        "Values of ${variables}. The innermost value applies. A string may contain other variables.")
+        """
+        Values of ${variables}. If several places set a variable, the innermost applies: first the beacon, then its \
+        room, floor and site, then "defaults". A string may contain other variables.
+        """)
     static let section = Section("Values for all beacons.", [controller, spread, variables])
 }
 
@@ -205,8 +215,8 @@ enum IdentityKeys {
     static let epoch = Key(
         "eidEpoch", time,
         """
-        Time at which new beacons start the counter of their ephemeral ids, in RFC 3339. Default: the time at which a \
-        beacon is first generated.
+        Time at which the counter for the ephemeral ids of a new beacon starts, written as in RFC 3339. Default: the \
+        time at which the beacon is first generated.
         """)
 
     static let section = Section(
@@ -320,7 +330,7 @@ enum GroupKeys {
         return Section(description, keys + (groups.map { [$0] } ?? []) + [beacons]) { key in
             switch key {
             case "groups": "groups are sites, floors and rooms; a room has no groups in it"
-            case "rooms", "floors", "sites": "groups in a group are \"groups\""
+            case "rooms", "floors", "sites": "the groups inside a group are written as \"groups\""
             case "intervalMs", "url", "radioPowerDbm": "values that differ between groups belong in \"variables\""
             default: nil
             }
@@ -334,7 +344,10 @@ enum BeaconKeys {
         "name", FleetFormat.beaconName, "Name of the beacon. Its profile is NAME.json.", isRequired: true)
     static let title = Key(
         "title", FleetFormat.titleType,
-        "Name for people, with any characters, on labels and in the manifest. Without a title, ${title} is the name.")
+        """
+        Name to display, with any characters. Labels and the manifest contain it. If a beacon has no title, ${title} \
+        is its name.
+        """)
     static let group = Key(
         "group", groupPath, "Group of the beacon: names with slashes between them, such as north/hall.")
     static let was = Key(

@@ -12,7 +12,7 @@ public struct FleetProposal: Sendable {
         public var text: String {
             switch self {
             case .name: "the name of the beacon (letters, digits, \".\", \"_\", \"-\"; each once)"
-            case .title: "the name for people"
+            case .title: "the name to display"
             case .site: "the site"
             case .floor: "the floor"
             case .room: "the room"
@@ -76,9 +76,9 @@ public struct FleetProposal: Sendable {
 
     /// The columns without a meaning, in the order of the table.
     public var unused: [String] {
-        // The fleet reads columns with these names even if the fleet file does not mention them.
-        let taken = Set(roles.values).union(TableColumns.known)
-        return columns.filter { !$0.isEmpty && !taken.contains($0) && unusable[$0] == nil }
+        // The fleet reads columns with the names in `TableColumns.known` even if the fleet file does not mention them.
+        let usedColumns = Set(roles.values).union(TableColumns.known)
+        return columns.filter { !$0.isEmpty && !usedColumns.contains($0) && unusable[$0] == nil }
     }
 
     /// Reads the table.
@@ -93,33 +93,36 @@ public struct FleetProposal: Sendable {
         self.table = table
         columns = table.header
         var count = 0
-        var seen = [Set<String>](repeating: [], count: table.header.count)
-        var isName = [Bool](repeating: true, count: table.header.count)
-        var noGroup = [String?](repeating: nil, count: table.header.count)
+        var cellsOfColumns = [Set<String>](repeating: [], count: table.header.count)
+        var isNameColumn = [Bool](repeating: true, count: table.header.count)
+        var invalidGroupNames = [String?](repeating: nil, count: table.header.count)
         var scanner = table.rows
         var row = CSVRow()
         while scanner.next(&row) {
             count += 1
             for (index, cell) in row.cells.prefix(columns.count).enumerated() {
                 let text = cell.string(in: octets)
-                if isName[index] {
-                    isName[index] = NameRule.beaconFault(text) == nil && seen[index].insert(text).inserted
+                if isNameColumn[index] {
+                    isNameColumn[index] =
+                        NameRule.beaconFault(text) == nil && cellsOfColumns[index].insert(text).inserted
                 }
-                if noGroup[index] == nil, !text.isEmpty, NameRule.fault(text) != nil { noGroup[index] = text }
+                if invalidGroupNames[index] == nil, !text.isEmpty, NameRule.fault(text) != nil {
+                    invalidGroupNames[index] = text
+                }
             }
         }
         rows = count
-        nameColumns = Set(zip(columns, isName).filter { $0.1 && count > 0 && !$0.0.isEmpty }.map(\.0))
+        nameColumns = Set(zip(columns, isNameColumn).filter { $0.1 && count > 0 && !$0.0.isEmpty }.map(\.0))
         for role in Role.allCases {
-            let taken = Set(roles.values)
-            let fitting = columns.filter { column in
-                role.words.contains(Self.plain(column)) && !taken.contains(column)
+            let usedColumns = Set(roles.values)
+            let candidates = columns.filter { column in
+                role.words.contains(Self.normalized(column)) && !usedColumns.contains(column)
                     && (role != .name || nameColumns.contains(column))
             }
             // The words are sorted by how well they fit, best first.
-            let column = role.words.lazy.compactMap { word in fitting.first { Self.plain($0) == word } }.first
+            let column = role.words.lazy.compactMap { word in candidates.first { Self.normalized($0) == word } }.first
             if let column, [.site, .floor, .room].contains(role), let index = columns.firstIndex(of: column),
-                let cell = noGroup[index]
+                let cell = invalidGroupNames[index]
             {
                 unusable[column] = cell
                 continue
@@ -127,28 +130,30 @@ public struct FleetProposal: Sendable {
             roles[role] = column
         }
         if roles[.name] == nil {
-            let taken = Set(roles.values)
-            roles[.name] = columns.first { nameColumns.contains($0) && !taken.contains($0) }
+            let usedColumns = Set(roles.values)
+            roles[.name] = columns.first { nameColumns.contains($0) && !usedColumns.contains($0) }
         }
-        // If no other column can name the beacons, the title, the serial number or the host names them, if all its
-        // cells are different and valid as names.
+        // If no other column can name the beacons, the column of the title, the serial number or the host names them,
+        // provided that all cells of that column are different and valid as names.
         for role in [Role.title, .serial, .host] where roles[.name] == nil {
             guard let column = roles[role], nameColumns.contains(column) else { continue }
             (roles[.name], roles[role]) = (column, nil)
         }
-        // Only sites have floors, and only floors have rooms: if an outer level is missing, the next inner one takes
+        // Only sites have floors, and only floors have rooms: if an outer level is missing, the next inner level takes
         // its place.
         repairLevels()
     }
 
-    private static func plain(_ column: String) -> String {
+    private static func normalized(_ column: String) -> String {
         column.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 
     private mutating func repairLevels() {
         let levels: [Role] = [.site, .floor, .room]
-        let given = levels.compactMap { roles[$0] }
-        for (index, level) in levels.enumerated() { roles[level] = index < given.count ? given[index] : nil }
+        let levelColumns = levels.compactMap { roles[$0] }
+        for (index, level) in levels.enumerated() {
+            roles[level] = index < levelColumns.count ? levelColumns[index] : nil
+        }
     }
 
     /// Sets or removes the meaning of a column.
@@ -179,17 +184,17 @@ public struct FleetProposal: Sendable {
     private func nameFaults(in column: String) -> [String] {
         guard let index = columns.firstIndex(of: column) else { return [] }
         var faults: [String] = []
-        var seen: [String: Int] = [:]
+        var linesOfNames: [String: Int] = [:]
         var scanner = table.rows
         var row = CSVRow()
         while scanner.next(&row) {
             let text = index < row.cells.count ? row.cells[index].string(in: table.octets) : ""
             if let fault = NameRule.beaconFault(text) {
                 faults.append("row \(row.line): \(fault)")
-            } else if let first = seen[text] {
-                faults.append("row \(row.line): \(ProblemText.quoted(text)) is also in row \(first)")
+            } else if let firstLine = linesOfNames[text] {
+                faults.append("row \(row.line): \(ProblemText.quoted(text)) is also in row \(firstLine)")
             } else {
-                seen[text] = row.line
+                linesOfNames[text] = row.line
             }
         }
         return faults
@@ -209,14 +214,14 @@ public struct FleetProposal: Sendable {
         let faults = columns.filter { !groups.contains($0) }.map { (column: $0, faults: nameFaults(in: $0)) }
         // If at most a tenth of the cells of a column cannot be names, the column is assumed to contain the names.
         if let best = faults.min(by: { $0.faults.count < $1.faults.count }), best.faults.count * 10 <= rows {
-            let more = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
+            let omitted = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
             return
                 "\(table.file): \(ProblemText.quoted(best.column)) names the beacons, except in some rows. Correct these: "
-                + best.faults.prefix(5).joined(separator: "; ") + more
+                + best.faults.prefix(5).joined(separator: "; ") + omitted
         }
         let reasons = faults.compactMap { column, faults in faults.first.map { "\"\(column)\": \($0)" } }
         return
-            "\(table.file): no column can name the beacons. Add a column \"name\" with a short name for each. "
+            "\(table.file): no column can name the beacons. Add a column \"name\" with a short name for each beacon. "
             + (reasons.first ?? "")
     }
 
@@ -237,16 +242,16 @@ public struct FleetProposal: Sendable {
         if roles[.uuid] == nil { variables.append(("uuid", .string(uuid))) }
         // The default interval also applies to empty cells of a column with intervals.
         variables.append(("intervalMs", .integer(300)))
-        let inner: JSONValue? = roles[.floor] != nil ? "floor" : roles[.site] != nil ? "site" : nil
+        let innerLevel: JSONValue? = roles[.floor] != nil ? "floor" : roles[.site] != nil ? "site" : nil
         var identities: [(String, JSONValue)] = []
         if !hasMajor {
-            if let inner {
-                identities.append(("major", .record([("per", inner)])))
+            if let innerLevel {
+                identities.append(("major", .record([("per", innerLevel)])))
             } else {
                 variables.append(("major", .integer(1)))
             }
         }
-        if !hasMinor { identities.append(("minor", .record([("within", inner ?? "fleet")]))) }
+        if !hasMinor { identities.append(("minor", .record([("within", innerLevel ?? "fleet")]))) }
         var members: [(String, JSONValue)] = [
             ("version", .integer(1)), ("name", .string(name)),
             ("template", .record([("advertisements", .array([advertisement]))])),
@@ -254,7 +259,7 @@ public struct FleetProposal: Sendable {
         ]
         if !identities.isEmpty { members.append(("identities", .record(identities))) }
         // A column that already has the name of its meaning needs no entry.
-        let mapped = Role.allCases.compactMap { role in
+        let columnNames = Role.allCases.compactMap { role in
             roles[role].flatMap { $0 == role.rawValue ? nil : (role.rawValue, JSONValue.string($0)) }
         }
         let file = table.file.split(separator: "/").last.map(String.init) ?? table.file
@@ -262,7 +267,7 @@ public struct FleetProposal: Sendable {
             (
                 "beacons",
                 .record(
-                    [("csv", .string(file))] + (mapped.isEmpty ? [] : [("columns", .record(mapped))]))
+                    [("csv", .string(file))] + (columnNames.isEmpty ? [] : [("columns", .record(columnNames))]))
             ))
         return JSONValue.record(members).pretty + "\n"
     }

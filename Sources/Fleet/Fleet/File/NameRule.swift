@@ -19,10 +19,10 @@ enum NameRule {
     /// Ansible have the names of beacons, so some names are reserved.
     static func beaconFault(_ name: String) -> String? {
         if let fault = fault(name) { return fault }
-        guard let taken = taken.first(where: { $0.isPrefix ? name.hasPrefix($0.name) : name == $0.name }) else {
-            return nil
-        }
-        return "\(ProblemText.quoted(name)) cannot be a beacon's name: \(taken.reason); choose another one"
+        guard
+            let reserved = reservedNames.first(where: { $0.isPrefix ? name.hasPrefix($0.name) : name == $0.name })
+        else { return nil }
+        return "\(ProblemText.quoted(name)) cannot be a beacon's name: \(reserved.reason); choose another one"
     }
 
     /// The maximum number of characters of a title, which is a name for display.
@@ -32,12 +32,12 @@ enum NameRule {
     static func titleFault(_ text: String) -> String? {
         if text.isEmpty { return "the title is empty" }
         let count = text.unicodeScalars.count
-        if count > titleLimit { return "\(count) characters are more than the \(titleLimit) of a title" }
+        if count > titleLimit { return "the title has \(count) characters, more than the maximum of \(titleLimit)" }
         let isControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         return isControl ? "the title has control characters, such as line ends: remove them" : nil
     }
 
-    private static let taken: [(name: String, isPrefix: Bool, reason: String)] = [
+    private static let reservedNames: [(name: String, isPrefix: Bool, reason: String)] = [
         ("manifest", false, "manifest.json, next to the profiles, lists all beacons"),
         ("pharos", false, "it is the group of all machines in the inventory for Ansible"),
         ("all", false, "it is a group that every inventory for Ansible has"),
@@ -64,30 +64,33 @@ enum NameRule {
 
     private static func reason(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
-        let shown = ProblemText.quoted(text)
-        if name.count > limit { return "\(shown) has \(name.count) bytes, more than the \(limit) of a name" + rule }
+        let quotedName = ProblemText.quoted(text)
+        if name.count > limit {
+            return "\(quotedName) has \(name.count) bytes, more than the maximum of \(limit)" + rule
+        }
         for octet in name {
             switch octet {
-            case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(shown) would lead into another directory" + rule
-            case UInt8(ascii: "%"): return "\(shown) has a \"%\", which unit files replace by something else" + rule
+            case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(quotedName) would lead into another directory" + rule
+            case UInt8(ascii: "%"):
+                return "\(quotedName) has a \"%\", which unit files replace by something else" + rule
             case 0..<0x20, 0x7F:
-                return "\(shown) has the control character \(Hexadecimal.number(octet, width: 2)) in it" + rule
-            case UInt8(ascii: " "): return "\(shown) has a space in it" + rule + example(text)
-            case 0x80...: return "\(shown) has letters beyond ASCII in it" + rule + example(text)
+                return "\(quotedName) has the control character \(Hexadecimal.number(octet, width: 2)) in it" + rule
+            case UInt8(ascii: " "): return "\(quotedName) has a space in it" + rule + example(text)
+            case 0x80...: return "\(quotedName) has letters beyond ASCII in it" + rule + example(text)
             default: break
             }
         }
         switch name.first {
-        case UInt8(ascii: "."): return "\(shown) begins with a dot and would be hidden" + rule
-        case UInt8(ascii: "-"): return "\(shown) begins with a dash and would be taken for an option" + rule
+        case UInt8(ascii: "."): return "\(quotedName) begins with a dot and would be hidden" + rule
+        case UInt8(ascii: "-"): return "\(quotedName) begins with a dash and would be taken for an option" + rule
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
-            return "\(shown) would be taken for a formula by a spreadsheet" + rule
-        default: return "\(shown) is not a suitable name for files and units" + rule
+            return "\(quotedName) would be taken for a formula by a spreadsheet" + rule
+        default: return "\(quotedName) is not a suitable name for files and units" + rule
         }
     }
 
-    /// Returns whether a text can be a host's name or address, or a serial number. The rule is that for names, except
-    /// that `:` is allowed as well.
+    /// Returns whether a text can be a host's name or address, or a serial number. The rule is the rule for names,
+    /// except that `:` is allowed as well.
     static func isWord(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= limit, first.isASCIILetterOrDigit else { return false }
         return text.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: ":") }

@@ -11,10 +11,10 @@ struct ProblemList: Sendable {
     private(set) var hasErrors = false
     private var isCut = false
     var isFull: Bool { problems.count >= Self.limit }
-    private var known: Set<FileProblem> = []
+    private var listed: Set<FileProblem> = []
     /// For each kind of problem in each column of a table: the position of its first problem in ``problems``, the
     /// number of further cells with this problem, and the rows of the first and the last of these further cells.
-    private var cells: [CellFault: (place: Int, more: Int, first: Int, last: Int)] = [:]
+    private var cells: [CellFault: (index: Int, moreCount: Int, firstRow: Int, lastRow: Int)] = [:]
 
     private struct CellFault: Hashable {
         let file: String
@@ -32,17 +32,19 @@ struct ProblemList: Sendable {
             omitted += 1
             return
         }
-        if known.insert(problem).inserted { problems.append(problem) }
+        if listed.insert(problem).inserted { problems.append(problem) }
     }
 
-    /// Adds a problem of a cell. If several cells of a column have the same fault, only the first is listed, with the
-    /// number of the other cells.
+    /// Adds a problem of a cell. If several cells of a column have the same fault, only the first cell is listed, with
+    /// the number of the other cells.
     mutating func addCell(_ problem: FileProblem) {
         let fault = CellFault(
             file: problem.file ?? "", path: problem.path, message: Self.withoutValues(problem.message))
         let row = problem.position.line
-        if let known = cells[fault] {
-            cells[fault] = (known.place, known.more + 1, known.more == 0 ? row : known.first, row)
+        if let earlier = cells[fault] {
+            cells[fault] = (
+                earlier.index, earlier.moreCount + 1, earlier.moreCount == 0 ? row : earlier.firstRow, row
+            )
             if problem.isError { hasErrors = true }
         } else {
             if problems.count < Self.limit { cells[fault] = (problems.count, 0, row, row) }
@@ -69,12 +71,13 @@ struct ProblemList: Sendable {
     /// The problems in the order of ``FileProblem/sorted(_:)``, with a note about the problems that were only counted.
     var sorted: [FileProblem] {
         var problems = problems
-        for fault in cells.values where fault.more > 0 {
-            let rows = fault.more == 1 ? "row \(fault.first)" : "rows \(fault.first) to \(fault.last)"
-            let count = NumberFormat.count(fault.more, "more cell")
-            problems[fault.place].message +=
-                problems[fault.place].path == .root
-                ? "; the same is true of \(NumberFormat.count(fault.more, "more row")), \(rows)"
+        for fault in cells.values where fault.moreCount > 0 {
+            let rows =
+                fault.moreCount == 1 ? "row \(fault.firstRow)" : "rows \(fault.firstRow) to \(fault.lastRow)"
+            let count = NumberFormat.count(fault.moreCount, "more cell")
+            problems[fault.index].message +=
+                problems[fault.index].path == .root
+                ? "; the same is true of \(NumberFormat.count(fault.moreCount, "more row")), \(rows)"
                 : "; the same is true of \(count) of this column, \(rows)"
         }
         var result = FileProblem.sorted(problems)

@@ -51,14 +51,14 @@ extension FleetDecoder {
     mutating func table(_ node: JSONNode, in group: Int, read: (String) -> Fleet.TableFile) {
         guard let object = decoder.open(TableKeys.section, node) else { return }
         let mapping = columnMapping(decoder.read(TableKeys.columns, in: object))
-        guard let place = object["csv"], let name = decoder.read(TableKeys.csv, in: object) else { return }
+        guard let node = object["csv"], let name = decoder.read(TableKeys.csv, in: object) else { return }
         let octets: [UInt8]
         switch read(name) {
         case .octets(let contents): octets = contents
         case .unreadable(let reason):
             problems.add(
                 FileProblem(
-                    "\(name): \(reason)", at: place.position, path: place.path, kind: .missing, in: file))
+                    "\(name): \(reason)", at: node.position, path: node.path, kind: .missing, in: file))
             return
         }
         let (table, faults) = CSVTable.open(octets, file: name)
@@ -84,7 +84,7 @@ extension FleetDecoder {
     }
 
     private mutating func columns(of table: CSVTable, _ mapping: [String: JSONNode]) -> TableColumns? {
-        var found = TableColumns()
+        var columns = TableColumns()
         func column(_ name: String) -> Int? { table.header.firstIndex(of: mapping[name]?.string ?? name) }
         for (name, node) in mapping.sorted(by: { $0.key < $1.key }) where column(name) == nil {
             let text = node.string ?? ""
@@ -98,46 +98,48 @@ extension FleetDecoder {
         guard mapping.keys.allSatisfy({ column($0) != nil }) else { return nil }
         guard let name = column("name") else {
             guard mapping["name"] == nil else { return nil }
-            let near = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
+            let nearest = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
             let message =
                 "there is no column \"name\"; in \"columns\", give the column that contains the beacons' names: "
-                + "{ \"name\": … }\(near)"
+                + "{ \"name\": … }\(nearest)"
             problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: table.file))
             return nil
         }
-        found.name = name
+        columns.name = name
         // If the fleet file states that the column "room" contains the sites, it does not contain the rooms as well.
         let levelColumns = Fleet.levelNames.compactMap { mapping[$0]?.string }
-        found.levels = Fleet.levelNames.map { level in
+        columns.levels = Fleet.levelNames.map { level in
             mapping[level] == nil && levelColumns.contains(level) ? nil : column(level)
         }
-        found.group = column("group")
-        if let group = found.group, found.levels.contains(where: { $0 != nil }) {
+        columns.group = column("group")
+        if let group = columns.group, columns.levels.contains(where: { $0 != nil }) {
             let message = "a table has either a column \"group\" or the columns site, floor and room"
             problems.add([.init(message, at: table.headerPositions[group], path: .root)], in: table.file)
         }
-        found.title = column("title")
-        found.host = column("host")
-        found.serial = column("serial")
-        found.was = column("was")
-        found.controller = column("controller")
-        found.coordinates = TableColumns.coordinateNames.map(column)
-        for name in used.sorted() where !Variable.reserved.contains(name) || name == "host" || name == "serial" {
-            guard let place = column(name) else { continue }
+        columns.title = column("title")
+        columns.host = column("host")
+        columns.serial = column("serial")
+        columns.was = column("was")
+        columns.controller = column("controller")
+        columns.coordinates = TableColumns.coordinateNames.map(column)
+        for name in usedVariables.sorted()
+        where !Variable.reserved.contains(name) || name == "host" || name == "serial" {
+            guard let index = column(name) else { continue }
             if rules.isAllocated(name) {
                 let message =
                     "\"\(name)\" is allocated by \"identities\" and also a column: remove one of the two"
-                problems.add([.init(message, at: table.headerPositions[place], path: .root)], in: table.file)
+                problems.add([.init(message, at: table.headerPositions[index], path: .root)], in: table.file)
             }
-            found.variables[name] = place
+            columns.variables[name] = index
         }
-        if found.variables.count > TableColumns.variableLimit {
+        if columns.variables.count > TableColumns.variableLimit {
             let message =
-                "\(found.variables.count) variables are more than the \(TableColumns.variableLimit) of a table"
+                "the table has \(columns.variables.count) variables, more than the maximum of "
+                + "\(TableColumns.variableLimit)"
             problems.add([.init(message, at: .init(line: 1, column: 1), path: .root)], in: table.file)
-            found.variables = [:]
+            columns.variables = [:]
         }
-        return found
+        return columns
     }
 }
 
@@ -169,8 +171,8 @@ struct TableRows {
                 continue
             }
             guard hasAllColumns(row, &decoder) else { continue }
-            let number = groupNumber(row, &decoder)
-            let beacon = beacon(row, in: number ?? group, &decoder)
+            let beaconGroup = groupIndex(row, &decoder)
+            let beacon = beacon(row, in: beaconGroup ?? group, &decoder)
             if let fault = NameRule.beaconFault(beacon.name) {
                 let cell = node(.string(beacon.name), row, columns.name)
                 decoder.problems.addCell(FileProblem(fault, at: cell.position, path: cell.path, in: table.file))
@@ -245,31 +247,31 @@ struct TableRows {
         if row.cells.count == expected { return true }
         // Some spreadsheets add empty cells at the end of a row.
         if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
-        let few = row.cells.count < expected
-        let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
+        let isTooShort = row.cells.count < expected
+        let end = isTooShort ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
         decoder.problems.addCell(
             FileProblem(
                 "the row has \(row.cells.count) cells, the header \(expected)"
-                    + (few ? "" : "; put a cell that contains a separator in double quotes"),
+                    + (isTooShort ? "" : "; put a cell that contains a separator in double quotes"),
                 at: table.position(of: end, in: row), kind: .malformed, in: table.file))
         return false
     }
 
     /// The position of the row's group in the groups of the fleet; `nil` if the cells name no valid group.
-    private mutating func groupNumber(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+    private mutating func groupIndex(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
         guard !groupColumns.isEmpty else { return group }
         let cells = groupColumns.map { text(row, $0) }
-        if let known = groups[cells] { return known }
+        if let index = groups[cells] { return index }
         // If the list of problems is full, the group is not searched: finding the nearest name for the message is slow,
         // and the message would not be listed.
-        let found = decoder.problems.isFull ? nil : find(row, &decoder)
-        groups[cells] = .some(found)
-        return found
+        let index = decoder.problems.isFull ? nil : findGroup(row, &decoder)
+        groups[cells] = .some(index)
+        return index
     }
 
-    private func find(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
+    private func findGroup(_ row: CSVRow, _ decoder: inout FleetDecoder) -> Int? {
         var names: [(name: String, column: Int)] = []
-        let own = decoder.groups[group].path
+        let tablePath = decoder.groups[group].path
         if let column = columns.group {
             let text = row.cells[column].string(in: table.octets)
             names = text.split(separator: "/", omittingEmptySubsequences: false).map { (String($0), column) }
@@ -278,19 +280,19 @@ struct TableRows {
             for (level, column) in columns.levels.enumerated() {
                 guard let column else { continue }
                 let name = row.cells[column].string(in: table.octets)
-                if level < own.count {
-                    guard name.isEmpty || name == own[level] else {
+                if level < tablePath.count {
+                    guard name.isEmpty || name == tablePath[level] else {
                         report(
                             "this \(Fleet.levelNames[level]) is \(ProblemText.quoted(name)), but the table belongs to "
-                                + "the group \"\(own.joined(separator: "/"))\"",
+                                + "the group \"\(tablePath.joined(separator: "/"))\"",
                             at: Int(row.cells[column].start), column: column, row, &decoder)
                         return nil
                     }
                     continue
                 }
                 if name.isEmpty { continue }
-                guard level == own.count + names.count else {
-                    let missing = Fleet.levelNames[own.count + names.count]
+                guard level == tablePath.count + names.count else {
+                    let missing = Fleet.levelNames[tablePath.count + names.count]
                     report(
                         "a \(Fleet.levelNames[level]) is given and no \(missing): "
                             + "rooms are in floors, and floors are in sites",
@@ -313,16 +315,20 @@ struct TableRows {
 extension TableColumns {
     /// The error in the combination of the row's coordinates; `nil` if there is none.
     fileprivate func coordinateFault(in row: CSVRow) -> (column: Int, message: String)? {
-        func given(_ index: Int) -> Int? {
+        func filledColumn(_ index: Int) -> Int? {
             guard let column = coordinates[index], !row.cells[column].isEmpty else { return nil }
             return column
         }
-        if let x = given(0) ?? given(1) ?? given(2), given(0) == nil || given(1) == nil {
-            return (x, "a position needs both x and y")
+        if let metres = filledColumn(0) ?? filledColumn(1) ?? filledColumn(2),
+            filledColumn(0) == nil || filledColumn(1) == nil
+        {
+            return (metres, "a position needs both x and y")
         }
-        if let degrees = given(3) ?? given(4) {
-            if given(3) == nil || given(4) == nil { return (degrees, "a position needs both latitude and longitude") }
-            if given(0) != nil { return (degrees, "a position has either x and y, or latitude and longitude") }
+        if let degrees = filledColumn(3) ?? filledColumn(4) {
+            if filledColumn(3) == nil || filledColumn(4) == nil {
+                return (degrees, "a position needs both latitude and longitude")
+            }
+            if filledColumn(0) != nil { return (degrees, "a position has either x and y, or latitude and longitude") }
         }
         return nil
     }

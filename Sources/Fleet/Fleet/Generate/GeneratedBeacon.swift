@@ -9,13 +9,13 @@ extension FleetAllocation {
     /// lock give the same bytes.
     ///
     /// - Parameters:
-    ///   - number: The position of the beacon, 0..<``count``, in the order of the fleet file.
-    ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` when it names none.
-    public func beacon(_ number: Int, keys: FleetKeyFolder? = nil) -> GeneratedBeacon {
-        let beacon = fleet.beacons[number]
-        let identity = identity(of: number)
-        let filler = TemplateFiller(fleet, number, identity)
-        var result = GeneratedBeacon(number: number, name: beacon.name)
+    ///   - index: The position of the beacon, 0..<``count``, in the order of the fleet file.
+    ///   - keys: The contents of the directory that the fleet file names for its keys; `nil` if it names no directory.
+    public func beacon(_ index: Int, keys: FleetKeyFolder? = nil) -> GeneratedBeacon {
+        let beacon = fleet.beacons[index]
+        let identity = identity(of: index)
+        let filler = TemplateFiller(fleet, index, identity)
+        var result = GeneratedBeacon(index: index, name: beacon.name)
         func add(_ message: String, _ origin: ValueOrigin, severity: FileProblem.Severity = .error) {
             let problem = fleet.place(origin, of: beacon).problem(message, severity: severity)
             result.problems.append(
@@ -30,25 +30,28 @@ extension FleetAllocation {
         for problem in problems {
             // An unknown key is an error in the template, even if its value comes from a variable.
             let origin = problem.isAboutKey ? filler.originOfKey(at: problem.path) : filler.origin(of: problem.path)
-            add(problem.message + lostZeros(of: problem, origin, number, identity), origin, severity: problem.severity)
+            add(problem.message + lostZeros(of: problem, origin, index, identity), origin, severity: problem.severity)
         }
         guard let profile,
-            let wanted = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })
+            let advertisements = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })
         else { return result }
-        var entry = entry(beacon, identity, profile, wanted, Fingerprint.text(of: result.profile))
+        var entry = entry(beacon, identity, profile, advertisements, Fingerprint.text(of: result.profile))
         (entry.tags, entry.attachments) = (filler.tags, filler.attachments)
         result.beacon = entry
-        result.machineAdvertisements = zip(entry.advertisements, wanted).map { own, wanted in
+        result.machineAdvertisements = zip(entry.advertisements, advertisements).map { listed, advertisement in
             .init(
-                type: own.type, interval: wanted.interval, pattern: wanted.pattern, phy: wanted.phy,
-                payloadOctets: (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound)
+                type: listed.type, interval: advertisement.interval, pattern: advertisement.pattern,
+                phy: advertisement.phy,
+                payloadOctets: (try? advertisement.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound)
         }
         if let controller = fleet.controller(of: beacon) {
-            for fault in controller.faults(of: wanted, entry) { add(fault.message, filler.origin(of: fault.path)) }
+            for fault in controller.faults(of: advertisements, entry) {
+                add(fault.message, filler.origin(of: fault.path))
+            }
         }
-        for (index, advertisement) in entry.advertisements.enumerated() {
+        for (advertisementIndex, advertisement) in entry.advertisements.enumerated() {
             guard let file = advertisement.keyName, let fault = keys?.fault(file) else { continue }
-            let origin = filler.origin(of: FleetTemplate.path(index, "identityKeyFile"))
+            let origin = filler.origin(of: FleetTemplate.path(advertisementIndex, "identityKeyFile"))
             let place = origin.isCell ? fleet.place(origin, of: beacon) : fleet.place(of: beacon)
             result.problems.append(.init(problem: place.problem(fault), suffix: ""))
         }
@@ -58,9 +61,9 @@ extension FleetAllocation {
 
     /// The end of a message about a cell from which a spreadsheet has removed leading zeros; empty for other problems.
     private func lostZeros(
-        of problem: FileProblem, _ origin: ValueOrigin, _ number: Int, _ identity: FleetAllocation.Identity
+        of problem: FileProblem, _ origin: ValueOrigin, _ index: Int, _ identity: FleetAllocation.Identity
     ) -> String {
-        var beacon = fleet.beacons[number]
+        var beacon = fleet.beacons[index]
         guard problem.isError, case .column(let column) = origin,
             let (name, variable) = beacon.variables.first(where: {
                 if case .column(column) = $0.value.origin { true } else { false }
@@ -68,14 +71,14 @@ extension FleetAllocation {
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
         else { return "" }
         for zeros in 1...3 {
-            let whole = String(repeating: "0", count: zeros) + text
-            beacon.variables[name]?.value = .cell(whole)
-            let filler = TemplateFiller(fleet, number, identity, as: beacon)
-            let (_, rest) = BeaconProfile.decode(fleet.template.text(filler.values))
-            guard rest.contains(where: { $0.isError && $0.path == problem.path }) else {
-                let lost = zeros == 1 ? "a leading zero" : "\(zeros) leading zeros"
-                return "; the cell \"\(text)\" has lost \(lost), as in \"\(whole)\": in the spreadsheet, format this "
-                    + "column as text"
+            let restored = String(repeating: "0", count: zeros) + text
+            beacon.variables[name]?.value = .cell(restored)
+            let filler = TemplateFiller(fleet, index, identity, as: beacon)
+            let (_, problems) = BeaconProfile.decode(fleet.template.text(filler.values))
+            guard problems.contains(where: { $0.isError && $0.path == problem.path }) else {
+                let lostText = zeros == 1 ? "a leading zero" : "\(zeros) leading zeros"
+                return "; the cell \"\(text)\" has lost \(lostText), as in \"\(restored)\": in the spreadsheet, format "
+                    + "this column as text"
             }
         }
         return ""
@@ -91,7 +94,7 @@ extension FleetAllocation {
 
     private func entry(
         _ beacon: Fleet.Beacon, _ identity: FleetAllocation.Identity, _ profile: BeaconProfile,
-        _ wanted: [Advertisement], _ hash: String
+        _ advertisements: [Advertisement], _ hash: String
     ) -> FleetManifest.Beacon {
         let address: DeviceAddress? = if case .explicit(let address) = profile.address { address } else { nil }
         return FleetManifest.Beacon(
@@ -99,8 +102,8 @@ extension FleetAllocation {
             serial: beacon.serial,
             controller: fleet.controller(of: beacon)?.rawValue, adapter: profile.adapter, address: address,
             position: beacon.position, profileHash: hash, eidEpoch: identity.epoch,
-            advertisements: zip(profile.advertisements, wanted).map { own, wanted in
-                .init(own, wanted, radioPower: own.radioPower ?? profile.radioPower)
+            advertisements: zip(profile.advertisements, advertisements).map { ofProfile, advertisement in
+                .init(ofProfile, advertisement, radioPower: ofProfile.radioPower ?? profile.radioPower)
             })
     }
 
@@ -148,12 +151,13 @@ public struct GeneratedBeacon: Sendable {
         var problem: FileProblem
         /// The end of the message, which names the beacon. Problems that differ only in this end are listed once.
         var suffix: String
-        /// `true` for a problem of a table's cell. If other cells of the column have the same problem, they are only
-        /// counted.
+        /// `true` for a problem of a table's cell. If other cells of the column have the same problem, the other cells
+        /// are only counted.
         var isAboutCell = false
     }
 
-    let number: Int
+    /// The position of the beacon in the order of the fleet file.
+    let index: Int
     public let name: String
     /// The text of the profile, the file `NAME.json`; empty when the template cannot be filled.
     public internal(set) var profile: [UInt8] = []
@@ -164,8 +168,8 @@ public struct GeneratedBeacon: Sendable {
     var problems: [Problem] = []
     var claims: [Claim] = []
 
-    init(number: Int, name: String) {
-        self.number = number
+    init(index: Int, name: String) {
+        self.index = index
         self.name = name
     }
 }
@@ -176,26 +180,27 @@ extension FleetManifest.Advertisement {
         identityKeyFile.map { path in path.split(separator: "/").last.map(String.init) ?? path }
     }
 
-    fileprivate init(_ own: ProfileAdvertisement, _ wanted: Advertisement, radioPower: RadioPower?) {
-        let type = own.content.typeName
-        let usual = Self.usualPayloadSize(type, isRotating: own.rotatingKey != nil)
-        let octets = (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound
+    fileprivate init(_ ofProfile: ProfileAdvertisement, _ advertisement: Advertisement, radioPower: RadioPower?) {
+        let type = ofProfile.content.typeName
+        let usualSize = Self.usualPayloadSize(type, isRotating: ofProfile.rotatingKey != nil)
+        let size = (try? advertisement.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound
         self.init(
-            type: type, identity: .init(own.content), intervalMicroseconds: own.requestedMicroseconds,
-            pattern: own.pattern, phy: own.phy,
-            radioPower: radioPower.map { Int($0.dBm) }, measuredPower: Self.measuredPower(wanted, radioPower),
-            identityKeyFile: own.rotatingKey?.identityKeyFile,
-            rotationExponent: own.rotatingKey.map { Int($0.rotationExponent) },
-            payloadOctets: usual == octets || type == "eddystone-url" ? nil : octets)
+            type: type, identity: .init(ofProfile.content), intervalMicroseconds: ofProfile.requestedMicroseconds,
+            pattern: ofProfile.pattern, phy: ofProfile.phy, radioPower: radioPower.map { Int($0.dBm) },
+            measuredPower: Self.measuredPower(advertisement, radioPower),
+            identityKeyFile: ofProfile.rotatingKey?.identityKeyFile,
+            rotationExponent: ofProfile.rotatingKey.map { Int($0.rotationExponent) },
+            payloadOctets: usualSize == size || type == "eddystone-url" ? nil : size)
     }
 
     /// The measured power in the packet; `nil` when it depends on the power that the controller selects.
-    private static func measuredPower(_ wanted: Advertisement, _ power: RadioPower?) -> Int? {
-        if case .calibrated = wanted.measuredPower, power == nil { return nil }
-        switch wanted.content {
-        case .iBeacon, .altBeacon: return (try? wanted.measuredPower.atOneMeter(radioPower: power)).map { Int($0.dBm) }
+    private static func measuredPower(_ advertisement: Advertisement, _ power: RadioPower?) -> Int? {
+        if case .calibrated = advertisement.measuredPower, power == nil { return nil }
+        switch advertisement.content {
+        case .iBeacon, .altBeacon:
+            return (try? advertisement.measuredPower.atOneMeter(radioPower: power)).map { Int($0.dBm) }
         case .eddystoneUID, .eddystoneURL, .eddystoneEID:
-            return (try? wanted.measuredPower.atZeroMeters(radioPower: power)).map { Int($0.dBm) }
+            return (try? advertisement.measuredPower.atZeroMeters(radioPower: power)).map { Int($0.dBm) }
         case .eddystoneTLM, .btHome, .raw: return nil
         }
     }

@@ -32,8 +32,9 @@ extension FleetLock {
         self.init(fleet: fleet.name)
         guard manifest.fleet == fleet.name else { throw .otherFleet(manifest.fleet) }
         let rules = fleet.rules
-        func place(_ variable: String, _ isWanted: Bool) throws(AdoptionError) -> Int? {
-            guard isWanted else { return nil }
+        /// Returns the index of the advertisement whose identity contains the variable; `nil` if no rule allocates it.
+        func advertisementIndex(_ variable: String, _ isAllocated: Bool) throws(AdoptionError) -> Int? {
+            guard isAllocated else { return nil }
             let slot = fleet.template.slots.first { slot in
                 slot.expression.wholeVariable == variable && slot.path.components.last == .key(variable)
             }
@@ -42,14 +43,14 @@ extension FleetLock {
             }
             return index
         }
-        let majorPlace = try place("major", rules.major != nil)
-        let minorPlace = try place("minor", rules.minor != nil)
-        let instancePlace = try place("instance", rules.instance != nil)
+        let majorIndex = try advertisementIndex("major", rules.major != nil)
+        let minorIndex = try advertisementIndex("minor", rules.minor != nil)
+        let instanceIndex = try advertisementIndex("instance", rules.instance != nil)
         var majorPaths: Set<String> = []
         for beacon in manifest.beacons {
-            func identity(_ place: Int) throws(AdoptionError) -> FleetManifest.Identity {
-                guard beacon.advertisements.indices.contains(place) else { throw .otherTemplate(beacon: beacon.name) }
-                return beacon.advertisements[place].identity
+            func identity(_ index: Int) throws(AdoptionError) -> FleetManifest.Identity {
+                guard beacon.advertisements.indices.contains(index) else { throw .otherTemplate(beacon: beacon.name) }
+                return beacon.advertisements[index].identity
             }
             func path(_ level: AllocationRules.Level) -> String {
                 beacon.group.prefix(level.depth).joined(separator: "/")
@@ -57,20 +58,20 @@ extension FleetLock {
             var entry = Entry(
                 name: beacon.name, serial: beacon.serial, host: beacon.host, title: beacon.title,
                 group: beacon.title == nil ? "" : beacon.group.joined(separator: "/"))
-            if let majorPlace, let rule = rules.major, majorPaths.insert(path(rule.per)).inserted {
-                guard case .iBeacon(_, let major, _) = try identity(majorPlace) else {
+            if let majorIndex, let rule = rules.major, majorPaths.insert(path(rule.per)).inserted {
+                guard case .iBeacon(_, let major, _) = try identity(majorIndex) else {
                     throw .otherTemplate(beacon: beacon.name)
                 }
                 groups.append(.init(path: path(rule.per), major: Int(major)))
             }
-            if let minorPlace, let rule = rules.minor {
-                guard case .iBeacon(_, _, let minor) = try identity(minorPlace) else {
+            if let minorIndex, let rule = rules.minor {
+                guard case .iBeacon(_, _, let minor) = try identity(minorIndex) else {
                     throw .otherTemplate(beacon: beacon.name)
                 }
                 (entry.scope, entry.minor) = (path(rule.within), Int(minor))
             }
-            if let instancePlace {
-                guard case .eddystoneUID(_, let instance) = try identity(instancePlace) else {
+            if let instanceIndex {
+                guard case .eddystoneUID(_, let instance) = try identity(instanceIndex) else {
                     throw .otherTemplate(beacon: beacon.name)
                 }
                 entry.instance = instance.octets.reduce(0) { $0 << 8 | UInt64($1) }

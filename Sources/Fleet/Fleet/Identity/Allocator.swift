@@ -15,13 +15,13 @@ struct Allocator {
     /// For each group, the path of the group in which the minor numbers of its beacons are counted.
     private(set) var groupScopes: [String] = []
     /// The positions of the entries that were in the lock before this allocation, by name.
-    private var known: [String: [Int]] = [:]
+    private var entriesOfNames: [String: [Int]] = [:]
     /// For each entry that was in the lock before this allocation, `true` if a beacon now uses it.
     private var isTaken: [Bool] = []
     /// The addresses that are already allocated.
     private var addresses: Set<DeviceAddress> = []
     /// The position of the first entry with each instance.
-    private var instances: [UInt64: Int] = [:]
+    private var entriesOfInstances: [UInt64: Int] = [:]
     /// The next number to try as an instance; one above ``AllocationRules/instanceLimit`` when all are allocated.
     private var nextInstance: UInt64 = 1
     /// The allocated minor numbers, by the path of the group in which they are counted.
@@ -35,6 +35,7 @@ struct Allocator {
         allocation = FleetAllocation(fleet: fleet, lock: lock ?? FleetLock(fleet: fleet.name))
     }
 
+    /// - Parameter releasing: The names of retired beacons whose identities are removed from the lock.
     mutating func run(releasing: [String]) {
         guard allocation.lock.fleet == fleet.name else {
             report(
@@ -43,16 +44,17 @@ struct Allocator {
             return
         }
         release(releasing)
-        let before = IdentitiesInUse(allocation.lock, fleet.rules)
+        let earlierIdentities = IdentitiesInUse(allocation.lock, fleet.rules)
         renameGroups()
         let renamedBeacons = renameBeacons()
         numberGroups()
-        collectGivenNumbers()
-        for number in fleet.beacons.indices { place(number) }
+        collectAllocatedIdentities()
+        for index in fleet.beacons.indices { assignEntry(toBeaconAt: index) }
         retire()
         rememberGroups()
         guard !problems.hasErrors else { return }
-        allocation.renumbered = before.renumbered(allocation, scopes: groupScopes, formerNames: renamedBeacons)
+        allocation.renumbered = earlierIdentities.renumbered(
+            allocation, scopes: groupScopes, formerNames: renamedBeacons)
     }
 
     private mutating func report(_ message: String) {
@@ -60,40 +62,40 @@ struct Allocator {
     }
 
     /// Collects the identities that the lock already contains.
-    private mutating func collectGivenNumbers() {
+    private mutating func collectAllocatedIdentities() {
         isTaken = [Bool](repeating: false, count: allocation.lock.entries.count)
-        let first = firstMinor
+        let firstNumber = firstMinor
         if case .counter(let start) = fleet.rules.instance { nextInstance = UInt64(max(0, start)) }
         for (index, entry) in allocation.lock.entries.enumerated() {
-            known[entry.name, default: []].append(index)
+            entriesOfNames[entry.name, default: []].append(index)
             if let address = entry.address { addresses.insert(address) }
             if let instance = entry.instance {
-                if instances[instance] == nil { instances[instance] = index }
+                if entriesOfInstances[instance] == nil { entriesOfInstances[instance] = index }
                 nextInstance = max(nextInstance, min(instance, AllocationRules.instanceLimit) + 1)
             }
             if let minor = entry.minor {
-                minors[entry.scope, default: NumberRange(first: first)].use(minor)
+                minors[entry.scope, default: NumberRange(first: firstNumber)].use(minor)
             }
         }
     }
 
     private var firstMinor: Int { fleet.rules.minor?.first ?? 1 }
 
-    /// Finds the entry of a beacon in the lock, or adds a new entry, and completes it.
-    private mutating func place(_ number: Int) {
-        let beacon = fleet.beacons[number]
-        let index = find(beacon) ?? append(beacon)
-        if index < isTaken.count { isTaken[index] = true }
-        complete(index, beacon)
-        allocation.entries.append(index)
+    /// Finds the entry of a beacon in the lock, or adds a new entry, and completes the entry.
+    private mutating func assignEntry(toBeaconAt index: Int) {
+        let beacon = fleet.beacons[index]
+        let entry = findEntry(of: beacon) ?? appendEntry(for: beacon)
+        if entry < isTaken.count { isTaken[entry] = true }
+        complete(entry, beacon)
+        allocation.entryIndices.append(entry)
     }
 
-    /// The position of the beacon's entry in the lock; `nil` if it has none. If there is only an entry that is counted
-    /// in another group, the beacon is recorded as moved.
-    private mutating func find(_ beacon: Fleet.Beacon) -> Int? {
-        let found = entry(named: beacon.name, scope: groupScopes[beacon.group])
-        if found.inScope == nil, found.isElsewhere { allocation.changes.moved.append(beacon.name) }
-        return found.inScope
+    /// The position of the beacon's entry in the lock; `nil` if the beacon has no entry. If there is only an entry that
+    /// is counted in another group, the beacon is recorded as moved.
+    private mutating func findEntry(of beacon: Fleet.Beacon) -> Int? {
+        let (inScope, isElsewhere) = entry(named: beacon.name, scope: groupScopes[beacon.group])
+        if inScope == nil, isElsewhere { allocation.changes.moved.append(beacon.name) }
+        return inScope
     }
 
     /// The position of an entry with this name that no beacon uses yet, and whose minor number is counted in the group
@@ -101,7 +103,7 @@ struct Allocator {
     /// name is in use in another group.
     private func entry(named name: String, scope: String) -> (inScope: Int?, isElsewhere: Bool) {
         var (live, retired, isElsewhere): (Int?, Int?, Bool) = (nil, nil, false)
-        for index in known[name] ?? [] where !isTaken[index] {
+        for index in entriesOfNames[name] ?? [] where !isTaken[index] {
             let entry = allocation.lock.entries[index]
             if fleet.rules.minor != nil, entry.minor != nil, entry.scope != scope {
                 if !entry.isRetired { isElsewhere = true }
@@ -114,7 +116,7 @@ struct Allocator {
         return (live ?? retired, isElsewhere)
     }
 
-    private mutating func append(_ beacon: Fleet.Beacon) -> Int {
+    private mutating func appendEntry(for beacon: Fleet.Beacon) -> Int {
         allocation.lock.entries.append(
             .init(name: beacon.name, was: beacon.was.map { [$0] } ?? [], scope: groupScopes[beacon.group]))
         allocation.changes.added += 1
@@ -143,9 +145,9 @@ struct Allocator {
             entry.instance = newInstance(rule, beacon, index)
         }
         if let serial = beacon.serial, serial != entry.serial {
-            if let old = entry.serial {
+            if let oldSerial = entry.serial {
                 allocation.changes.replacedMachines.append(.init(name: beacon.name, other: serial))
-                entry.earlierSerials.append(old)
+                entry.earlierSerials.append(oldSerial)
             }
             entry.serial = serial
         }
@@ -159,19 +161,19 @@ struct Allocator {
             allocation.lock.entries[index].isRetired = true
             // If a beacon has moved, its former identity is retired, but the beacon is not reported as retired.
             let name = allocation.lock.entries[index].name
-            if fleet.numbers[name] == nil { allocation.changes.retired.append(name) }
+            if fleet.beaconIndices[name] == nil { allocation.changes.retired.append(name) }
         }
     }
 }
 
 extension Allocator {
     private mutating func nextMinor(scope: String) -> Int? {
-        let first = firstMinor
-        if let next = minors[scope, default: NumberRange(first: first)].next() { return next }
-        let whose = scope.isEmpty ? "the fleet" : "\"\(scope)\""
+        let firstNumber = firstMinor
+        if let minor = minors[scope, default: NumberRange(first: firstNumber)].next() { return minor }
+        let part = scope.isEmpty ? "the fleet" : "\"\(scope)\""
         let node = fleet.rules.nodes["minor"] ?? fleet.template.node
         problems.add(
-            "all 65536 minor numbers of \(whose) are in use; count them within a smaller part "
+            "all 65536 minor numbers of \(part) are in use; count them within a smaller part "
                 + "(\"within\"), or release retired beacons", at: node, in: fleet.file)
         return nil
     }
@@ -181,7 +183,9 @@ extension Allocator {
     ) -> UInt64? {
         switch rule {
         case .counter:
-            while nextInstance <= AllocationRules.instanceLimit, instances[nextInstance] != nil { nextInstance += 1 }
+            while nextInstance <= AllocationRules.instanceLimit, entriesOfInstances[nextInstance] != nil {
+                nextInstance += 1
+            }
             guard nextInstance <= AllocationRules.instanceLimit else {
                 problems.add(
                     "the lock has the last instance number, ffffffffffff; release the retired beacons with the highest "
@@ -189,7 +193,7 @@ extension Allocator {
                     at: fleet.rules.nodes["instance"] ?? fleet.template.node, in: fleet.file)
                 return nil
             }
-            instances[nextInstance] = index
+            entriesOfInstances[nextInstance] = index
             nextInstance += 1
             return nextInstance - 1
         case .serial:
@@ -203,18 +207,18 @@ extension Allocator {
                         + "\"serial\"")
             }
             let instance = Self.instance(fromSerial: serial)
-            guard let first = instances[instance] else {
-                instances[instance] = index
+            guard let first = entriesOfInstances[instance] else {
+                entriesOfInstances[instance] = index
                 return instance
             }
             let other = allocation.lock.entries[first].name
             if other == beacon.name, first >= isTaken.count || !isTaken[first] {
-                // The machine and the name are the same, but the beacon is numbered in another group: it keeps the
-                // instance.
+                // The machine and the name are the same, but the beacon is numbered in another group: the beacon keeps
+                // the instance.
                 allocation.lock.entries[first].instance = nil
                 return instance
             }
-            let isGone = fleet.numbers[other] == nil
+            let isGone = fleet.beaconIndices[other] == nil
             return refuse(
                 "the serial number \"\(serial)\" gives the same instance as the serial number of \"\(other)\""
                     + (isGone
@@ -253,20 +257,22 @@ extension Allocator {
     private mutating func release(_ releasing: [String]) {
         guard !releasing.isEmpty else { return }
         let groups = allocation.lock.groupPaths
-        let wanted = Set(releasing)
-        var found: Set<String> = []
+        let names = Set(releasing)
+        var releasedNames: Set<String> = []
         allocation.lock.entries.removeAll { entry in
-            guard wanted.contains(entry.name), entry.isRetired || fleet.numbers[entry.name] == nil else { return false }
-            found.insert(entry.name)
+            guard names.contains(entry.name), entry.isRetired || fleet.beaconIndices[entry.name] == nil else {
+                return false
+            }
+            releasedNames.insert(entry.name)
             return true
         }
-        for name in releasing where !found.contains(name) {
+        for name in releasing where !releasedNames.contains(name) {
             let reason =
-                fleet.numbers[name] == nil
+                fleet.beaconIndices[name] == nil
                 ? "there is no retired beacon \"\(name)\"" : "\"\(name)\" is in use; remove it from the fleet first"
             report("cannot release: " + reason)
         }
-        allocation.changes.released = found.sorted()
+        allocation.changes.released = releasedNames.sorted()
         // The lock keeps a group whose last identity was released, so that the group can still be renamed.
         for path in groups.subtracting(allocation.lock.groupPaths).sorted() {
             allocation.lock.groups.append(.init(path: path))
@@ -278,28 +284,28 @@ extension Allocator {
     private mutating func numberGroups() {
         var majors: [String: Int] = [:]
         var range = NumberRange(first: fleet.rules.major?.first ?? 1)
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         for (index, group) in allocation.lock.groups.enumerated() {
-            places[group.path] = index
+            indices[group.path] = index
             guard let major = group.major else { continue }
             majors[group.path] = major
             range.use(major)
         }
-        let used = Set(fleet.beacons.map(\.group))
-        for (number, group) in fleet.groups.enumerated() {
-            var own: Int?
-            if let rule = fleet.rules.major, used.contains(number) {
+        let groupsWithBeacons = Set(fleet.beacons.map(\.group))
+        for (groupIndex, group) in fleet.groups.enumerated() {
+            var major: Int?
+            if let rule = fleet.rules.major, groupsWithBeacons.contains(groupIndex) {
                 let path = group.path.prefix(rule.per.depth).joined(separator: "/")
-                own = majors[path]
-                if own == nil {
-                    own = range.next()
-                    if let own {
-                        majors[path] = own
-                        if let place = places[path] {
-                            allocation.lock.groups[place].major = own
+                major = majors[path]
+                if major == nil {
+                    major = range.next()
+                    if let major {
+                        majors[path] = major
+                        if let index = indices[path] {
+                            allocation.lock.groups[index].major = major
                         } else {
-                            places[path] = allocation.lock.groups.count
-                            allocation.lock.groups.append(.init(path: path, major: own))
+                            indices[path] = allocation.lock.groups.count
+                            allocation.lock.groups.append(.init(path: path, major: major))
                         }
                     } else {
                         let node = fleet.rules.nodes["major"] ?? fleet.template.node
@@ -307,7 +313,7 @@ extension Allocator {
                     }
                 }
             }
-            allocation.groupMajors.append(own)
+            allocation.groupMajors.append(major)
             let depth = fleet.rules.minor?.within.depth ?? 0
             groupScopes.append(group.path.prefix(depth).joined(separator: "/"))
         }
@@ -317,26 +323,26 @@ extension Allocator {
 /// Allocates the numbers 0...65535: upwards from the first number and, after 65535, the free numbers from 0 on.
 private struct NumberRange {
     /// The number above the highest allocated number; at the start, the first number.
-    private var upcoming: Int
-    /// All numbers below this number are allocated. Used when ``upcoming`` is above 65535.
-    private var lowest = 0
-    private var taken: Set<Int> = []
+    private var nextNumber: Int
+    /// All numbers below this number are allocated. Used when ``nextNumber`` is above 65535.
+    private var lowestFree = 0
+    private var allocated: Set<Int> = []
 
     init(first: Int) {
-        upcoming = first
+        nextNumber = first
     }
 
     /// Marks a number as allocated.
     mutating func use(_ number: Int) {
-        taken.insert(number)
-        upcoming = max(upcoming, number + 1)
+        allocated.insert(number)
+        nextNumber = max(nextNumber, number + 1)
     }
 
     /// Allocates a number; `nil` if all numbers are allocated.
     mutating func next() -> Int? {
         let limit = AllocationRules.numberRange.upperBound
-        while upcoming > limit, lowest <= limit, taken.contains(lowest) { lowest += 1 }
-        let number = upcoming <= limit ? upcoming : lowest
+        while nextNumber > limit, lowestFree <= limit, allocated.contains(lowestFree) { lowestFree += 1 }
+        let number = nextNumber <= limit ? nextNumber : lowestFree
         guard number <= limit else { return nil }
         use(number)
         return number

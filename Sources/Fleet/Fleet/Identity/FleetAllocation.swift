@@ -12,7 +12,7 @@ public struct FleetAllocation: Sendable {
     /// The beacons that have other identities than in the lock before.
     public internal(set) var renumbered: [Renumbered] = []
     /// For each beacon, the position of its entry in the lock.
-    var entries: [Int] = []
+    var entryIndices: [Int] = []
     /// The major number of each group; `nil` for a group without a major number.
     var groupMajors: [Int?] = []
 
@@ -36,16 +36,16 @@ public struct FleetAllocation: Sendable {
         return (allocator.allocation, allocator.problems.sorted)
     }
 
-    /// The number of beacons that have identities: all of the fleet, or none after an error in the lock.
-    public var count: Int { entries.count }
+    /// The number of beacons that have identities: all beacons of the fleet, or none after an error in the lock.
+    public var count: Int { entryIndices.count }
 
     /// The identity of a beacon, as far as the rules of the fleet allocate it.
     ///
-    /// - Parameter number: The position of the beacon, 0..<``count``, in the order of the fleet file.
-    func identity(of number: Int) -> Identity {
-        let entry = lock.entries[entries[number]]
+    /// - Parameter index: The position of the beacon, 0..<``count``, in the order of the fleet file.
+    func identity(of index: Int) -> Identity {
+        let entry = lock.entries[entryIndices[index]]
         return Identity(
-            major: groupMajors[fleet.beacons[number].group], minor: entry.minor, instance: entry.instance,
+            major: groupMajors[fleet.beacons[index].group], minor: entry.minor, instance: entry.instance,
             address: fleet.template.hasAddress ? entry.address : nil,
             epoch: fleet.template.hasEpoch ? entry.epoch : nil)
     }
@@ -69,7 +69,7 @@ public struct FleetAllocation: Sendable {
         public var retired: [String] = []
         /// Beacons that were retired and are in the fleet again, with their former identities.
         public var revived: [String] = []
-        /// New name and old name.
+        /// Renamed beacons: the new name, and the old name.
         public var renamed: [Pair] = []
         /// Beacons that moved to another group and have a new minor number.
         public var moved: [String] = []
@@ -95,7 +95,7 @@ struct AllocationRules: Sendable {
         case floor
         case room
 
-        /// The number of names of a group's path that belong to the part.
+        /// The number of names at the start of a group's path that identify the part.
         var depth: Int {
             switch self {
             case .fleet: 0

@@ -78,13 +78,13 @@ public struct FleetLock: Sendable {
 
     /// The name that a group or beacon gets when another group or beacon takes over its name: the former name, `~` and
     /// a number. No group and no beacon of a fleet file has such a name.
-    static func setAside(_ name: String, isTaken: (String) -> Bool) -> String {
+    static func asideName(of name: String, isTaken: (String) -> Bool) -> String {
         var number = 1
         while isTaken("\(name)~\(number)") { number += 1 }
         return "\(name)~\(number)"
     }
 
-    /// The name without the suffixes that ``setAside(_:isTaken:)`` has added.
+    /// The name without the suffixes that ``asideName(of:isTaken:)`` has added.
     static func plainName(_ name: String) -> Substring {
         guard let mark = name.lastIndex(of: "~") else { return name[...] }
         let digits = name[mark...].dropFirst()
@@ -153,12 +153,12 @@ extension FleetLock {
 /// It detects every damage within 16 consecutive bits. It does not depend on other lines, so lines can be merged.
 enum LineMark {
     static func of(_ line: String) -> UInt16 {
-        var state: UInt16 = 0xFFFF
+        var checksum: UInt16 = 0xFFFF
         for byte in line.utf8 {
-            state ^= UInt16(byte) << 8
-            for _ in 0..<8 { state = state & 0x8000 != 0 ? state << 1 ^ 0x1021 : state << 1 }
+            checksum ^= UInt16(byte) << 8
+            for _ in 0..<8 { checksum = checksum & 0x8000 != 0 ? checksum << 1 ^ 0x1021 : checksum << 1 }
         }
-        return state
+        return checksum
     }
 
     /// The message for a line whose mark does not match.
@@ -271,8 +271,8 @@ private struct LockDecoder {
         return entry
     }
 
-    private mutating func names(_ node: JSONNode?, _ what: String) -> [String] {
-        decoder.list(node, of: what)?.compactMap { decoder.text($0) } ?? []
+    private mutating func names(_ node: JSONNode?, _ noun: String) -> [String] {
+        decoder.list(node, of: noun)?.compactMap { decoder.text($0) } ?? []
     }
 
     private mutating func value<Value>(
@@ -284,8 +284,8 @@ private struct LockDecoder {
         return nil
     }
 
-    /// Compares the mark of a line with the line that Pharos would write for the same values, so that another layout of
-    /// the JSON is not an error. Reports nothing for a line with another error.
+    /// Compares the mark of a line with the mark of the line that Pharos would write for the same values, so that
+    /// another layout of the JSON is not an error. Reports nothing for a line with another error.
     private mutating func checkMark(_ line: String, _ object: JSONNode) {
         guard let node = object["check"], let octets = decoder.octets(node, count: 2),
             !decoder.problems.contains(where: { $0.isError && $0.position >= object.position })
@@ -331,11 +331,11 @@ extension FleetLock {
             }
         }
         func checkUnique<Value: Hashable>(_ value: (Entry) -> Value?, _ text: (Entry) -> String) {
-            var seen: [Value: Int] = [:]
+            var firstIndices: [Value: Int] = [:]
             for (index, entry) in entries.enumerated() {
                 guard let value = value(entry) else { continue }
-                guard let first = seen[value] else {
-                    seen[value] = index
+                guard let first = firstIndices[value] else {
+                    firstIndices[value] = index
                     continue
                 }
                 let other = entries[first]

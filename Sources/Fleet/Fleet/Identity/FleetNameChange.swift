@@ -21,7 +21,7 @@ public struct FleetNameChange: Sendable {
         case otherParent
         /// The fleet already has the new name, and still has the old name.
         case taken
-        /// The fleet has the new name, and the lock does not have the old one.
+        /// The fleet has the new name, and the lock does not have the old name.
         case notInLock
     }
 
@@ -41,11 +41,11 @@ public struct FleetNameChange: Sendable {
         guard !old.isEmpty else { throw .unknown(nearest: nil) }
         let groups = Set(fleet.groups.map(\.pathText)).subtracting([""])
         let isGroup = kind != .beacon && (groups.contains(old) || lock?.knows(group: old) == true)
-        let isBeacon = kind != .group && (fleet.numbers[old] != nil || lock?.knows(beacon: old) == true)
+        let isBeacon = kind != .group && (fleet.beaconIndices[old] != nil || lock?.knows(beacon: old) == true)
         guard isGroup || isBeacon else {
-            var known = kind == .beacon ? [] : groups.union(lock?.groupPaths ?? [])
-            if kind != .group { known.formUnion(fleet.beacons.map(\.name) + (lock?.entries.map(\.name) ?? [])) }
-            throw .unknown(nearest: NearestWord.find(old, among: known.sorted()))
+            var names = kind == .beacon ? [] : groups.union(lock?.groupPaths ?? [])
+            if kind != .group { names.formUnion(fleet.beacons.map(\.name) + (lock?.entries.map(\.name) ?? [])) }
+            throw .unknown(nearest: NearestWord.find(old, among: names.sorted()))
         }
         guard !isGroup || !isBeacon else { throw .ambiguous }
         self.kind = isGroup ? .group : .beacon
@@ -54,8 +54,8 @@ public struct FleetNameChange: Sendable {
         guard isGroup else {
             self.new = new
             if let fault = NameRule.beaconFault(new) { throw .name(fault) }
-            guard fleet.numbers[new] == nil || fleet.numbers[old] == nil else { throw .taken }
-            if fleet.numbers[old] == nil, lock?.knows(beacon: old) != true { throw .notInLock }
+            guard fleet.beaconIndices[new] == nil || fleet.beaconIndices[old] == nil else { throw .taken }
+            if fleet.beaconIndices[old] == nil, lock?.knows(beacon: old) != true { throw .notInLock }
             return
         }
         let parent = old.split(separator: "/").dropLast().joined(separator: "/")
@@ -73,8 +73,8 @@ public struct FleetNameChange: Sendable {
     }
 
     /// `true` if the fleet file and its tables have the old name. Otherwise only the lock has it.
-    public var changesFiles: Bool {
-        kind == .beacon ? fleet.numbers[old] != nil : fleet.groups.contains { $0.pathText == old }
+    public var isOldNameInFiles: Bool {
+        kind == .beacon ? fleet.beaconIndices[old] != nil : fleet.groups.contains { $0.pathText == old }
     }
 
     /// Changes the name in the lock. If another group or beacon of the lock already has the new name, it is set aside
@@ -99,7 +99,7 @@ public struct FleetNameChange: Sendable {
     ///
     /// - Parameter octets: The contents of the fleet file.
     public func edits(of octets: [UInt8]) -> [Edit] {
-        guard changesFiles else { return [] }
+        guard isOldNameInFiles else { return [] }
         var texts: [(position: JSONPosition, text: String)] = []
         var tables: [ObjectIdentifier: (source: TableSource, cells: [(range: Range<Int>, text: String)])] = [:]
         let depth = old.split(separator: "/").count
@@ -118,19 +118,19 @@ public struct FleetNameChange: Sendable {
             } else if kind == .beacon, let node = beacon.node?["name"] {
                 texts.append((node.position, new))
             } else if let node = beacon.node?["group"], let text = node.string,
-                let changed = Self.replaced(text, path, depth, newName)
+                let newText = Self.replaced(text, path, depth, newName)
             {
-                texts.append((node.position, changed))
+                texts.append((node.position, newText))
             }
         }
         var edits: [Edit] = []
         if !texts.isEmpty { edits.append(Edit(table: nil, octets: Self.replacing(texts, in: octets))) }
         for (source, cells) in tables.values.sorted(by: { $0.source.table.file < $1.source.table.file }) {
-            var changed = source.table.octets
+            var octets = source.table.octets
             for cell in cells.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
-                changed.replaceSubrange(cell.range, with: cell.text.utf8)
+                octets.replaceSubrange(cell.range, with: cell.text.utf8)
             }
-            edits.append(Edit(table: source.table.file, octets: changed))
+            edits.append(Edit(table: source.table.file, octets: octets))
         }
         return edits
     }
@@ -141,45 +141,45 @@ public struct FleetNameChange: Sendable {
         let (table, columns) = (row.table.table, row.table.columns)
         var cells = CSVRow()
         table.row(at: row.start, line: row.line, &cells)
-        func found(_ column: Int, _ text: String) -> (range: Range<Int>, text: String)? {
+        func replacement(_ column: Int, _ text: String) -> (range: Range<Int>, text: String)? {
             let cell = cells.cells[column]
             return cell.isEmpty ? nil : (Int(cell.start)..<Int(cell.end), text)
         }
-        if kind == .beacon { return found(columns.name, new) }
+        if kind == .beacon { return replacement(columns.name, new) }
         if let column = columns.group {
             let text = cells.cells[column].string(in: table.octets)
-            return Self.replaced(text, path, depth, newName).flatMap { found(column, $0) }
+            return Self.replaced(text, path, depth, newName).flatMap { replacement(column, $0) }
         }
-        return columns.levels[depth - 1].flatMap { found($0, newName) }
+        return columns.levels[depth - 1].flatMap { replacement($0, newName) }
     }
 
     /// Replaces a name in `text`, which contains the last names of the path `path`. `depth` counts from the start of
     /// `path`, where the first name has the depth 1. Returns `nil` if `text` does not contain the name at this depth.
     private static func replaced(_ text: String, _ path: [String], _ depth: Int, _ name: String) -> String? {
         var names = text.split(separator: "/").map(String.init)
-        let place = depth - 1 - (path.count - names.count)
-        guard names.indices.contains(place) else { return nil }
-        names[place] = name
+        let index = depth - 1 - (path.count - names.count)
+        guard names.indices.contains(index) else { return nil }
+        names[index] = name
         return names.joined(separator: "/")
     }
 
     /// Replaces the strings of a JSON text that begin at the given positions.
     private static func replacing(_ texts: [(position: JSONPosition, text: String)], in octets: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
-        var done = 0
+        var copiedCount = 0
         var position = JSONPosition(line: 1, column: 1)
         var index = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
-        var rest = texts.sorted { $0.position < $1.position }[...]
-        while index < octets.count, let next = rest.first {
+        var remainingTexts = texts.sorted { $0.position < $1.position }[...]
+        while index < octets.count, let nextText = remainingTexts.first {
             let octet = octets[index]
-            if position == next.position, octet == UInt8(ascii: "\"") {
+            if position == nextText.position, octet == UInt8(ascii: "\"") {
                 var end = index + 1
                 while end < octets.count, octets[end] != UInt8(ascii: "\"") {
                     end += octets[end] == UInt8(ascii: "\\") ? 2 : 1
                 }
-                result += octets[done..<index] + Array(JSONValue.string(next.text).line.utf8)
-                done = min(end + 1, octets.count)
-                rest = rest.dropFirst()
+                result += octets[copiedCount..<index] + Array(JSONValue.string(nextText.text).line.utf8)
+                copiedCount = min(end + 1, octets.count)
+                remainingTexts = remainingTexts.dropFirst()
             }
             let endsLine = octet == 0x0A || octet == 0x0D && !(index + 1 < octets.count && octets[index + 1] == 0x0A)
             if endsLine {
@@ -189,7 +189,7 @@ public struct FleetNameChange: Sendable {
             }
             index += 1
         }
-        return result + octets[done...]
+        return result + octets[copiedCount...]
     }
 }
 

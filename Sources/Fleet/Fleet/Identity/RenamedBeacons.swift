@@ -33,7 +33,7 @@ struct RenamedBeacons {
             case .serial: serial
             case .host: host
             case .title: title.map { "\(group)\n\($0)" }
-            case .name: RenamedBeacons.plain(name)
+            case .name: RenamedBeacons.normalized(name)
             }
         }
     }
@@ -45,29 +45,31 @@ struct RenamedBeacons {
     ///   - entries: The entries of the lock before this allocation.
     ///   - renamed: The former names of beacons that the fleet file states, by their present names.
     init(_ entries: [FleetLock.Entry], _ fleet: Fleet, renamed: [String: String]) {
-        let live = entries.filter { !$0.isRetired }
-        let inUse = Set(live.map(\.name))
-        let stated = Set(renamed.values)
-        let gone = Set(live.map(\.name).filter { fleet.numbers[$0] == nil && !stated.contains($0) })
-        let new = fleet.beacons.filter { !inUse.contains($0.name) && renamed[$0.name] == nil }
-        guard !gone.isEmpty, !new.isEmpty else { return }
-        let retired = Dictionary(grouping: entries.filter(\.isRetired), by: \.name)
-        var found: Set<String> = []
+        let liveEntries = entries.filter { !$0.isRetired }
+        let namesInUse = Set(liveEntries.map(\.name))
+        let statedFormerNames = Set(renamed.values)
+        let missingNames = Set(
+            liveEntries.map(\.name).filter { fleet.beaconIndices[$0] == nil && !statedFormerNames.contains($0) })
+        let newBeacons = fleet.beacons.filter { !namesInUse.contains($0.name) && renamed[$0.name] == nil }
+        guard !missingNames.isEmpty, !newBeacons.isEmpty else { return }
+        let retiredEntries = Dictionary(grouping: entries.filter(\.isRetired), by: \.name)
+        var recognizedNames: Set<String> = []
         for sign in Sign.allCases {
-            let before = Self.unique(live.map { (sign.value(of: $0), $0.name) })
-            let after = Self.unique(fleet.beacons.map { (sign.value(of: $0, in: fleet), $0.name) })
-            for beacon in new where formerNames[beacon.name] == nil {
-                guard let value = sign.value(of: beacon, in: fleet), after[value] == .some(beacon.name),
-                    let name = before[value] ?? nil, gone.contains(name), !found.contains(name),
-                    retired[beacon.name]?.contains(where: { sign.value(of: $0) == value }) != true
+            let namesInLock = Self.unique(liveEntries.map { (sign.value(of: $0), $0.name) })
+            let namesInFleet = Self.unique(fleet.beacons.map { (sign.value(of: $0, in: fleet), $0.name) })
+            for beacon in newBeacons where formerNames[beacon.name] == nil {
+                guard let value = sign.value(of: beacon, in: fleet), namesInFleet[value] == .some(beacon.name),
+                    let name = namesInLock[value] ?? nil, missingNames.contains(name),
+                    !recognizedNames.contains(name),
+                    retiredEntries[beacon.name]?.contains(where: { sign.value(of: $0) == value }) != true
                 else { continue }
                 formerNames[beacon.name] = (name, sign)
-                found.insert(name)
+                recognizedNames.insert(name)
             }
         }
     }
 
-    /// The name of the only beacon with each value; `nil` inside for a value that several beacons have.
+    /// For each value, the name of the only beacon with this value; `nil` if several beacons have the value.
     private static func unique(_ values: [(value: String?, name: String)]) -> [String: String?] {
         var names: [String: String?] = [:]
         for (value, name) in values {
@@ -78,7 +80,7 @@ struct RenamedBeacons {
     }
 
     /// The name without the leading zeros of its numbers, in lower case.
-    static func plain(_ name: String) -> String {
+    static func normalized(_ name: String) -> String {
         var result = ""
         var digits = ""
         for character in name.lowercased() + "\n" {

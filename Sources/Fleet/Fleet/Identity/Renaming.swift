@@ -13,8 +13,8 @@ extension Allocator {
     /// Renames groups in the lock, so that they keep their numbers. An ambiguous renaming is an error.
     mutating func renameGroups() {
         let current = Set(fleet.groups.map(\.pathText))
-        var claimed: Set<String> = []
-        for (number, group) in fleet.groups.enumerated().dropFirst() {
+        var claimedNames: Set<String> = []
+        for (index, group) in fleet.groups.enumerated().dropFirst() {
             guard let was = group.was else { continue }
             let parent = group.path.dropLast()
             let new = group.pathText
@@ -39,19 +39,19 @@ extension Allocator {
                         + "renaming is done; " + Self.swapAdvice)
                 continue
             }
-            guard claimed.insert(old).inserted else {
+            guard claimedNames.insert(old).inserted else {
                 refuse("two groups have the former name \"\(old)\", and only one of them can keep its numbers")
                 continue
             }
             if !isKnown,
-                let later = allocation.lock.group(formerly: was, in: parent.joined(separator: "/"), notIn: current)
+                let laterName = allocation.lock.group(formerly: was, in: parent.joined(separator: "/"), notIn: current)
             {
-                (old, isKnown) = (later, true)
+                (old, isKnown) = (laterName, true)
             }
             guard isKnown else {
                 if isFirst {
                     allocation.lock.record(formerName: was, ofGroup: new)
-                } else if isNumbered(number) {
+                } else if isNumbered(index) {
                     refuse("the lock has no group \"\(old)\" that could have been renamed; remove \"was\"")
                 }
                 continue
@@ -62,8 +62,8 @@ extension Allocator {
     }
 
     /// Returns whether the group has beacons, and its name is in the paths of groups by which numbers are counted.
-    private func isNumbered(_ number: Int) -> Bool {
-        let path = fleet.groups[number].path
+    private func isNumbered(_ index: Int) -> Bool {
+        let path = fleet.groups[index].path
         guard path.count <= fleet.rules.depth else { return false }
         return fleet.beacons.contains { fleet.groups[$0.group].path.starts(with: path) }
     }
@@ -93,50 +93,50 @@ extension Allocator {
         for entry in allocation.lock.entries {
             for was in entry.was { laterNames[was, default: []].insert(entry.name) }
         }
-        var claimed: Set<String> = []
+        var claimedNames: Set<String> = []
         var renamed: [String: String] = [:]
         for beacon in fleet.beacons {
             guard var was = beacon.was else { continue }
-            let own = entries[beacon.name] ?? []
+            let ownEntries = entries[beacon.name] ?? []
             func hasActiveEntry(_ lockEntries: [Int]?) -> Bool {
                 lockEntries?.contains { !allocation.lock.entries[$0].isRetired } == true
             }
             // A retired beacon may have been renamed from `was` to this name before. If another beacon now uses `was`,
             // that beacon may be renamed in the same way.
-            let isFree = !hasActiveEntry(own) && hasActiveEntry(entries[was])
-            let isRecorded = own.contains { allocation.lock.entries[$0].was.contains(was) }
-            if isRecorded, !isFree || fleet.numbers[was] != nil { continue }
-            if entries[was] == nil, !own.isEmpty {
-                for index in own { allocation.lock.entries[index].was.append(was) }
+            let isFree = !hasActiveEntry(ownEntries) && hasActiveEntry(entries[was])
+            let isRecorded = ownEntries.contains { allocation.lock.entries[$0].was.contains(was) }
+            if isRecorded, !isFree || fleet.beaconIndices[was] != nil { continue }
+            if entries[was] == nil, !ownEntries.isEmpty {
+                for index in ownEntries { allocation.lock.entries[index].was.append(was) }
                 continue
             }
-            guard fleet.numbers[was] == nil else {
+            guard fleet.beaconIndices[was] == nil else {
                 refuse(
                     "the beacon \"\(was)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
                         + "renaming is done; " + Self.swapAdvice, beacon)
                 continue
             }
-            guard claimed.insert(was).inserted else {
+            guard claimedNames.insert(was).inserted else {
                 refuse(
                     "two beacons have the former name \"\(was)\", and only one of them can keep its identity", beacon)
                 continue
             }
             if entries[was] == nil {
                 guard !isFirst else { continue }
-                let later = laterNames[was] ?? []
-                let gone = later.filter { fleet.numbers[$0] == nil && entries[$0] != nil }
-                guard gone.count == 1, let name = gone.first else {
+                let laterNamesOfBeacon = laterNames[was] ?? []
+                let missingNames = laterNamesOfBeacon.filter { fleet.beaconIndices[$0] == nil && entries[$0] != nil }
+                guard missingNames.count == 1, let name = missingNames.first else {
+                    let list = laterNamesOfBeacon.sorted().map { "\"\($0)\"" }.joined(separator: " and ")
                     refuse(
-                        later.isEmpty
+                        laterNamesOfBeacon.isEmpty
                             ? "the lock has no beacon \"\(was)\" that could have been renamed; remove \"was\""
-                            : "the beacon \"\(was)\" was renamed to \(later.sorted().map { "\"\($0)\"" }.joined(separator: " and ")) "
-                                + "before; remove \"was\"", beacon)
+                            : "the beacon \"\(was)\" was renamed to \(list) before; remove \"was\"", beacon)
                     continue
                 }
                 was = name
             }
-            let found = entries[was] ?? []
-            guard !hasActiveEntry(own) || !hasActiveEntry(found) else {
+            let formerEntries = entries[was] ?? []
+            guard !hasActiveEntry(ownEntries) || !hasActiveEntry(formerEntries) else {
                 refuse(
                     "the lock has an identity in use for \"\(beacon.name)\" and one for \"\(was)\": remove \"was\" to keep "
                         + "the first; `pharos fleet rename \(fleet.file) \(was) \(beacon.name)` keeps the second, and sets "
@@ -146,7 +146,7 @@ extension Allocator {
             allocation.lock.renameBeacon(was, to: beacon.name)
             allocation.changes.renamed.append(.init(name: beacon.name, other: was))
             renamed[beacon.name] = was
-            entries[beacon.name] = found
+            entries[beacon.name] = formerEntries
             entries[was] = nil
         }
         return renamed
@@ -169,22 +169,23 @@ extension FleetLock {
     static func isIn(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
 
     /// The paths of all groups that the lock contains, and of the groups around them.
-    var groupPaths: Set<String> { Self.paths(groups.map(\.path) + entries.map(\.scope)) }
+    var groupPaths: Set<String> { Self.withParents(groups.map(\.path) + entries.map(\.scope)) }
 
     /// The paths of the groups that were in the fleet when the lock was written, and of the groups around them.
     var groupPathsInUse: Set<String> {
-        Self.paths(groups.filter { !$0.isRetired }.map(\.path) + entries.filter { !$0.isRetired }.map(\.scope))
+        Self.withParents(groups.filter { !$0.isRetired }.map(\.path) + entries.filter { !$0.isRetired }.map(\.scope))
     }
 
-    private static func paths(_ all: [String]) -> Set<String> {
-        var found: Set<String> = []
-        for path in all {
+    /// The paths `paths`, and the paths of the groups around them.
+    private static func withParents(_ paths: [String]) -> Set<String> {
+        var result: Set<String> = []
+        for path in paths {
             var path = path[...]
-            while !path.isEmpty, found.insert(String(path)).inserted {
+            while !path.isEmpty, result.insert(String(path)).inserted {
                 path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
             }
         }
-        return found
+        return result
     }
 
     func isInUse(group path: String) -> Bool {
@@ -203,11 +204,11 @@ extension FleetLock {
     /// The path of the only group in `parent` that formerly had this name and is not in `current`; `nil` if there is no
     /// such group, or more than one.
     func group(formerly name: String, in parent: String, notIn current: Set<String>) -> String? {
-        let found = groups.filter { group in
+        let candidates = groups.filter { group in
             let start = group.path.lastIndex(of: "/").map { group.path[..<$0] } ?? ""
             return start == parent && group.was.contains(name) && !current.contains(group.path)
         }
-        return found.count == 1 ? found[0].path : nil
+        return candidates.count == 1 ? candidates[0].path : nil
     }
 
     /// Records the former name of a group, so that its `was` is not regarded as a new renaming.
@@ -219,9 +220,9 @@ extension FleetLock {
         if !groups[index].was.contains(name) { groups[index].was.append(name) }
     }
 
-    /// Changes the path of a group and of its subgroups. If another group already has the new path, it is set aside
-    /// with its numbers under another name. Its beacons then use the identities that they had in the renamed group, if
-    /// they had any.
+    /// Changes the path of a group and of its subgroups. If another group already has the new path, that group is set
+    /// aside with its numbers under another name. The beacons of that group then use the identities that they had in
+    /// the renamed group, if they had any.
     mutating func renameGroup(_ old: String, to new: String) {
         var inUse: Set<[String]> = []
         var majors: [Int: String] = [:]
@@ -233,7 +234,7 @@ extension FleetLock {
             for group in groups where Self.isIn(group.path, new) {
                 if let major = group.major { majors[major] = group.path }
             }
-            replacePath(new, by: Self.setAside(new) { name in knows(group: name) })
+            replacePath(new, by: Self.asideName(of: new) { name in knows(group: name) })
         }
         replacePath(old, by: new)
         for index in entries.indices where inUse.contains([entries[index].scope, entries[index].name]) {
@@ -262,12 +263,12 @@ extension FleetLock {
         }
     }
 
-    /// Changes the name of all identities of a beacon. If another beacon already has the new name, it is set aside with
-    /// its identities under another name, and the renamed beacon is in use in its place.
+    /// Changes the name of all identities of a beacon. If another beacon already has the new name, that beacon is set
+    /// aside with its identities under another name, and the renamed beacon is in use in its place.
     mutating func renameBeacon(_ old: String, to new: String) {
         var scope: String?
         if knows(beacon: new) {
-            let aside = Self.setAside(new) { name in knows(beacon: name) }
+            let aside = Self.asideName(of: new) { name in knows(beacon: name) }
             for index in entries.indices where entries[index].name == new {
                 entries[index].name = aside
                 if !entries[index].isRetired { scope = entries[index].scope }

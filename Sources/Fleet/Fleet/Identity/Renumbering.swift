@@ -18,7 +18,7 @@ extension FleetAllocation {
         /// The sign that the beacon has a new name; `nil` for a beacon with the name that it has in the lock.
         var sign: RenamedBeacons.Sign?
         /// The position of the beacon in the fleet.
-        var number: Int
+        var beaconIndex: Int
     }
 
     /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, or if more
@@ -32,10 +32,10 @@ extension FleetAllocation {
         let kinds = Dictionary(grouping: renumbered) { beacon in
             beacon.sign.map { ["\($0)"] } ?? [beacon.groupBefore, beacon.groupAfter]
         }
-        for beacons in kinds.values.sorted(by: { $0[0].number < $1[0].number }) {
+        for beacons in kinds.values.sorted(by: { $0[0].beaconIndex < $1[0].beaconIndex }) {
             let first = beacons[0]
             let (old, new) = (first.groupBefore, first.groupAfter)
-            let who =
+            let effect =
                 beacons.count == 1
                 ? "the beacon \"\(first.name)\" would get another identity (\(first.before) → \(first.after))"
                 : "\(beacons.count) beacons would get other identities: "
@@ -50,25 +50,25 @@ extension FleetAllocation {
                     "; the lock has other numbers for \(old.isEmpty ? "the fleet" : "the group \"\(old)\""): undo the "
                     + "change of the rules or of \"was\" to keep the identities"
             } else if old.isEmpty || new.isEmpty || isCurrent.contains(old) {
-                let place = old.isEmpty ? "the whole fleet" : "the group \"\(old)\""
+                let part = old.isEmpty ? "the whole fleet" : "the group \"\(old)\""
                 reason =
                     beacons.count == 1
-                    ? "; its number in the lock belongs to \(place): move it back to keep the identity"
-                    : "; their numbers in the lock belong to \(place): move them back to keep the identities"
+                    ? "; its number in the lock belongs to \(part): move the beacon back to keep the identity"
+                    : "; their numbers in the lock belong to \(part): move the beacons back to keep the identities"
             } else {
                 reason =
                     "; they are in the group \"\(new)\" now, and in the lock in \"\(old)\", which the fleet no longer has: "
                     + "if the group was renamed, run \(renaming) \(old) \(new)`, which keeps the identities"
             }
-            let place = fleet.place(of: fleet.beacons[first.number])
-            warnings.append(place.problem(who + reason, severity: .warning))
+            let place = fleet.place(of: fleet.beacons[first.beaconIndex])
+            warnings.append(place.problem(effect + reason, severity: .warning))
         }
         return warnings
     }
 
     /// The rows of beacons of one table, as part of a sentence; empty for beacons of a list.
     private func rows(of beacons: [Renumbered]) -> String {
-        let lines = beacons.compactMap { fleet.beacons[$0.number].row?.line }
+        let lines = beacons.compactMap { fleet.beacons[$0.beaconIndex].row?.line }
         guard lines.count == beacons.count, let first = lines.min(), let last = lines.max() else { return "" }
         return " (rows \(first) to \(last))"
     }
@@ -76,7 +76,7 @@ extension FleetAllocation {
     /// The end of a warning: the sign that beacons were renamed, and how they keep their identities.
     private static func reason(_ beacons: [Renumbered], _ sign: RenamedBeacons.Sign, _ renaming: String) -> String {
         let first = beacons[0]
-        let seen =
+        let signText =
             switch sign {
             case .serial, .host: "the lock has \"\(first.was)\" on the machine of \"\(first.name)\""
             case .title: "the lock has \"\(first.was)\" in the group and with the title of \"\(first.name)\""
@@ -88,11 +88,11 @@ extension FleetAllocation {
         let zeros =
             hasLostZeros ? "; a spreadsheet may have removed the leading zeros: format that column as text" : ""
         guard beacons.count > 1 else {
-            return "; \(seen): if the beacon was renamed, run \(renaming) \(first.was) \(first.name)`, which keeps its "
-                + "identity\(zeros)"
+            return "; \(signText): if the beacon was renamed, run \(renaming) \(first.was) \(first.name)`, which keeps "
+                + "its identity\(zeros)"
         }
-        return "; \(seen), and the same is true of the others: if they were renamed by accident, restore their names; "
-            + "otherwise run \(renaming) \(first.was) \(first.name)` for each, or add a column \"was\" with the former "
+        return "; \(signText), and the same is true of the others: if they were renamed by accident, restore their "
+            + "names; otherwise run \(renaming) \(first.was) \(first.name)` for each, or add a column \"was\" with the former "
             + "names, to keep the identities\(zeros)"
     }
 }
@@ -104,7 +104,7 @@ struct IdentitiesInUse {
     /// The path of the group with each major number.
     private let paths: [Int: String]
     private let rules: AllocationRules
-    /// All entries of the lock, including the retired ones.
+    /// All entries of the lock, including the retired entries.
     private let lockEntries: [FleetLock.Entry]
 
     init(_ lock: FleetLock, _ rules: AllocationRules) {
@@ -134,21 +134,21 @@ struct IdentitiesInUse {
     ) -> [FleetAllocation.Renumbered] {
         let fleet = allocation.fleet
         let renamed = RenamedBeacons(lockEntries, fleet, renamed: formerNames).formerNames
-        var found: [FleetAllocation.Renumbered] = []
-        for (number, beacon) in fleet.beacons.enumerated() {
+        var renumbered: [FleetAllocation.Renumbered] = []
+        for (index, beacon) in fleet.beacons.enumerated() {
             var name = formerNames[beacon.name] ?? beacon.name
             if entries[name] == nil { name = beacon.name }
             var sign: RenamedBeacons.Sign?
             if entries[name] == nil, let former = renamed[beacon.name] { (name, sign) = former }
             guard let (old, oldMajor) = entries[name] else { continue }
-            let new = allocation.lock.entries[allocation.entries[number]]
+            let new = allocation.lock.entries[allocation.entryIndices[index]]
             let newMajor = allocation.groupMajors[beacon.group]
             var before: [String] = []
             var after: [String] = []
-            func compare<Value: Equatable>(_ what: String, _ old: Value?, _ new: Value?, _ text: (Value) -> String) {
+            func compare<Value: Equatable>(_ noun: String, _ old: Value?, _ new: Value?, _ text: (Value) -> String) {
                 guard let old, let new, old != new else { return }
-                before.append("\(what) \(text(old))")
-                after.append("\(what) \(text(new))")
+                before.append("\(noun) \(text(old))")
+                after.append("\(noun) \(text(new))")
             }
             compare("major", rules.major == nil ? nil : oldMajor, newMajor) { "\($0)" }
             compare("minor", rules.minor == nil ? nil : old.minor, new.minor) { "\($0)" }
@@ -161,12 +161,12 @@ struct IdentitiesInUse {
                 groups = (paths[oldMajor] ?? "", path)
             }
             groups = Self.outermost(groups.0, groups.1)
-            found.append(
+            renumbered.append(
                 .init(
                     name: beacon.name, before: before.joined(separator: ", "), after: after.joined(separator: ", "),
-                    was: name, groupBefore: groups.0, groupAfter: groups.1, sign: sign, number: number))
+                    was: name, groupBefore: groups.0, groupAfter: groups.1, sign: sign, beaconIndex: index))
         }
-        return found
+        return renumbered
     }
 
     /// The two paths without the equal names at their ends: the outermost groups that differ.

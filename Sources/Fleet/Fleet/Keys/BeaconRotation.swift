@@ -92,7 +92,7 @@ public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConver
             "\(name) names \"\(file)\" as its identity key, which is not a file name"
         case .shared(let file, let other):
             "\(name) and \(other) would share the identity key \(file); "
-                + "let identityKeyFile contain ${name}, so that each has its own"
+                + "let identityKeyFile contain ${name}, so that each beacon has its own key"
         }
     }
 }
@@ -157,15 +157,15 @@ public struct EphemeralIDQuestion: Hashable, Sendable {
 
     /// The counters that a beacon may have had at the time of the search; `nil` when all of them are out of range.
     private func counters(since epoch: RFC3339Time, _ exponent: RotationExponent) -> ClosedRange<UInt32>? {
-        let now = time.secondsSince1970 - epoch.secondsSince1970 + Int(IdentityKey.firstCounter)
+        let counter = time.secondsSince1970 - epoch.secondsSince1970 + Int(IdentityKey.firstCounter)
         let period = Int(exponent.periodSeconds)
         let (earliest, latest): (Int, Int)
         if let driftSeconds {
             // The limit is larger than any error of a counter, and prevents an overflow.
             let drift = min(driftSeconds, Int(UInt32.max))
-            (earliest, latest) = (now - drift, now + drift)
+            (earliest, latest) = (counter - drift, counter + drift)
         } else {
-            let start = now - ((now % period) + period) % period
+            let start = counter - ((counter % period) + period) % period
             (earliest, latest) = (start - period, start + 2 * period - 1)
         }
         guard latest >= 0, earliest <= Int(UInt32.max) else { return nil }

@@ -21,14 +21,14 @@ struct BeaconLabel {
             }
         }
         let address = beacon.address.map { [$0.description] } ?? []
-        let rotates = beacon.advertisements.contains { $0.rotationExponent != nil } ? ["id rotates"] : []
-        let more = identities.count - Self.identityLimit
+        let rotationLine = beacon.advertisements.contains { $0.rotationExponent != nil } ? ["id rotates"] : []
+        let omitted = identities.count - Self.identityLimit
         lines =
             (beacon.title == nil ? [] : [beacon.name]) + identities.prefix(Self.identityLimit).map(\.short)
-            + (more > 0 ? ["and \(more) more"] : []) + rotates
+            + (omitted > 0 ? ["and \(omitted) more"] : []) + rotationLine
             + address
         var text = [beacon.name]
-        if !place.isEmpty { text.append(Self.cut(place, to: Self.placeLimit)) }
+        if !place.isEmpty { text.append(Self.truncated(place, to: Self.placeLimit)) }
         text += address
         var size = text.reduce(0) { $0 + $1.utf8.count + 1 }
         for identity in identities {
@@ -66,7 +66,7 @@ struct BeaconLabel {
         return identity.text
     }
 
-    private static func cut(_ text: String, to limit: Int) -> String {
+    private static func truncated(_ text: String, to limit: Int) -> String {
         text.unicodeScalars.count <= limit
             ? text : String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit - 1))) + "…"
     }
@@ -87,8 +87,8 @@ struct LabelText {
     ///   - lineLimit: The largest number of lines. Text that does not fit is replaced by an ellipsis.
     init(_ text: String, width: Int, sizes: ClosedRange<Int>, lineLimit: Int) {
         let length = max(1, text.count)
-        let fitting = width * 100 / (Self.letterWidth * length)
-        size = min(max(fitting, sizes.lowerBound), sizes.upperBound)
+        let fittingSize = width * 100 / (Self.letterWidth * length)
+        size = min(max(fittingSize, sizes.lowerBound), sizes.upperBound)
         lines = Self.broken(text, after: max(2, width * 100 / (Self.letterWidth * size)), lineLimit)
     }
 
@@ -99,15 +99,16 @@ struct LabelText {
     /// the end of the line if there is none.
     private static func broken(_ text: String, after length: Int, _ lineLimit: Int) -> [String] {
         var lines: [String] = []
-        var rest = text[...]
-        while rest.count > length, lines.count + 1 < lineLimit {
-            let line = rest.prefix(length)
-            let separator = line.lastIndex { "-_./ ".contains($0) }
-            let cut = separator.map { line[...$0] }.flatMap { 2 * $0.count > length ? $0 : nil } ?? line
-            lines.append(String(cut))
-            rest = rest.dropFirst(cut.count)
+        var remainder = text[...]
+        while remainder.count > length, lines.count + 1 < lineLimit {
+            let longestLine = remainder.prefix(length)
+            let separator = longestLine.lastIndex { "-_./ ".contains($0) }
+            let line =
+                separator.map { longestLine[...$0] }.flatMap { 2 * $0.count > length ? $0 : nil } ?? longestLine
+            lines.append(String(line))
+            remainder = remainder.dropFirst(line.count)
         }
-        lines.append(rest.count > length ? rest.prefix(length - 1) + "…" : String(rest))
+        lines.append(remainder.count > length ? remainder.prefix(length - 1) + "…" : String(remainder))
         return lines
     }
 }
@@ -122,7 +123,8 @@ public struct LabelURL: Hashable, Sendable {
 
     private let parts: [Part]
 
-    /// The names that may be in braces. Identities come from the first advertisement that has them.
+    /// The names that may be in braces. A value of an identity, such as `major`, comes from the first advertisement
+    /// that has this value.
     public static let variables = [
         "name", "title", "site", "floor", "room", "host", "serial", "address", "uuid", "major", "minor", "namespace",
         "instance",
@@ -138,15 +140,17 @@ public struct LabelURL: Hashable, Sendable {
             template.unicodeScalars.allSatisfy({ (0x21...0x7E).contains($0.value) })
         else { throw .noURL }
         var parts: [Part] = []
-        var rest = template[...]
-        while let open = rest.firstIndex(where: { "{}".contains($0) }) {
-            guard rest[open] == "{", let close = rest[open...].firstIndex(of: "}") else { throw .unpairedBrace }
-            let name = String(rest[rest.index(after: open)..<close])
+        var remainder = template[...]
+        while let open = remainder.firstIndex(where: { "{}".contains($0) }) {
+            guard remainder[open] == "{", let close = remainder[open...].firstIndex(of: "}") else {
+                throw .unpairedBrace
+            }
+            let name = String(remainder[remainder.index(after: open)..<close])
             guard Self.variables.contains(name) else { throw .unknownVariable(name) }
-            parts += [.text(String(rest[..<open])), .variable(name)]
-            rest = rest[rest.index(after: close)...]
+            parts += [.text(String(remainder[..<open])), .variable(name)]
+            remainder = remainder[remainder.index(after: close)...]
         }
-        self.parts = parts + [.text(String(rest))]
+        self.parts = parts + [.text(String(remainder))]
     }
 
     /// The URL of a beacon.
@@ -156,7 +160,7 @@ public struct LabelURL: Hashable, Sendable {
         var text = ""
         for part in parts {
             switch part {
-            case .text(let plain): text += plain
+            case .text(let literal): text += literal
             case .variable(let name):
                 guard let value = Self.value(name, of: beacon) else { throw .missing(name, beacon: beacon.name) }
                 text += Self.escaped(value)
@@ -215,13 +219,13 @@ public enum LabelURLError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noURL: "write a URL such as https://example.org/b/{name}, without spaces or letters beyond ASCII"
-        case .unpairedBrace: "every { needs a } behind it"
+        case .unpairedBrace: "every { needs a } after it"
         case .unknownVariable(let name):
             "there is no {\(name)}; write one of " + LabelURL.variables.map { "{\($0)}" }.joined(separator: ", ")
-        case .missing(let name, let beacon): "the beacon \(beacon) has nothing for {\(name)}"
+        case .missing(let name, let beacon): "the beacon \(beacon) has no value for {\(name)}"
         case .tooLong(let count, let beacon):
-            "the address of the beacon \(beacon) has \(count) bytes, more than the \(LabelURL.limit) of a code that "
-                + "phones read"
+            "the URL of the beacon \(beacon) has \(count) bytes; the QR code of a label has at most \(LabelURL.limit), "
+                + "so that phones can read it"
         }
     }
 }

@@ -5,7 +5,7 @@ public struct LabelSheet: Sendable {
     private let beacons: [FleetManifest.Beacon]
     private let paper: LabelPaper
     /// The number of used labels on the first page.
-    private let skipped: Int
+    private let skippedLabels: Int
     private let hasCutLines: Bool
     private let urls: [String]
     /// The size of the letters of all names, in hundredths of a millimetre: the size at which the longest name fits.
@@ -13,15 +13,16 @@ public struct LabelSheet: Sendable {
 
     /// - Parameters:
     ///   - skipping: The number of used labels on the first page, 0...labels of a page.
-    ///   - hasCutLines: Draws thin lines between the labels, for plain paper.
-    ///   - urls: The texts of the codes, one for each beacon. Without them a code has the beacon's name and identities.
+    ///   - hasCutLines: `true` to draw thin lines between the labels, for plain paper.
+    ///   - urls: The texts of the codes, one for each beacon. If it is empty, each code has the beacon's name and
+    ///     identities.
     public init(
         _ beacons: [FleetManifest.Beacon], paper: LabelPaper = .standard, skipping: Int = 0, hasCutLines: Bool = false,
         urls: [String] = []
     ) {
         self.beacons = beacons
         self.paper = paper
-        skipped = min(max(0, skipping), paper.labelsPerPage)
+        skippedLabels = min(max(0, skipping), paper.labelsPerPage)
         self.hasCutLines = hasCutLines
         self.urls = urls
         let (_, width) = Self.column(paper)
@@ -32,7 +33,7 @@ public struct LabelSheet: Sendable {
             ?? sizes.upperBound
     }
 
-    /// The left edge and the width of the texts next to the code.
+    /// The distance of the texts next to the code from the left edge of the label, and their width.
     private static func column(_ paper: LabelPaper) -> (left: Int, width: Int) {
         let left = min(paper.labelHeight, paper.labelWidth / 2) - margin
         return (left, paper.labelWidth - left - margin)
@@ -47,18 +48,18 @@ public struct LabelSheet: Sendable {
 
     /// The number of pages; 0 for a fleet without beacons.
     public var pageCount: Int {
-        beacons.isEmpty ? 0 : (skipped + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
+        beacons.isEmpty ? 0 : (skippedLabels + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
     }
 
     /// The SVG of a page, counted from 0. A page outside ``pageCount`` has no labels.
     public func page(_ index: Int) -> String {
         let (width, height) = (LabelPaper.pageWidth, LabelPaper.pageHeight)
         var body = ""
-        for place in 0..<paper.labelsPerPage {
-            let (first, isOver) = index.multipliedReportingOverflow(by: paper.labelsPerPage)
-            let index = first + place - skipped
-            guard !isOver, beacons.indices.contains(index) else { continue }
-            let corner = paper.corner(place)
+        for position in 0..<paper.labelsPerPage {
+            let (firstLabel, isOverflow) = index.multipliedReportingOverflow(by: paper.labelsPerPage)
+            let index = firstLabel + position - skippedLabels
+            guard !isOverflow, beacons.indices.contains(index) else { continue }
+            let corner = paper.corner(position)
             body += "<g transform=\"translate(\(corner.x) \(corner.y))\">"
             body += label(BeaconLabel(beacons[index], url: urls.indices.contains(index) ? urls[index] : nil))
             body += "</g>\n"
@@ -110,9 +111,9 @@ public struct LabelSheet: Sendable {
         add(name, bold: true)
         add(place, bold: false)
         bottom += scale / 20
-        // The lines of identities share the rest of the height.
-        let most = max(1, (scale - Self.margin / 2 - bottom) * 4 / 5 / max(1, label.lines.count))
-        let sizes = min(most, scale / 22)...min(most, scale / 12)
+        // The lines of identities share the remaining height.
+        let largestSize = max(1, (scale - Self.margin / 2 - bottom) * 4 / 5 / max(1, label.lines.count))
+        let sizes = min(largestSize, scale / 22)...min(largestSize, scale / 12)
         for line in label.lines { add(LabelText(line, width: width, sizes: sizes, lineLimit: 1), bold: false) }
         return result
     }
@@ -154,9 +155,9 @@ public struct LabelPaper: Hashable, Sendable {
     static let pageWidth = 21_000
     static let pageHeight = 29_700
 
-    /// The upper left corner of the label at position `place`, which counts from 0, row by row.
-    func corner(_ place: Int) -> (x: Int, y: Int) {
-        (left + place % columns * columnPitch, top + place / columns * labelHeight)
+    /// The upper left corner of the label at a position, which counts from 0, row by row.
+    func corner(_ position: Int) -> (x: Int, y: Int) {
+        (left + position % columns * columnPitch, top + position / columns * labelHeight)
     }
 
     /// 24 labels on a page without gaps, also for plain paper and scissors.
@@ -217,7 +218,7 @@ public enum LabelOrder: String, CaseIterable, Sendable {
         }
     }
 
-    /// A piece of a name: numbers come before letters, and shorter numbers before longer ones.
+    /// A piece of a name: numbers come before letters, and shorter numbers before longer numbers.
     private struct Part: Comparable {
         let isText: Bool
         let length: Int
@@ -232,13 +233,13 @@ public enum LabelOrder: String, CaseIterable, Sendable {
 
     private static func parts(_ name: String) -> [Part] {
         var parts: [Part] = []
-        var rest = name[...]
-        while let first = rest.first {
+        var remainder = name[...]
+        while let first = remainder.first {
             let isNumber = first.isWholeNumber
-            let piece = rest.prefix { $0.isWholeNumber == isNumber }
+            let piece = remainder.prefix { $0.isWholeNumber == isNumber }
             let digits = isNumber ? piece.drop { $0 == "0" } : piece
             parts.append(Part(isText: !isNumber, length: digits.count, text: digits))
-            rest = rest[piece.endIndex...]
+            remainder = remainder[piece.endIndex...]
         }
         return parts
     }

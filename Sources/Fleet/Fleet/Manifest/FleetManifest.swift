@@ -123,15 +123,16 @@ public struct FleetManifest: Hashable, Sendable {
         public var phy: ExtendedPHY?
         /// The requested transmit power in dBm; `nil` does not change the power.
         public var radioPower: Int?
-        /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` when the frame
-        /// has none, or when it depends on the power that the controller selects.
+        /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` if the frame
+        /// has no measured power, or if it depends on the radio power that the controller selects.
         public var measuredPower: Int?
-        /// The name of the key file in the profile, for EID and encrypted telemetry. It is never the key.
+        /// The path of the key file from the profile, for EID and encrypted telemetry. The manifest never contains the
+        /// key itself.
         public var identityKeyFile: String?
         /// K, 0...15, for EID and encrypted telemetry: the id changes every 2^K seconds.
         public var rotationExponent: Int?
-        /// The length of the advertising data in bytes, when it does not follow from the type: raw structures, and
-        /// iBeacon and AltBeacon with other flags than the usual ones.
+        /// The length of the advertising data in bytes, if it does not follow from the type: for raw structures, and
+        /// for iBeacon and AltBeacon with unusual flags.
         public var payloadOctets: Int?
 
         /// Creates an advertisement without checking the values. ``FleetManifest/decode(_:)`` checks them.

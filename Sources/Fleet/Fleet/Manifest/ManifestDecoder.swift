@@ -208,9 +208,9 @@ extension FleetManifest {
         for index in copy.beacons.indices {
             copy.beacons[index].title = nil
             (copy.beacons[index].tags, copy.beacons[index].attachments) = ([], [])
-            for number in copy.beacons[index].advertisements.indices {
-                copy.beacons[index].advertisements[number].pattern = nil
-                copy.beacons[index].advertisements[number].phy = nil
+            for advertisement in copy.beacons[index].advertisements.indices {
+                copy.beacons[index].advertisements[advertisement].pattern = nil
+                copy.beacons[index].advertisements[advertisement].phy = nil
             }
         }
         return copy
@@ -246,14 +246,14 @@ extension FleetManifest {
             problems += decoder.decoder.problems.sorted { $0.position < $1.position }
             guard let beacon else { continue }
             if let last = manifest.beacons.last, last.name == beacon.name {
-                var joined = last
-                joined.advertisements += beacon.advertisements
-                var same = beacon
-                same.advertisements = last.advertisements
-                if same != last || reader.number != joined.advertisements.count {
+                var continued = last
+                continued.advertisements += beacon.advertisements
+                var withSameAdvertisements = beacon
+                withSameAdvertisements.advertisements = last.advertisements
+                if withSameAdvertisements != last || reader.number != continued.advertisements.count {
                     problems.append(reader.problem("this row does not continue the beacon before it"))
                 }
-                manifest.beacons[manifest.beacons.count - 1] = joined
+                manifest.beacons[manifest.beacons.count - 1] = continued
             } else {
                 if !names.insert(beacon.name).inserted || reader.number != 1 {
                     problems.append(reader.problem("this row does not begin a beacon"))

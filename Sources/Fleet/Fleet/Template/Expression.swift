@@ -44,27 +44,27 @@ struct Expression: Hashable, Sendable {
     init(_ text: String) throws(Fault) {
         parts = []
         var literal = ""
-        var rest = text[...]
-        while let dollar = rest.firstIndex(of: "$") {
-            let after = rest[dollar...]
-            if after.hasPrefix("$${") {
-                literal += rest[..<dollar] + "${"
-                rest = after.dropFirst(3)
-            } else if after.hasPrefix("${") {
-                guard let end = after.firstIndex(of: "}") else { throw .unclosed }
-                let name = String(after[after.index(after.startIndex, offsetBy: 2)..<end])
+        var remainder = text[...]
+        while let dollar = remainder.firstIndex(of: "$") {
+            let suffix = remainder[dollar...]
+            if suffix.hasPrefix("$${") {
+                literal += remainder[..<dollar] + "${"
+                remainder = suffix.dropFirst(3)
+            } else if suffix.hasPrefix("${") {
+                guard let end = suffix.firstIndex(of: "}") else { throw .unclosed }
+                let name = String(suffix[suffix.index(suffix.startIndex, offsetBy: 2)..<end])
                 guard Self.isName(name) else { throw .name(name) }
-                literal += rest[..<dollar]
+                literal += remainder[..<dollar]
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
                 parts.append(.variable(name))
-                rest = after[after.index(after: end)...]
+                remainder = suffix[suffix.index(after: end)...]
             } else {
-                literal += rest[...dollar]
-                rest = after.dropFirst()
+                literal += remainder[...dollar]
+                remainder = suffix.dropFirst()
             }
         }
-        literal += rest
+        literal += remainder
         if !literal.isEmpty || parts.isEmpty { parts.append(.literal(literal)) }
     }
 

@@ -36,7 +36,7 @@ struct FleetTemplate: Sendable {
         builder.add(variable: "name", node: node["name"])
         members.append(("name", .gap))
         let wantsAddress = node["address"].map { $0.string == "random-static" } ?? true
-        let rotates = Self.rotates(node)
+        let hasIdentityKey = Self.hasIdentityKey(node)
         for key in [
             "adapter", "address", "radioPowerDbm", "channels", "pdu", "calibration", "eidEpoch",
             "advertisements", "scanResponse",
@@ -45,7 +45,7 @@ struct FleetTemplate: Sendable {
                 builder.add(variable: key, node: node[key])
                 members.append((key, .gap))
             } else if key == "eidEpoch" {
-                guard rotates else { continue }
+                guard hasIdentityKey else { continue }
                 builder.add(variable: key, node: nil)
                 members.append((key, .gap))
             } else if let value = node[key] {
@@ -53,12 +53,12 @@ struct FleetTemplate: Sendable {
             }
         }
         hasAddress = wantsAddress
-        hasEpoch = rotates
+        hasEpoch = hasIdentityKey
         slots = builder.slots
         fixedText = JSONTemplate.object(members).prettyPieces.map { Array($0.utf8) }
     }
 
-    private static func rotates(_ node: JSONNode) -> Bool {
+    private static func hasIdentityKey(_ node: JSONNode) -> Bool {
         guard case .array(let elements) = node["advertisements"]?.value else { return false }
         return elements.contains { $0["identityKeyFile"] != nil }
     }
@@ -66,8 +66,8 @@ struct FleetTemplate: Sendable {
     /// The text of a profile with these values in the slots.
     func text(_ values: [JSONValue]) -> [UInt8] {
         var text: [UInt8] = []
-        for (index, fixed) in fixedText.enumerated() {
-            text += fixed
+        for (index, piece) in fixedText.enumerated() {
+            text += piece
             if index < values.count { text += values[index].line.utf8 }
         }
         return text
@@ -95,13 +95,13 @@ struct FleetTemplate: Sendable {
     func node(at path: JSONPath) -> JSONNode {
         var node = self.node
         for component in path.components {
-            let next: JSONNode? =
+            let child: JSONNode? =
                 switch component {
                 case .key(let key): node[key]
                 case .index(let index): node[index]
                 }
-            guard let next else { break }
-            node = next
+            guard let child else { break }
+            node = child
         }
         return node
     }
@@ -137,7 +137,8 @@ enum PlaceType: Sendable {
         }
     }
 
-    /// The value of a cell at such a place: a number or a boolean if the place takes it and the text is one.
+    /// The value of a cell at such a place: a number or a boolean if the place takes such a value and the text states
+    /// one.
     func value(ofCell text: String) -> JSONValue {
         if self == .number, let number = JSONNumber(text) { return .number(number) }
         if self == .boolean, text == "true" || text == "false" { return .boolean(text == "true") }

@@ -7,7 +7,7 @@ struct NoteTemplate: Sendable {
     var expression: Expression
     var node: JSONNode
 
-    /// The largest number of characters, as in listener files.
+    /// The maximum number of characters, which is the same as in listener files.
     var limit: Int { key == nil ? ConfigurationDecoder.labelLimit : 1000 }
 
     /// The type of a tag or an attachment: any string whose variables have valid names.

@@ -23,11 +23,11 @@ struct TemplateFiller {
     private let group: Fleet.Group
     private let identity: FleetAllocation.Identity
     /// The values of the variables that were already resolved, so that each variable is resolved once.
-    private var known: [String: Resolved] = [:]
+    private var resolvedVariables: [String: Resolved] = [:]
 
-    /// The length of the longest chain of variables that refer to each other.
+    /// The maximum length of a chain of variables that refer to each other.
     private static let depthLimit = 64
-    /// The largest text that variables may form, in bytes. No profile accepts a longer one.
+    /// The maximum length of a text with variables, in bytes. No profile accepts a longer text.
     private static let sizeLimit = 4096
 
     private struct Resolved {
@@ -37,20 +37,22 @@ struct TemplateFiller {
         var origin: ValueOrigin
     }
 
-    /// - Parameter beacon: A copy of the beacon with changed cells, for which the template is filled; `nil` for the
-    ///   beacon of the fleet.
-    init(_ fleet: Fleet, _ number: Int, _ identity: FleetAllocation.Identity, as beacon: Fleet.Beacon? = nil) {
+    /// - Parameters:
+    ///   - index: The position of the beacon in the fleet.
+    ///   - beacon: A copy of the beacon with changed cells, for which the template is filled; `nil` for the beacon of
+    ///     the fleet.
+    init(_ fleet: Fleet, _ index: Int, _ identity: FleetAllocation.Identity, as beacon: Fleet.Beacon? = nil) {
         self.fleet = fleet
         self.identity = identity
-        self.beacon = beacon ?? fleet.beacons[number]
+        self.beacon = beacon ?? fleet.beacons[index]
         group = fleet.groups[self.beacon.group]
         values.reserveCapacity(fleet.template.slots.count)
         for slot in fleet.template.slots {
             let resolved = resolve(slot.expression, at: .node(slot.node ?? fleet.template.node), path: [])
             var value = resolved.value
             if resolved.isCell, case .string(let text) = value {
-                let number = slot.type == .string ? text : self.beacon.row?.table.table.withDecimalPoint(text) ?? text
-                value = slot.type.value(ofCell: number)
+                let cell = slot.type == .string ? text : self.beacon.row?.table.table.withDecimalPoint(text) ?? text
+                value = slot.type.value(ofCell: cell)
             }
             if slot.type == .string, case .number(let number) = value { value = .string(number.text) }
             values.append(value)
@@ -133,14 +135,14 @@ struct TemplateFiller {
             return Resolved(value: "", origin: origin)
         }
         if let value = builtIn(name) { return Resolved(value: value, origin: origin) }
-        if let resolved = known[name] { return resolved }
+        if let resolved = resolvedVariables[name] { return resolved }
         guard let variable = variable(name) else {
             if name == "title" { return Resolved(value: .string(beacon.title ?? beacon.name), origin: origin) }
             failUnset(name, origin)
             return Resolved(value: "", origin: origin)
         }
         let resolved = resolve(variable, path: path + [name])
-        known[name] = resolved
+        resolvedVariables[name] = resolved
         return resolved
     }
 
@@ -158,7 +160,7 @@ struct TemplateFiller {
 
     /// The variable of the beacon, or of the innermost group that sets it.
     private func variable(_ name: String) -> Variable? {
-        if let own = beacon.variables[name] { return own }
+        if let variable = beacon.variables[name] { return variable }
         for group in fleet.groups(around: beacon.group) {
             if let variable = group.variables[name] { return variable }
         }
@@ -203,10 +205,10 @@ struct TemplateFiller {
         case "host", "serial": fail("this beacon has no \"\(name)\", which \"${\(name)}\" needs", ownOrigin)
         case "site", "floor", "room": fail("this beacon is in no \(name), which \"${\(name)}\" needs", ownOrigin)
         default:
-            var known = Set(Variable.reserved + beacon.variables.keys)
-            for group in fleet.groups(around: beacon.group) { known.formUnion(group.variables.keys) }
-            known.formUnion(Variable.allocated.filter { fleet.rules.isAllocated($0) })
-            let nearest = NearestWord.find(name, among: known.sorted()).map { "did you mean \"${\($0)}\"?" }
+            var names = Set(Variable.reserved + beacon.variables.keys)
+            for group in fleet.groups(around: beacon.group) { names.formUnion(group.variables.keys) }
+            names.formUnion(Variable.allocated.filter { fleet.rules.isAllocated($0) })
+            let nearest = NearestWord.find(name, among: names.sorted()).map { "did you mean \"${\($0)}\"?" }
             let rule = Variable.allocated.contains(name) ? "\"identities\" has no rule for it, and " : ""
             fail(
                 "the variable \"\(name)\" is not set; "

@@ -14,14 +14,16 @@ enum TemplateFormat {
         guard case .object(let members) = BeaconSchema.json,
             case .object(let properties) = members.first(where: { $0.key == "properties" })?.value
         else { return false }
-        let kept = FleetTemplate.keys.compactMap { key -> JSONValue.Member? in
+        let templateProperties = FleetTemplate.keys.compactMap { key -> JSONValue.Member? in
             if key == "name" {
                 return .init(key, ["description": "Name of the beacon, which is always ${name}.", "const": "${name}"])
             }
-            return properties.first { $0.key == key }.map { .init(key, key == "version" ? $0.value : open($0.value)) }
+            return properties.first { $0.key == key }.map {
+                .init(key, key == "version" ? $0.value : allowingVariable($0.value))
+            }
         }
         return [
-            "type": "object", "properties": .object(kept), "required": ["advertisements"],
+            "type": "object", "properties": .object(templateProperties), "required": ["advertisements"],
             "additionalProperties": false,
         ]
     }
@@ -35,7 +37,7 @@ enum TemplateFormat {
     }()
 
     private static var definitions: [JSONValue.Member] {
-        profileDefinitions.map { .init(prefix + $0.key, changed($0.value)) }
+        profileDefinitions.map { .init(prefix + $0.key, allowingInnerVariables($0.value)) }
             + [
                 .init(
                     prefix + "variable",
@@ -51,39 +53,40 @@ enum TemplateFormat {
     /// The description of a value of a profile, which may be in a definition.
     private static func description(of schema: JSONValue) -> JSONValue? {
         guard case .object(let members) = schema else { return nil }
-        if let own = members.first(where: { $0.key == "description" }) { return own.value }
-        guard case .string(let place)? = members.first(where: { $0.key == "$ref" })?.value,
-            let definition = profileDefinitions.first(where: { "#/$defs/" + $0.key == place })
+        if let description = members.first(where: { $0.key == "description" }) { return description.value }
+        guard case .string(let reference)? = members.first(where: { $0.key == "$ref" })?.value,
+            let definition = profileDefinitions.first(where: { "#/$defs/" + $0.key == reference })
         else { return nil }
         return description(of: definition.value)
     }
 
     /// The schema of a value in a template: either the schema of the value in a profile, or a string with variables.
-    private static func open(_ schema: JSONValue) -> JSONValue {
-        // A key that is forbidden stays forbidden. Its value may not be a variable either.
+    private static func allowingVariable(_ schema: JSONValue) -> JSONValue {
+        // A key that is forbidden stays forbidden: its value may not be a variable either.
         if case .boolean = schema { return schema }
         let description = description(of: schema).map { [JSONValue.Member("description", $0)] } ?? []
-        let forms: JSONValue = [changed(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]
+        let forms: JSONValue = [allowingInnerVariables(schema), ["$ref": .string("#/$defs/\(prefix)variable")]]
         return .object(description + [.init("anyOf", forms)])
     }
 
     /// The same schema, changed so that every inner value may also be a string with variables.
-    private static func changed(_ schema: JSONValue) -> JSONValue {
+    private static func allowingInnerVariables(_ schema: JSONValue) -> JSONValue {
         guard case .object(let members) = schema else { return schema }
         let isConditional = members.contains { $0.key == "if" && mentionsEncryption($0.value) }
         return .object(
             members.compactMap { member in
                 switch (member.key, member.value) {
-                case ("$ref", .string(let place)):
-                    return .init("$ref", .string("#/$defs/" + prefix + place.dropFirst("#/$defs/".count)))
+                case ("$ref", .string(let reference)):
+                    return .init("$ref", .string("#/$defs/" + prefix + reference.dropFirst("#/$defs/".count)))
                 case ("properties", .object(let properties)):
-                    return .init("properties", .object(properties.map { .init($0.key, open($0.value)) }))
-                case ("items", let items): return .init("items", open(items))
-                case ("additionalProperties", .object): return .init(member.key, open(member.value))
+                    return .init("properties", .object(properties.map { .init($0.key, allowingVariable($0.value)) }))
+                case ("items", let items): return .init("items", allowingVariable(items))
+                case ("additionalProperties", .object): return .init(member.key, allowingVariable(member.value))
                 case ("if", _): return isConditional ? nil : member
-                case ("then", _), ("else", _): return isConditional ? nil : .init(member.key, changed(member.value))
+                case ("then", _), ("else", _):
+                    return isConditional ? nil : .init(member.key, allowingInnerVariables(member.value))
                 case ("allOf", .array(let schemas)), ("anyOf", .array(let schemas)):
-                    return .init(member.key, .array(schemas.map(changed)))
+                    return .init(member.key, .array(schemas.map(allowingInnerVariables)))
                 default: return member
                 }
             })
@@ -106,7 +109,7 @@ extension ConfigurationDecoder {
 
     private static func templateHint(_ key: String) -> String? {
         switch key {
-        case "eidEpoch": "it is allocated: \"identities\": { \"eidEpoch\": … } sets the start"
+        case "eidEpoch": "Pharos allocates the epoch; \"identities\": { \"eidEpoch\": … } sets it for new beacons"
         case "$schema": "it belongs to the fleet file itself"
         case "uuid", "major", "minor", "namespace", "instance", "url", "intervalMs", "type":
             "it belongs in one of the advertisements"

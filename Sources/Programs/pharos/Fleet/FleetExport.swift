@@ -196,7 +196,7 @@ struct FleetExportGeoJSON: ParsableCommand {
             throw Failure(.usage, "--anchor \(name)=…: there is no site of that name in \(source.fleet); \(known)")
         }
         let map = FleetMap(
-            manifest, anchor: commonAnchor, anchors: Dictionary(siteAnchors) { _, last in last })
+            manifest, defaultOrigin: commonAnchor, originsOfSites: Dictionary(siteAnchors) { _, last in last })
         try ExportFile.write(map.text, to: destination.output)
         FleetExport.warn(map.withoutPoint, "without a position on the globe, listed without a point (see --anchor)")
     }
@@ -205,7 +205,7 @@ struct FleetExportGeoJSON: ParsableCommand {
 /// The value of `--anchor`: the geographic position of a site's origin, and the direction of its floor plan.
 struct SiteAnchor {
     let site: String?
-    let anchor: FleetMap.Anchor
+    let anchor: FleetMap.GlobeOrigin
 
     init(_ text: String) throws {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
@@ -213,7 +213,7 @@ struct SiteAnchor {
         guard parts.count <= 2, let numbers, (2...3).contains(numbers.count), let latitude = numbers[0],
             let longitude = numbers[1], let bearing = numbers.count == 3 ? numbers[2] : 0
         else { throw Mistake("write latitude and longitude in degrees, such as 52.5,13.4") }
-        guard let anchor = FleetMap.Anchor(latitude: latitude, longitude: longitude, bearing: bearing) else {
+        guard let anchor = FleetMap.GlobeOrigin(latitude: latitude, longitude: longitude, bearing: bearing) else {
             throw Mistake("latitudes are -85...85 and longitudes -180...180 degrees")
         }
         site = parts.count == 2 ? String(parts[0]) : nil
