@@ -91,7 +91,7 @@ struct FleetGenerationTests {
         _ = try Self.generate(file, folder.place("out"))
         try folder.file("t.csv", text: "name\n")
         let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
-        #expect(error?.kind == .invalid && error?.description.contains("its lock has 2 in use") == true)
+        #expect(error?.kind == .invalid && error?.description.contains("its lock has 2 beacons in use") == true)
         #expect(try Self.identities(folder.place("out")).count == 2)
         var options = FleetGeneration.Options()
         options.allowsEmpty = true

@@ -65,7 +65,7 @@ struct FleetRenamingTests {
         let dry = try Self.generate(file, folder.place("out")) { $0.isDryRun = true }
         #expect(dry.renumbered.count == 5 && dry.outcome.written == 7 && dry.lockWritten)
         #expect(try Files.read(folder.place("f.lock.json")) == lock)
-        #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
+        #expect(try Self.generate(file, folder.place("out")) { $0.allowsRenumbering = true }.renumbered.count == 5)
     }
 
     @Test("a renamed site with floors gives one warning, and one renaming repairs it")
@@ -115,8 +115,8 @@ struct FleetRenamingTests {
         _ = try empty.check()
         #expect(
             empty.problems.filter(\.isError).map(\.message) == [
-                "this fleet has no beacons, but its lock has 5 in use; restore the beacons, or retire them all with "
-                    + "`pharos fleet generate --empty`"
+                "this fleet has no beacons, but its lock has 5 beacons in use; restore the beacons, or retire them all "
+                    + "with `pharos fleet generate --empty`"
             ])
         try folder.file("t.csv", text: Self.table("hall"))
         folder.remove("f.lock.json")
@@ -197,7 +197,7 @@ struct FleetRenamingTests {
         arguments: [false, true])
     func renamesAGroupInTheLock(isRenumbered: Bool) throws {
         let (folder, file, before) = try renamedSite()
-        if isRenumbered { _ = try Self.generate(file, folder.place("out")) { $0.renumbers = true } }
+        if isRenumbered { _ = try Self.generate(file, folder.place("out")) { $0.allowsRenumbering = true } }
         let renaming = try FleetRenaming(file, "hall", to: "Halle", kind: nil)
         #expect(renaming.beacons == 5 && renaming.files == [folder.place("f.lock.json")])
         #expect(try Self.identities(file) == before)
@@ -228,7 +228,7 @@ struct FleetRenamingTests {
         try folder.file("t.csv", text: Self.table("Halle"))
         let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
         #expect(error?.description.contains("rename \(file) hall Halle`") == true, "\(error?.description ?? "")")
-        #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
+        #expect(try Self.generate(file, folder.place("out")) { $0.allowsRenumbering = true }.renumbered.count == 5)
         #expect(try FleetRenaming(file, "hall", to: "Halle", kind: nil).beacons == 5)
         #expect(try Self.identities(file) == before)
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])

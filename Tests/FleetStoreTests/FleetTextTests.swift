@@ -52,7 +52,7 @@ struct FleetTextTests {
         let text = condition.text(of: "f", at: Self.now)
         #expect(text.contains("no status file") && !text.contains("on the air"))
         #expect(
-            text.hasSuffix("1 of 2 beacons of f are as they should be.\nNot of this fleet: x\\u001b (pi-9)\n"),
+            text.hasSuffix("1 of 2 beacons of f are as they should be.\nNot in this fleet: x\\u001b (pi-9)\n"),
             "\(text)")
         #expect(condition.text(of: "f", at: Self.now, all: true).contains("on the air"))
         let json = condition.json(of: "f", at: Self.now).line

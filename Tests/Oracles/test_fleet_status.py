@@ -77,7 +77,7 @@ def test_answers_of_whole_boxes_in_folders_of_their_own(fleet):
         (folder / "status.json").write_text(json.dumps({"instances": [status(number), status(number + 50)]}))
     assert not any(problems(fleet, "--from", fleet / "from").values())
     text = pharos.checked("fleet", "status", fleet, "--from", fleet / "from").out
-    assert "Not of this fleet: hall-50 (pi-0.example), " in text and "and 1 more" in text
+    assert "Not in this fleet: hall-50 (pi-0.example), " in text and "and 1 more" in text
 
 
 def test_a_second_box_with_the_same_name_is_told(fleet):

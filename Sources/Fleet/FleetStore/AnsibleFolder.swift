@@ -43,7 +43,7 @@ public struct AnsibleFolder: Sendable {
         ("roles/pharos/files/unix.conf", PackageResources.unix_conf),
     ]
 
-    /// Writes all files. The inventory comes last, because it names the other files.
+    /// Writes all files. The inventory is written last, because it names the other files.
     ///
     /// - Throws: ``FleetStoreError`` when a file cannot be written, and when the directory contains files of another
     ///   fleet or of other programs.
@@ -82,11 +82,12 @@ public struct AnsibleFolder: Sendable {
     /// Throws an error if the directory of profiles contains files that the last export did not make, because the new
     /// export would remove them.
     private func refuseForeignProfiles(_ exported: [String]) throws(FleetStoreError) {
-        let own = Set(exported.map { $0 + ".json" })
-        guard let other = Files.names(in: "\(path)/profiles").first(where: { !own.contains($0) }) else { return }
+        let expectedNames = Set(exported.map { $0 + ".json" })
+        guard let foreignName = Files.names(in: "\(path)/profiles").first(where: { !expectedNames.contains($0) })
+        else { return }
         throw FleetStoreError(
             .invalid,
-            "\(path)/profiles/\(other): `pharos fleet export ansible` did not make this file; move it elsewhere")
+            "\(path)/profiles/\(foreignName): `pharos fleet export ansible` did not make this file; move it elsewhere")
     }
 
     /// Throws an error if the directory contains files of another fleet or of other programs.

@@ -31,22 +31,22 @@ public struct FleetCondition: Sendable {
         _ manifest: FleetManifest, _ reports: [BeaconReport], reasons: [String: String] = [:], now: RFC3339Time,
         staleAfter: Int
     ) {
-        var byName: [String: [BeaconReport]] = [:]
-        for report in reports { byName[report.name, default: []].append(report) }
+        var reportsByName: [String: [BeaconReport]] = [:]
+        for report in reports { reportsByName[report.name, default: []].append(report) }
         entries = manifest.beacons.map { beacon in
-            let own = byName.removeValue(forKey: beacon.name) ?? []
-            let report = own.first { $0.source == beacon.host } ?? own.first
+            let beaconReports = reportsByName.removeValue(forKey: beacon.name) ?? []
+            let report = beaconReports.first { $0.source == beacon.host } ?? beaconReports.first
             var problems: [BeaconProblem]
             if let report {
                 problems = Self.problems(beacon, report, now, staleAfter)
             } else {
                 problems = [.noReport(beacon.host.flatMap { reasons[$0] } ?? "no status file")]
             }
-            let onAir = own.filter { $0.state == .onAir }.map(\.source)
-            if onAir.count > 1 { problems.append(.several(onAir)) }
+            let sendingSources = beaconReports.filter { $0.state == .onAir }.map(\.source)
+            if sendingSources.count > 1 { problems.append(.several(sendingSources)) }
             return Entry(beacon: beacon, report: report, problems: problems)
         }
-        foreignReports = reports.filter { byName[$0.name] != nil }
+        foreignReports = reports.filter { reportsByName[$0.name] != nil }
     }
 
     private static func problems(
@@ -66,17 +66,17 @@ public struct FleetCondition: Sendable {
             // The granted values in the report belong to the other profile, so they are not compared.
             return problems + [.otherProfile(hash)]
         }
-        var rest = report.advertisements
-        for wanted in beacon.advertisements {
-            guard let index = rest.firstIndex(where: { $0.type == wanted.type }) else { continue }
-            let granted = rest.remove(at: index)
+        var unmatched = report.advertisements
+        for requested in beacon.advertisements {
+            guard let index = unmatched.firstIndex(where: { $0.type == requested.type }) else { continue }
+            let granted = unmatched.remove(at: index)
             // Controllers round to the nearest multiple of 0.625 ms.
-            if let interval = granted.grantedInterval?.lowerBound, interval - 313 > wanted.intervalMicroseconds {
+            if let interval = granted.grantedInterval?.lowerBound, interval - 313 > requested.intervalMicroseconds {
                 problems.append(
-                    .slow(type: wanted.type, requested: wanted.intervalMicroseconds, granted: interval))
+                    .slow(type: requested.type, requested: requested.intervalMicroseconds, granted: interval))
             }
-            if let requested = wanted.radioPower, let power = granted.grantedRadioPower, power < requested {
-                problems.append(.weak(type: wanted.type, requested: requested, granted: power))
+            if let minimum = requested.radioPower, let power = granted.grantedRadioPower, power < minimum {
+                problems.append(.weak(type: requested.type, requested: minimum, granted: power))
             }
         }
         return problems
@@ -165,16 +165,16 @@ extension FleetCondition {
     /// The largest number of listed beacons that are not in the manifest.
     private static let foreignReportLimit = 5
 
-    /// A row for each beacon with a problem, and then the number of good beacons.
+    /// A row for each beacon with a problem, and then the number of beacons without a problem.
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
     ///   - now: The present time.
     ///   - all: `true` if beacons without a problem get a row, too.
     public func text(of fleet: String, at now: RFC3339Time, all: Bool = false) -> String {
-        let shown = entries.filter { all || !$0.problems.isEmpty }
+        let listedEntries = entries.filter { all || !$0.problems.isEmpty }
         var table = Table(["beacon", "place", "host", "since", "what"])
-        for entry in shown {
+        for entry in listedEntries {
             let problems = entry.problems.map(\.description)
             let since = entry.problems.first.map(\.since) ?? entry.report?.since
             table.add([
@@ -183,12 +183,13 @@ extension FleetCondition {
                 Self.line(problems.isEmpty ? "on the air" : problems.joined(separator: "; ")),
             ])
         }
-        var text = shown.isEmpty ? "" : table.text + "\n"
-        text += "\(good) of \(entries.count) beacons of \(fleet) are as they should be.\n"
+        var text = listedEntries.isEmpty ? "" : table.text + "\n"
+        text += "\(goodCount) of \(entries.count) beacons of \(fleet) are as they should be.\n"
         if !foreignReports.isEmpty {
             let names = foreignReports.prefix(Self.foreignReportLimit).map { Self.line("\($0.name) (\($0.source))") }
-            let rest = foreignReports.count - Self.foreignReportLimit
-            text += "Not of this fleet: \(names.joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
+            let omitted = foreignReports.count - Self.foreignReportLimit
+            text +=
+                "Not in this fleet: \(names.joined(separator: ", "))" + (omitted > 0 ? " and \(omitted) more\n" : "\n")
         }
         return text
     }
@@ -198,7 +199,7 @@ extension FleetCondition {
     }
 
     /// The number of beacons without a problem.
-    public var good: Int { entries.count { $0.problems.isEmpty } }
+    public var goodCount: Int { entries.count { $0.problems.isEmpty } }
 
     /// The condition of every beacon as JSON.
     ///
@@ -208,7 +209,7 @@ extension FleetCondition {
     public func json(of fleet: String, at now: RFC3339Time) -> JSONValue {
         .record([
             ("fleet", .string(fleet)), ("time", .string(now.description)), ("beacons", .integer(entries.count)),
-            ("good", .integer(good)), ("entries", .array(entries.map(Self.json))),
+            ("good", .integer(goodCount)), ("entries", .array(entries.map(Self.json))),
             (
                 "strangers",
                 .array(foreignReports.map { .record([("name", .string($0.name)), ("source", .string($0.source))]) })

@@ -25,14 +25,14 @@ public struct FleetFiles: Sendable {
     /// Reads the files. ``problems`` lists their errors and warnings.
     ///
     /// - Throws: ``FleetStoreError`` when the fleet file or the lock file cannot be read at all.
-    public init(_ file: String) throws(FleetStoreError) { try self.init(file, instead: [:]) }
+    public init(_ file: String) throws(FleetStoreError) { try self.init(file, withEdits: [:]) }
 
-    /// - Parameter edited: The contents of files, by their paths, that are used instead of those on the disk.
-    init(_ file: String, instead edited: [String: [UInt8]]) throws(FleetStoreError) {
+    /// - Parameter edited: The contents of files, by their paths, that are used instead of the files on the disk.
+    init(_ file: String, withEdits edited: [String: [UInt8]]) throws(FleetStoreError) {
         self.file = file
         lockFile = Self.lockFile(of: file)
-        let octets: [UInt8] =
-            if let text = edited[file] { text } else { try SourceFile.readNamed(file, limit: Self.fleetLimit) }
+        let fleetOctets: [UInt8] =
+            if let text = edited[file] { text } else { try SourceFile.readArgument(file, limit: Self.fleetLimit) }
         let directory = Files.directory(of: file)
         let lockFile = lockFile
         hasLockFile = Files.exists(lockFile)
@@ -40,7 +40,7 @@ public struct FleetFiles: Sendable {
             if let text = edited[lockFile] { text } else if hasLockFile {
                 try SourceFile.read(lockFile, limit: Self.tableLimit)
             } else { [] }
-        (fleet, problems) = Fleet.decode(octets, file: file) { name in
+        (fleet, problems) = Fleet.decode(fleetOctets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
             if let octets = edited[path] { return .octets(octets) }
             do throws(SystemError) {
@@ -49,9 +49,9 @@ public struct FleetFiles: Sendable {
                 return .unreadable(error.readingReason(limit: Self.tableLimit))
             }
         }
-        let (lock, faults) = hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, [])
+        let (lock, lockFaults) = hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, [])
         self.lock = lock
-        problems += faults
+        problems += lockFaults
     }
 
     /// The path of the lock file of a fleet file, with symbolic links followed.
@@ -78,7 +78,7 @@ public struct FleetFiles: Sendable {
     /// Adds problems that were found later. The list keeps the order of the files.
     public mutating func add(_ more: [FileProblem]) { problems = FileProblem.sorted(problems + more) }
 
-    /// The contents of the directory of keys; `nil` when the fleet file names none.
+    /// The contents of the directory of keys; `nil` when the fleet file names no such directory.
     public var keys: FleetKeyFolder? {
         guard let name = fleet?.keysFolder else { return nil }
         let path = name.hasPrefix("/") ? name : Files.directory(of: file) + name
@@ -89,11 +89,13 @@ public struct FleetFiles: Sendable {
     }
 
     /// The directories that may contain the identity keys, with a slash at the end: the directory that the fleet file
-    /// names, and the default one.
+    /// names, and the default directory.
     var keyDirectories: [String] {
-        let named = fleet?.keysFolder.map { $0.hasPrefix("/") ? $0 : Files.directory(of: file) + $0 }
-        let all = [named, NamedFleet(path: file).keysDirectory].compactMap { $0.map { KeyDirectory($0).path } }
-        return all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
+        let namedDirectory = fleet?.keysFolder.map { $0.hasPrefix("/") ? $0 : Files.directory(of: file) + $0 }
+        let paths = [namedDirectory, NamedFleet(path: file).keysDirectory].compactMap {
+            $0.map { KeyDirectory($0).path }
+        }
+        return paths.enumerated().filter { !paths[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
     /// Checks every beacon, and adds the problems to ``problems``.
@@ -113,13 +115,13 @@ public struct FleetFiles: Sendable {
     /// error.
     private var lockProblems: [FileProblem] {
         let start = JSONPosition(line: 1, column: 1)
-        if let fault = emptiness {
+        if let fault = emptyFleetFault {
             let advice = "; restore the beacons, or retire them all with `pharos fleet generate --empty`"
             return [FileProblem(fault + advice, at: start, in: file)]
         }
         let directory = Files.directory(of: file)
         for name in Files.names(in: directory.isEmpty ? "." : directory).sorted() {
-            guard let fault = lostLock(directory + name) else { continue }
+            guard let fault = lostLockFault(directory + name) else { continue }
             let advice =
                 "; restore the lock from version control, or take the identities from the manifest with "
                 + "`pharos fleet generate --adopt`"
@@ -129,21 +131,21 @@ public struct FleetFiles: Sendable {
     }
 
     /// The reason why a fleet without beacons is refused: its lock has beacons in use. `nil` if it is not refused.
-    var emptiness: String? {
+    var emptyFleetFault: String? {
         guard !hasErrors, let fleet, fleet.beaconCount == 0, let lock, lock.liveCount > 0 else { return nil }
-        return "this fleet has no beacons, but its lock has \(lock.liveCount) in use"
+        return "this fleet has no beacons, but its lock has \(NumberFormat.count(lock.liveCount, "beacon")) in use"
     }
 
     /// The reason why the lock must have been lost: `directory` contains a manifest of the fleet, with beacons. `nil`
     /// if the fleet has a lock file, or if the directory contains no such manifest.
-    func lostLock(_ directory: String) -> String? {
+    func lostLockFault(_ directory: String) -> String? {
         guard !hasErrors, let fleet, !hasLockFile, let earlier = try? EarlierManifest(in: directory),
             earlier.fleet == fleet.name
         else { return nil }
         let count = earlier.count
         guard count != 0 else { return nil }
         let beacons = count.map { NumberFormat.count($0, "beacon") } ?? "an unknown number of beacons"
-        return "this lock is missing, and \(directory) contains \(beacons) with identities from it"
+        return "this lock is missing, and \(directory) contains \(beacons) with identities from this lock"
     }
 
     /// Checks every beacon, and adds the problems to ``problems``.
@@ -154,23 +156,23 @@ public struct FleetFiles: Sendable {
         // If the fleet file names no directory of keys, the default directory is checked, but only if it contains at
         // least one of the keys.
         let directory = keys == nil ? KeyDirectory(NamedFleet(path: file).keysDirectory) : nil
-        var (withKey, withoutKey): (Int, [String]) = (0, [])
+        var (countWithKey, namesWithoutKey): (Int, [String]) = (0, [])
         do throws(SystemError) {
             let checker = try allocation.checkAll(keys: keys) { (part, _) throws(SystemError) in
                 if let directory {
-                    let needed = part.beacons.compactMap(\.beacon).compactMap { try? BeaconRotation($0) }
-                    let missing = needed.filter { !directory.hasKey(of: $0) }.map(\.name)
-                    withKey += needed.count - missing.count
-                    withoutKey += missing
+                    let rotations = part.beacons.compactMap(\.beacon).compactMap { try? BeaconRotation($0) }
+                    let missing = rotations.filter { !directory.hasKey(of: $0) }.map(\.name)
+                    countWithKey += rotations.count - missing.count
+                    namesWithoutKey += missing
                 }
                 done += part.beacons.count
                 progress(done, allocation.count)
             }
             add(checker.problems)
-            if let directory, withKey > 0, !withoutKey.isEmpty {
+            if let directory, countWithKey > 0, !namesWithoutKey.isEmpty {
                 add([
                     FileProblem(
-                        Self.missingKeys(withoutKey, in: directory.path), at: .init(line: 1, column: 1),
+                        Self.missingKeys(namesWithoutKey, in: directory.path), at: .init(line: 1, column: 1),
                         severity: .warning, in: file)
                 ])
             }
@@ -182,9 +184,9 @@ public struct FleetFiles: Sendable {
 
     /// A sentence about the beacons without a key, with the names of at most five of them.
     static func missingKeys(_ names: [String], in directory: String) -> String {
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+        let listedNames = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
         return (names.count == 1 ? "1 beacon has" : "\(names.count) beacons have")
-            + " no key in \(directory): \(shown); "
+            + " no key in \(directory): \(listedNames); "
             + "`pharos fleet keys generate` makes missing keys"
     }
 
@@ -211,14 +213,14 @@ public struct FleetFiles: Sendable {
     /// All errors as one error, for a caller that needs a fleet without errors.
     public var refusal: FleetStoreError { FleetStoreError(problems) }
 
-    /// The fleet with the identities of its lock. Beacons that have none yet get the identities that `fleet generate`
-    /// would give them now.
+    /// The fleet with the identities of its lock. Beacons without an identity in the lock get the identity that `fleet
+    /// generate` would give them now.
     ///
     /// - Parameter releasing: The names of retired beacons whose identities are removed from the lock.
     /// - Throws: ``refusal`` when there is an error in any of the files.
     public mutating func allocated(releasing: [String] = []) throws(FleetStoreError) -> FleetAllocation {
-        guard !hasErrors, let found = allocation(releasing: releasing) else { throw refusal }
-        return found
+        guard !hasErrors, let allocation = allocation(releasing: releasing) else { throw refusal }
+        return allocation
     }
 
     /// The fleet with the identities of its lock.
@@ -232,8 +234,8 @@ public struct FleetFiles: Sendable {
         }
         let added = allocation.changes.added
         guard added == 0 else {
-            let lost = lockProblems
-            guard lost.isEmpty else { throw FleetStoreError(.invalid, lost.map(\.description)) }
+            let faults = lockProblems
+            guard faults.isEmpty else { throw FleetStoreError(.invalid, faults.map(\.description)) }
             throw FleetStoreError(
                 .invalid,
                 "\(file): \(added) of its beacons \(added == 1 ? "has" : "have") no identity yet; run "
@@ -259,15 +261,15 @@ extension FleetAllocation {
     struct Part: Sendable {
         var beacons: [GeneratedBeacon]
         /// The lines of these beacons in `manifest.json`, without the separators between them.
-        var manifest: [String] = []
+        var jsonLines: [String] = []
         /// The lines of these beacons in `manifest.csv`.
-        var table = ""
+        var csvLines = ""
     }
 
     /// The number of beacons in a part.
     private static let partSize = 512
 
-    /// Generates all beacons on all cores, checks them, and passes them to `body` in their order.
+    /// Generates all beacons with all processor cores, checks them, and passes them to `body` in their order.
     ///
     /// - Parameters:
     ///   - withText: `true` if the parts contain the lines of the manifests.
@@ -277,14 +279,14 @@ extension FleetAllocation {
         _ body: (_ part: Part, _ hasErrors: Bool) throws(SystemError) -> Void
     ) throws(SystemError) -> FleetChecker {
         var checker = FleetChecker(fleet, keys: keys)
-        let pieces = (count + Self.partSize - 1) / Self.partSize
-        let parts = try OrderedWork(pieces: pieces, window: 8) { number in
-            let start = number * Self.partSize
+        let partCount = (count + Self.partSize - 1) / Self.partSize
+        let parts = try OrderedWork(pieces: partCount, window: 8) { partIndex in
+            let start = partIndex * Self.partSize
             let end = min(start + Self.partSize, count)
             var part = Part(beacons: (start..<end).map { beacon($0, keys: keys) })
             if withText {
-                part.manifest = part.beacons.compactMap { $0.beacon?.json.line }
-                part.table = part.beacons.compactMap { $0.beacon?.csv }.joined()
+                part.jsonLines = part.beacons.compactMap { $0.beacon?.json.line }
+                part.csvLines = part.beacons.compactMap { $0.beacon?.csv }.joined()
             }
             return part
         }
@@ -297,8 +299,8 @@ extension FleetAllocation {
     }
 }
 
-/// The right to change the files of a fleet. One process has it at a time: it takes the right before it reads the
-/// files, and releases it when the new files are in place.
+/// The right to change the files of a fleet. Only one process has this right at a time: the process takes the right
+/// before it reads the files, and releases it when the new files are in place.
 enum FleetFileLock {
     /// Takes the right. Waits a few seconds while another process has it.
     ///
@@ -316,8 +318,9 @@ enum FleetFileLock {
         } catch {
             switch error {
             case .held(_, let holder):
-                let who = holder.map { "`\($0.purpose)` (process \($0.process))" } ?? "another process"
-                throw FleetStoreError(.busy, "\(subject): \(who) is changing it; try again when it has ended")
+                let holderText = holder.map { "`\($0.purpose)` (process \($0.process))" } ?? "another process"
+                throw FleetStoreError(
+                    .busy, "\(subject): \(holderText) is changing this; try again when that process has ended")
             case .system(let error):
                 switch error.errno {
                 case SystemError.readOnlyFileSystem, SystemError.accessDenied: return nil

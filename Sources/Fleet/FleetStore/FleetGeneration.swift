@@ -15,11 +15,11 @@ public struct FleetGeneration: Sendable {
         public var manifestOnly = false
         /// `true` if a fleet that no longer has any beacons is accepted. All beacons in its lock are then retired.
         public var allowsEmpty = false
-        /// `true` restores a lost lock from the manifest in the directory.
+        /// `true` if a lost lock is restored from the manifest in the directory.
         public var adoptsManifest = false
         /// `true` if beacons may get other identities than before, even if several do, or some seem to be renamed.
-        public var renumbers = false
-        /// `true` compares all files and writes none.
+        public var allowsRenumbering = false
+        /// `true` if all files are compared, and none is written.
         public var isDryRun = false
 
         /// The default options: profiles and manifests are written, and no safety check is left out.
@@ -34,8 +34,8 @@ public struct FleetGeneration: Sendable {
     public let warnings: [FileProblem]
     /// The advertisements of each site.
     public let traffic: FleetTraffic
-    /// `true` if the changed identities need the option ``Options/renumbers``.
-    public let needsRequest: Bool
+    /// `true` if the changed identities need the option ``Options/allowsRenumbering``.
+    public let needsRenumberOption: Bool
     /// The beacons that have other identities than before.
     public let renumbered: [FleetAllocation.Renumbered]
     /// The numbers of files that were written, left unchanged and removed. In a dry run, no file is changed, and these
@@ -72,21 +72,21 @@ public struct FleetGeneration: Sendable {
         } else {
             try Self.refuseLostLock(files, directory)
         }
-        try Self.refuseEmptiness(files, options)
+        try Self.refuseEmptyFleet(files, options)
         let allocation = try files.allocated(releasing: options.releasing)
         try Self.refuseRenumbering(allocation, options)
-        let written = try Self.write(
+        let result = try Self.write(
             allocation, keys: files.keys, lockFile: lockFile, into: directory, options, progress)
-        files.add(written.checker.problems)
-        guard !files.hasErrors, let outcome = written.outcome else { throw files.refusal }
+        files.add(result.checker.problems)
+        guard !files.hasErrors, let outcome = result.outcome else { throw files.refusal }
         fleet = allocation.fleet
         changes = allocation.changes
-        (renumbered, needsRequest) = (allocation.renumbered, allocation.needsRequest)
+        (renumbered, needsRenumberOption) = (allocation.renumbered, allocation.needsRenumberOption)
         isDryRun = options.isDryRun
         warnings = files.problems
-        traffic = written.checker.traffic
+        traffic = result.checker.traffic
         self.outcome = outcome
-        lockWritten = written.lockWritten
+        lockWritten = result.lockWritten
         self.directory = directory
     }
 }
@@ -116,7 +116,7 @@ extension FleetGeneration {
         } catch {
             throw failure(error, folder)
         }
-        var isGivenOut = false
+        var areIdentitiesAllocated = false
         do throws(SystemError) {
             let checker = try writeFiles(allocation, keys: keys, in: replacement, manifestOnly: manifestOnly, progress)
             guard !checker.hasErrors else {
@@ -129,14 +129,14 @@ extension FleetGeneration {
             // As soon as the lock is replaced, the new identities are allocated, even if the directory cannot be
             // replaced.
             try lock.commit()
-            isGivenOut = lockWritten
+            areIdentitiesAllocated = lockWritten
             return (checker, try replacement.commit(), lockWritten)
         } catch {
             replacement.discard()
             lock.discard()
             throw failure(
                 error, folder,
-                isGivenOut
+                areIdentitiesAllocated
                     ? "; the new identities are in \(lockFile), the directory is unchanged: run the command again"
                     : "; nothing was changed")
         }
@@ -157,8 +157,8 @@ extension FleetGeneration {
             if !manifestOnly {
                 for beacon in part.beacons { try replacement.put(beacon.name + ".json", beacon.profile) }
             }
-            try manifest.append(Array(((done > 0 ? ",\n" : "") + part.manifest.joined(separator: ",\n")).utf8))
-            try table.append(Array(part.table.utf8))
+            try manifest.append(Array(((done > 0 ? ",\n" : "") + part.jsonLines.joined(separator: ",\n")).utf8))
+            try table.append(Array(part.csvLines.utf8))
             done += part.beacons.count
             progress(done, allocation.count)
         }
@@ -170,22 +170,22 @@ extension FleetGeneration {
     }
 
     private static func failure(_ error: SystemError, _ folder: String, _ outcome: String = "") -> FleetStoreError {
-        let place = error.subject.isEmpty ? folder : error.subject
+        let path = error.subject.isEmpty ? folder : error.subject
         switch error.errno {
-        case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(place): \(error.text)")
-        case SystemError.noSpace: return FleetStoreError(.system, "\(place): the disk is full\(outcome)")
+        case _ where error.reason != nil: return FleetStoreError(.notPermitted, "\(path): \(error.text)")
+        case SystemError.noSpace: return FleetStoreError(.system, "\(path): the disk is full\(outcome)")
         case SystemError.wouldBlock:
             return FleetStoreError(.busy, "\(folder): another `pharos fleet generate` is writing there")
         case SystemError.busy:
             return FleetStoreError(.system, "\(folder): this is a mount point; choose a directory in it\(outcome)")
         case SystemError.notADirectory:
-            return FleetStoreError(.missing, "\(place): this is a file, not a directory")
+            return FleetStoreError(.missing, "\(path): this is a file, not a directory")
         case SystemError.noEntry:
-            return FleetStoreError(.missing, "\(place): the parent directory does not exist")
+            return FleetStoreError(.missing, "\(path): the parent directory does not exist")
         case SystemError.accessDenied, SystemError.notPermitted:
-            return FleetStoreError(.notPermitted, "\(place): this user may not write here")
+            return FleetStoreError(.notPermitted, "\(path): this user may not write here")
         default:
-            return FleetStoreError(.system, "\(place): \(error.call): \(error.text)\(outcome)")
+            return FleetStoreError(.system, "\(path): \(error.call): \(error.text)\(outcome)")
         }
     }
 }
@@ -203,10 +203,10 @@ struct EarlierManifest {
     }
 
     /// `true` if the file begins like the manifests that `fleet generate` writes.
-    var isWritten: Bool { octets.starts(with: FleetManifest.firstOctets) }
+    var isGenerated: Bool { octets.starts(with: FleetManifest.firstOctets) }
 
     /// The name of the fleet; `nil` when the file is not a manifest.
-    var fleet: String? { isWritten ? FleetManifest.fleetName(in: octets) : manifest?.fleet }
+    var fleet: String? { isGenerated ? FleetManifest.fleetName(in: octets) : manifest?.fleet }
 
     /// The number of beacons, including beacons on damaged lines; `nil` when it is unknown.
     var count: Int? {
@@ -235,9 +235,8 @@ extension FleetGeneration {
         guard names.contains(Self.manifest) else {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): this directory contains \(listed(names)) and no manifest.json: `pharos fleet generate` did "
-                    + "not "
-                    + "make it; choose an empty directory")
+                "\(folder): this directory contains \(quotedList(names)) and no manifest.json: `pharos fleet generate` "
+                    + "did not make it; choose an empty directory")
         }
         let earlier: EarlierManifest
         do throws(SystemError) {
@@ -245,7 +244,7 @@ extension FleetGeneration {
         } catch {
             throw failure(error, folder)
         }
-        guard earlier.isWritten, let owner = earlier.fleet else {
+        guard earlier.isGenerated, let owner = earlier.fleet else {
             throw FleetStoreError(
                 .invalid,
                 "\(earlier.path): `pharos fleet generate` did not write this file; choose an empty directory")
@@ -255,14 +254,13 @@ extension FleetGeneration {
                 .invalid,
                 "\(folder): this directory contains the fleet \(owner), not \(fleet); choose another directory")
         }
-        var foreign = names.subtracting([Self.manifest, Self.table])
-        if !foreign.isEmpty { foreign.subtract(earlier.names.map { $0 + ".json" }) }
-        guard foreign.isEmpty else {
+        var foreignNames = names.subtracting([Self.manifest, Self.table])
+        if !foreignNames.isEmpty { foreignNames.subtract(earlier.names.map { $0 + ".json" }) }
+        guard foreignNames.isEmpty else {
             throw FleetStoreError(
                 .invalid,
-                "\(folder): `pharos fleet generate` did not make \(listed(foreign)); move it elsewhere, or choose "
-                    + "another "
-                    + "directory")
+                "\(folder): `pharos fleet generate` did not make \(quotedList(foreignNames)); move it elsewhere, or "
+                    + "choose another directory")
         }
         if manifestOnly, let profile = names.first(where: { $0 != Self.manifest && $0 != Self.table }) {
             throw FleetStoreError(
@@ -273,14 +271,14 @@ extension FleetGeneration {
     }
 
     /// A few names, as part of a sentence.
-    private static func listed(_ names: Set<String>) -> String {
-        let shown = names.sorted().prefix(3).map { JSONValue.string($0).line }.joined(separator: ", ")
-        return names.count > 3 ? shown + " and \(names.count - 3) more" : shown
+    private static func quotedList(_ names: Set<String>) -> String {
+        let firstNames = names.sorted().prefix(3).map { JSONValue.string($0).line }.joined(separator: ", ")
+        return names.count > 3 ? firstNames + " and \(names.count - 3) more" : firstNames
     }
 
     /// Throws an error for a fleet without beacons, because a table that lost its rows would retire all beacons.
-    private static func refuseEmptiness(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
-        guard !options.allowsEmpty, let fault = files.emptiness else { return }
+    private static func refuseEmptyFleet(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
+        guard !options.allowsEmpty, let fault = files.emptyFleetFault else { return }
         throw FleetStoreError(
             .invalid, "\(files.file): \(fault); nothing was changed; to retire them all, add `--empty`")
     }
@@ -289,7 +287,7 @@ extension FleetGeneration {
     /// receivers would no longer recognize these beacons.
     private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
         let count = allocation.renumbered.count
-        guard allocation.needsRequest, !options.renumbers, !options.isDryRun else { return }
+        guard allocation.needsRenumberOption, !options.allowsRenumbering, !options.isDryRun else { return }
         throw FleetStoreError(
             .renumbering,
             allocation.renumberingWarnings.map(\.description) + [
@@ -301,7 +299,7 @@ extension FleetGeneration {
     /// Throws an error if the fleet has no lock, but the directory contains a manifest of the fleet: all beacons would
     /// get new identities.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
-        guard let fault = files.lostLock(directory) else { return }
+        guard let fault = files.lostLockFault(directory) else { return }
         throw FleetStoreError(
             .invalid,
             "\(files.lockFile): \(fault); nothing was changed; restore the lock from version control, or take the "
@@ -314,7 +312,8 @@ extension FleetGeneration {
             throw FleetStoreError(.request, "--adopt: \(files.lockFile) exists; remove it first if it is wrong")
         }
         let path = "\(directory)/\(Self.manifest)"
-        guard Files.exists(path), let manifest = try FleetManifest.read(path, isManifest: true, isFound: true) else {
+        guard Files.exists(path), let manifest = try FleetManifest.read(path, isManifest: true, mustBeRegular: true)
+        else {
             throw FleetStoreError(.missing, "\(path): there is no such file to take the identities from")
         }
         do throws(FleetLock.AdoptionError) {
@@ -334,24 +333,25 @@ extension FleetGeneration {
     /// A line for each kind of change, and a line that counts the files.
     public var text: String {
         let moved = Set(changes.moved)
-        let lists = [
+        let changeLists = [
             ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),
             ("New machines, same identities", changes.replacedMachines.map { "\($0.name) (now \($0.other))" }),
-            ("Moved, with new numbers", changes.moved),
+            ("Moved to other groups, with new numbers", changes.moved),
             ("With other identities", renumbered.map(\.name).filter { !moved.contains($0) }),
-            ("Back, with their old identities", changes.revived),
+            ("In the fleet again, with their old identities", changes.revived),
             ("Retired, identities kept", changes.retired), ("Released", changes.released),
         ]
-        return lists.map(Self.line).joined()
+        return changeLists.map(Self.line).joined()
             + "\(directory): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
             + (changes.added > 0 ? "; \(changes.added) new \(changes.added == 1 ? "identity" : "identities")" : "")
             + (isDryRun ? "; this was a dry run, and nothing was changed\n" : "\n")
     }
 
-    private static func line(_ what: String, _ names: [String]) -> String {
+    private static func line(_ title: String, _ names: [String]) -> String {
         guard !names.isEmpty else { return "" }
-        let rest = names.count - nameLimit
-        return "\(what): \(names.prefix(nameLimit).joined(separator: ", "))" + (rest > 0 ? " and \(rest) more\n" : "\n")
+        let omitted = names.count - nameLimit
+        return "\(title): \(names.prefix(nameLimit).joined(separator: ", "))"
+            + (omitted > 0 ? " and \(omitted) more\n" : "\n")
     }
 
     /// The changes and the numbers of files as JSON, with all names.

@@ -4,7 +4,7 @@ public import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
 
-/// The identity keys of a fleet in its directory of keys: one for each beacon with ephemeral ids or encrypted
+/// The identity keys of a fleet in its directory of keys: a key for each beacon with ephemeral ids or encrypted
 /// telemetry.
 public struct FleetKeys: Sendable {
     private let fleet: NamedFleet
@@ -35,10 +35,10 @@ public struct FleetKeys: Sendable {
     /// Receives the number of finished beacons and the total number.
     public typealias Progress = (_ done: Int, _ all: Int) -> Void
 
-    /// Makes a random key for every beacon that needs one and has none.
+    /// Makes a random key for every beacon that needs a key and has none.
     ///
     /// - Parameters:
-    ///   - replacing: The names of beacons that get a new key even if they have one.
+    ///   - replacing: The names of beacons that get a new key even if they have a key.
     /// - Throws: ``FleetStoreError/Kind/request`` when one of these beacons needs no key.
     public func generate(
         replacing: [String] = [], progress: Progress = { _, _ in }
@@ -74,45 +74,47 @@ public struct FleetKeys: Sendable {
         _ selection: BeaconSelection, at now: RFC3339Time, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
         let names = Set(try selection.beacons(of: fleet.manifest().beacons, in: fleet.path).map(\.name))
-        let chosen = try rotations().filter { names.contains($0.name) }
+        let selectedRotations = try rotations().filter { names.contains($0.name) }
         guard !names.isEmpty else {
             throw FleetStoreError(.request, "\(fleet.path): no beacon matches all of the given options")
         }
-        guard !chosen.isEmpty else {
+        guard !selectedRotations.isEmpty else {
             throw FleetStoreError(
                 .request,
                 names.count == 1
                     ? "\(fleet.path): this beacon has neither ephemeral ids nor encrypted telemetry"
                     : "\(fleet.path): none of these \(names.count) beacons has ephemeral ids or encrypted telemetry")
         }
-        for rotation in chosen where try directory.publicKey(of: rotation) != nil {
+        for rotation in selectedRotations where try directory.publicKey(of: rotation) != nil {
             throw FleetStoreError(
                 .request,
                 "\(directory.path)\(rotation.publicKeyName): the key of \(rotation.name) was agreed on with a resolver, and "
                     + "nothing was changed; remove this file and the key, and run `pharos fleet keys agree` again")
         }
-        // All keys are read first, so that a key that cannot be read does not end the rotation after some of the
-        // beacons.
-        for rotation in chosen { _ = try directory.key(of: rotation) }
-        let stamp = "\(now)".filter { $0 != ":" }
-        let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
-        let hasKeys = chosen.contains { directory.hasKey(of: $0) }
-        let changeLock = try hasKeys ? former.lock("pharos fleet keys rotate") : nil
+        // All keys are read first: otherwise a key that cannot be read could end the rotation when only some of the
+        // beacons have new keys.
+        for rotation in selectedRotations { _ = try directory.key(of: rotation) }
+        let timeText = "\(now)".filter { $0 != ":" }
+        let formerKeys = KeyDirectory(directory.path.dropLast() + "-before-" + timeText)
+        let hasKeys = selectedRotations.contains { directory.hasKey(of: $0) }
+        let changeLock = try hasKeys ? formerKeys.lock("pharos fleet keys rotate") : nil
         defer { changeLock?.release() }
-        var report = try work(on: chosen, for: "rotate", progress) { (rotation, report) throws(FleetStoreError) in
+        var report = try work(on: selectedRotations, for: "rotate", progress) {
+            (rotation, report) throws(FleetStoreError) in
             let key = IdentityKey(FixedOctets.random())
-            guard let old = try directory.key(of: rotation) else {
+            guard let oldKey = try directory.key(of: rotation) else {
                 if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
                 return
             }
-            guard try former.add(old, of: rotation) else {
-                throw FleetStoreError(.request, "\(former.path)\(rotation.keyName) exists; wait a second and try again")
+            guard try formerKeys.add(oldKey, of: rotation) else {
+                throw FleetStoreError(
+                    .request, "\(formerKeys.path)\(rotation.keyName) exists; wait a second and try again")
             }
-            try former.synchronize()
+            try formerKeys.synchronize()
             try directory.replace(key, of: rotation)
             report.replaced.append(rotation.name)
         }
-        if !report.replaced.isEmpty { report.former = former.path }
+        if !report.replaced.isEmpty { report.former = formerKeys.path }
         return report
     }
 
@@ -127,7 +129,7 @@ public struct FleetKeys: Sendable {
                 return
             }
             let privateKey = FixedOctets<32>.random()
-            let (key, publicKey) = try agreed { () throws(EddystoneSecurityError) in
+            let (key, publicKey) = try Self.rethrowing { () throws(EddystoneSecurityError) in
                 (
                     try IdentityKey(beaconPrivateKey: privateKey, resolverPublicKey: resolverPublicKey),
                     try IdentityKey.publicKey(of: privateKey)
@@ -141,7 +143,7 @@ public struct FleetKeys: Sendable {
 
     /// Makes keys with X25519 on the side of the resolver, from the public keys of the beacons.
     ///
-    /// - Throws: ``FleetStoreError``, also when a beacon already has another key. This key is not changed.
+    /// - Throws: ``FleetStoreError``, also when a beacon already has another key. The other key is not changed.
     public func resolve(
         resolverPrivateKey: FixedOctets<32>, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
@@ -150,7 +152,7 @@ public struct FleetKeys: Sendable {
                 report.missing.append(rotation.name)
                 return
             }
-            let key = try agreed { () throws(EddystoneSecurityError) in
+            let key = try Self.rethrowing { () throws(EddystoneSecurityError) in
                 try IdentityKey(resolverPrivateKey: resolverPrivateKey, beaconPublicKey: publicKey)
             }
             if try directory.add(key, of: rotation) {
@@ -210,11 +212,12 @@ public struct FleetKeys: Sendable {
         }
     }
 
-    private func agreed<Value>(
-        _ agree: () throws(EddystoneSecurityError) -> Value
+    /// Calls `body`, and throws its error as a ``FleetStoreError``.
+    private static func rethrowing<Value>(
+        _ body: () throws(EddystoneSecurityError) -> Value
     ) throws(FleetStoreError) -> Value {
         do throws(EddystoneSecurityError) {
-            return try agree()
+            return try body()
         } catch {
             throw FleetStoreError(.invalid, "\(error)")
         }
@@ -231,7 +234,7 @@ extension FleetKeys {
         return FleetFiles.missingKeys(missing, in: directory.path)
     }
 
-    /// The report in one line.
+    /// The report in one line, and the next steps after a rotation.
     public func text(of report: Report) -> String {
         let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
             .filter { !$0.0.isEmpty }
@@ -240,16 +243,16 @@ extension FleetKeys {
         }
         return "Identity keys in \(directory.path): "
             + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ") + "\n"
-            + (report.former.map(Self.consequences) ?? "")
+            + (report.former.map(Self.nextSteps) ?? "")
     }
 
-    private static func consequences(_ former: String) -> String {
+    private static func nextSteps(_ formerDirectory: String) -> String {
         """
-        The former keys are in \(former).
+        The former keys are in \(formerDirectory).
         Next:
           1. Roll the new keys out (`pharos fleet export ansible`). Until then the beacons send ids of the former keys.
           2. Run `pharos fleet keys collect` again if you use its file, and reload the listeners that resolve ids.
-          3. Resolve earlier ids with `pharos fleet keys resolve ID FLEET --keys \(former)`.
+          3. Resolve earlier ids with `pharos fleet keys resolve ID FLEET --keys \(formerDirectory)`.
              Remove that directory when you no longer need it.
 
         """

@@ -19,7 +19,7 @@ public struct FleetRenaming: Sendable {
     /// - Parameters:
     ///   - old: The name of a beacon, or the path of a group such as `museum/ground`.
     ///   - new: The new name.
-    ///   - kind: The kind of thing to rename; `nil` to find it by the name.
+    ///   - kind: Whether `old` is a beacon or a group; `nil` to find this by the name.
     /// - Throws: ``FleetStoreError/Kind/request`` for a name that does not exist or cannot be used.
     public init(
         _ file: String, _ old: String, to new: String, kind: FleetNameChange.Kind?
@@ -28,12 +28,12 @@ public struct FleetRenaming: Sendable {
         let changeLock = try FleetFileLock.acquire(
             FleetFiles.changeLock(of: lockFile), of: file, purpose: "pharos fleet rename")
         defer { changeLock?.release() }
-        let octets = try SourceFile.readNamed(file, limit: FleetFiles.fleetLimit)
-        var before = try FleetFiles(file)
-        guard !before.hasErrors, let fleet = before.fleet else { throw before.refusal }
+        let octets = try SourceFile.readArgument(file, limit: FleetFiles.fleetLimit)
+        var oldFiles = try FleetFiles(file)
+        guard !oldFiles.hasErrors, let fleet = oldFiles.fleet else { throw oldFiles.refusal }
         let change: FleetNameChange
         do throws(FleetNameChange.Fault) {
-            change = try FleetNameChange(old, to: new, kind: kind, in: fleet, before.lock)
+            change = try FleetNameChange(old, to: new, kind: kind, in: fleet, oldFiles.lock)
         } catch {
             throw Self.refusal(error, old, new, file)
         }
@@ -42,18 +42,18 @@ public struct FleetRenaming: Sendable {
         var texts = change.edits(of: octets).map { edit in
             (path: edit.table.map { $0.hasPrefix("/") ? $0 : directory + $0 } ?? file, octets: edit.octets)
         }
-        if var lock = before.lock {
+        if var lock = oldFiles.lock {
             change.apply(to: &lock)
             // The lock is replaced last. If the run ends before this, the same command can be repeated.
             texts.append((lockFile, lock.text))
         }
         let edited = Dictionary(texts.map { ($0.path, $0.octets) }) { first, _ in first }
-        var after = try FleetFiles(file, instead: edited)
-        let allocation = try after.allocated()
+        var newFiles = try FleetFiles(file, withEdits: edited)
+        let allocation = try newFiles.allocated()
         beacons = allocation.count(of: change)
-        let keys = change.kind == .beacon ? Self.keyFiles(change, &before, allocation, after.keyDirectories) : []
-        // The keys are copied first, and the files with the former names are removed last. If the run ends in between,
-        // the same command can be repeated.
+        let keys = change.kind == .beacon ? Self.keyFiles(change, &oldFiles, allocation, newFiles.keyDirectories) : []
+        // The keys are copied first, and the files with the old names are removed last. If the run ends in between, the
+        // same command can be repeated.
         for key in keys { try key.copy() }
         for (path, text) in texts {
             do throws(SystemError) {
@@ -62,52 +62,53 @@ public struct FleetRenaming: Sendable {
                 throw FleetStoreError(error, at: path)
             }
         }
-        for key in keys { try key.removeFormer() }
+        for key in keys { try key.removeOld() }
         files = texts.map(\.path) + keys.map(\.new)
     }
 
     /// The files of the renamed beacon's identity key and public key, if their names depend on the name of the beacon.
     private static func keyFiles(
-        _ change: FleetNameChange, _ before: inout FleetFiles, _ after: FleetAllocation, _ directories: [String]
+        _ change: FleetNameChange, _ oldFiles: inout FleetFiles, _ newAllocation: FleetAllocation,
+        _ directories: [String]
     ) -> [RenamedKeyFile] {
-        guard let new = after.keyName(of: change.new) else { return [] }
-        let former = change.isOldNameInFiles ? (try? before.allocated())?.keyName(of: change.old) : nil
-        // If the fleet file already has the new name, the former name of the key file can only be derived from its new
+        guard let newName = newAllocation.keyName(of: change.new) else { return [] }
+        let recordedName = change.isOldNameInFiles ? (try? oldFiles.allocated())?.keyName(of: change.old) : nil
+        // If the fleet file already has the new name, the old name of the key file can only be derived from its new
         // name.
-        let old = former ?? new.replacing(change.new, with: change.old)
-        guard old != new else { return [] }
+        let oldName = recordedName ?? newName.replacing(change.new, with: change.old)
+        guard oldName != newName else { return [] }
         return directories.flatMap { directory in
-            ["", ".pub"].map { RenamedKeyFile(old: directory + old + $0, new: directory + new + $0) }
+            ["", ".pub"].map { RenamedKeyFile(old: directory + oldName + $0, new: directory + newName + $0) }
         }.filter { Files.exists($0.old) }
     }
 
     private static func refusal(
         _ fault: FleetNameChange.Fault, _ old: String, _ new: String, _ file: String
     ) -> FleetStoreError {
-        let quoted = "\(file): \(ProblemText.quoted(old))"
+        let subject = "\(file): \(ProblemText.quoted(old))"
         let message =
             switch fault {
             case .unknown(let nearest):
-                "\(quoted) is neither a group nor a beacon of the fleet or its lock"
+                "\(subject) is neither a group nor a beacon of the fleet or its lock"
                     + (nearest.map { "; did you mean \"\($0)\"?" }
                         ?? "; write a group with its path, as in museum/ground")
-            case .ambiguous: "\(quoted) is both a group and a beacon; add `--group` or `--beacon`"
+            case .ambiguous: "\(subject) is both a group and a beacon; add `--group` or `--beacon`"
             case .name(let fault): "the new name: \(fault)"
             case .otherParent:
-                "\(quoted) cannot become \(ProblemText.quoted(new)), which is in another group; give only the new name"
+                "\(subject) cannot become \(ProblemText.quoted(new)), which is in another group; give only the new name"
             case .taken:
-                "\(file): the fleet has both \(ProblemText.quoted(old)) and \(ProblemText.quoted(new)); a name can be "
-                    + "given only once"
-            case .notInLock: "\(quoted) has no identities in the lock"
+                "\(file): the fleet has both \(ProblemText.quoted(old)) and \(ProblemText.quoted(new)); each name "
+                    + "can be used only once"
+            case .notInLock: "\(subject) has no identities in the lock"
             }
         return FleetStoreError(.request, message)
     }
 
     /// The report in one line.
     public var text: String {
-        let what = kind == .group ? "The group \(old) is now \(new)" : "The beacon \(old) is now \(new)"
+        let sentence = kind == .group ? "The group \(old) is now \(new)" : "The beacon \(old) is now \(new)"
         let count = beacons == 1 ? "1 beacon keeps its identity" : "\(beacons) beacons keep their identities"
-        return "\(what); \(count). Changed \(files.joined(separator: ", ")).\n"
+        return "\(sentence); \(count). Changed \(files.joined(separator: ", ")).\n"
     }
 }
 
@@ -136,7 +137,7 @@ private struct RenamedKeyFile {
                 + "not use to another directory")
     }
 
-    func removeFormer() throws(FleetStoreError) {
+    func removeOld() throws(FleetStoreError) {
         do throws(SystemError) { try Files.remove(old) } catch { throw FleetStoreError(error, at: old) }
     }
 }
@@ -144,8 +145,8 @@ private struct RenamedKeyFile {
 extension FleetAllocation {
     /// The name of the file with the identity key of a beacon; `nil` if the beacon does not exist or needs no key.
     fileprivate func keyName(of name: String) -> String? {
-        guard let number = (0..<count).first(where: { beacon($0).name == name }),
-            let manifest = beacon(number).beacon, let rotation = try? BeaconRotation(manifest)
+        guard let index = (0..<count).first(where: { beacon($0).name == name }),
+            let manifestBeacon = beacon(index).beacon, let rotation = try? BeaconRotation(manifestBeacon)
         else { return nil }
         return rotation.keyName
     }

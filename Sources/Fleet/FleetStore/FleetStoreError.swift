@@ -28,7 +28,7 @@ public struct FleetStoreError: Error, Hashable, Sendable {
     }
 
     public let kind: Kind
-    /// A sentence for each problem with its place and advice; at least one.
+    /// A sentence for each problem, with its place and with advice. There is at least one sentence.
     public let messages: [String]
 
     /// - Parameter messages: At least one sentence, with the place and advice.
@@ -54,7 +54,7 @@ public struct FleetStoreError: Error, Hashable, Sendable {
     /// An error of a system call that failed on a file or directory of a fleet.
     init(_ error: SystemError, at path: String) { self.init(error.about(path)) }
 
-    /// An error of a system call that failed, with the description by the system.
+    /// An error of a system call that failed, with the system's description of the error.
     init(_ error: SystemError) {
         let kind: Kind =
             switch error.errno {

@@ -17,7 +17,7 @@ public struct KeyDirectory: Sendable {
     ///
     /// - Parameter purpose: The command, for the messages of other processes.
     func lock(_ purpose: String) throws(FleetStoreError) -> FileLock? {
-        try named(path) { () throws(SystemError) in try Files.makeDirectory(path, mode: 0o700) }
+        try Self.rethrowing(at: path) { () throws(SystemError) in try Files.makeDirectory(path, mode: 0o700) }
         return try FleetFileLock.acquire(path + ".lock", of: path, purpose: purpose)
     }
 
@@ -46,7 +46,7 @@ public struct KeyDirectory: Sendable {
     /// Replaces the key of a beacon.
     public func replace(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.keyName
-        try named(file) { () throws(SystemError) in
+        try Self.rethrowing(at: file) { () throws(SystemError) in
             try Files.replaceSecret(file, with: Self.text(key.octets))
         }
     }
@@ -61,18 +61,21 @@ public struct KeyDirectory: Sendable {
     /// Stores the public key of a beacon. An existing public key is replaced.
     public func setPublicKey(_ key: FixedOctets<32>, of rotation: BeaconRotation) throws(FleetStoreError) {
         let file = path + rotation.publicKeyName
-        try named(file) { () throws(SystemError) in
+        try Self.rethrowing(at: file) { () throws(SystemError) in
             try Files.replace(file, with: Self.text(key), mode: 0o644, isDurable: false)
         }
     }
 
     /// Waits until all keys are on the disk.
     public func synchronize() throws(FleetStoreError) {
-        try named(path) { () throws(SystemError) in try Files.synchronize(path) }
+        try Self.rethrowing(at: path) { () throws(SystemError) in try Files.synchronize(path) }
     }
 
-    private func named(_ place: String, _ body: () throws(SystemError) -> Void) throws(FleetStoreError) {
-        do throws(SystemError) { try body() } catch { throw FleetStoreError(error, at: place) }
+    /// Calls `body`, and throws its error as a ``FleetStoreError`` of the file or directory at `path`.
+    private static func rethrowing(
+        at path: String, _ body: () throws(SystemError) -> Void
+    ) throws(FleetStoreError) {
+        do throws(SystemError) { try body() } catch { throw FleetStoreError(error, at: path) }
     }
 
     private static func text<let count: Int>(_ octets: FixedOctets<count>) -> [UInt8] {

@@ -39,8 +39,8 @@ public enum KeyRingFile {
     /// The contents of the file; `nil` when it is not a ring of keys.
     static func octets(_ path: String) throws(FleetStoreError) -> [UInt8]? {
         let start = Array(KeyRing.start.utf8)
-        guard path != "-", let file = try? Descriptor.openRegular(path), let first = try? file.read(upTo: start.count),
-            first == start
+        guard path != "-", let file = try? Descriptor.openRegular(path),
+            let firstOctets = try? file.read(upTo: start.count), firstOctets == start
         else { return nil }
         return try SecretFile.read(path, limit: sizeLimit)
     }
@@ -58,7 +58,7 @@ public struct EphemeralIDSearch: Sendable {
 
     public private(set) var matches: [Match] = []
     /// The number of keys that were tried.
-    public private(set) var tried = 0
+    public private(set) var triedCount = 0
     /// The number of beacons with ephemeral ids and without a key.
     public private(set) var withoutKey = 0
     private let question: EphemeralIDQuestion
@@ -101,7 +101,7 @@ public struct EphemeralIDSearch: Sendable {
         _ name: String, _ group: [String],
         _ answer: () throws(EddystoneSecurityError) -> EphemeralIDQuestion.Answer?
     ) throws(FleetStoreError) {
-        tried += 1
+        triedCount += 1
         do throws(EddystoneSecurityError) {
             guard let answer = try answer() else { return }
             matches.append(Match(name: name, group: group, answer: answer))
@@ -115,8 +115,8 @@ extension EphemeralIDSearch {
     /// A line for each match: the beacon, its group, and the times between which it sent the id.
     public var text: String {
         matches.map { match in
-            let place = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
-            return "\(match.name)\(place), from \(match.answer.from) to \(match.answer.to)\n"
+            let groupText = match.group.isEmpty ? "" : " (\(match.group.joined(separator: " / ")))"
+            return "\(match.name)\(groupText), from \(match.answer.from) to \(match.answer.to)\n"
         }
         .joined()
     }
@@ -125,7 +125,7 @@ extension EphemeralIDSearch {
     public var json: JSONValue {
         .record([
             ("id", .string(question.id.description)), ("at", .string(question.time.description)),
-            ("beacons", .array(matches.map(Self.json))), ("tried", .integer(tried)),
+            ("beacons", .array(matches.map(Self.json))), ("tried", .integer(triedCount)),
             ("withoutKey", .integer(withoutKey)),
         ])
     }

@@ -16,11 +16,11 @@ public struct LabelFiles: Sendable {
         self.output = output
     }
 
-    private var isDocument: Bool { output.lowercased().hasSuffix(".pdf") }
+    private var isPDF: Bool { output.lowercased().hasSuffix(".pdf") }
 
     /// The name of the file, or the names of the first and the last file.
     public var names: String {
-        guard sheet.pageCount > 1, !isDocument else { return output }
+        guard sheet.pageCount > 1, !isPDF else { return output }
         return "\(name(of: 0)) to \(name(of: sheet.pageCount - 1))"
     }
 
@@ -30,8 +30,8 @@ public struct LabelFiles: Sendable {
     /// - Throws: ``FleetStoreError/Kind/request`` for a name with the extension of another format, such as
     ///   `labels.png`.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
-        if isDocument { return try writeDocument(progress) }
-        try ExportFile.refusePicture(output)
+        if isPDF { return try writePDF(progress) }
+        try ExportFile.refuseBinaryFormat(output)
         for index in 0..<sheet.pageCount {
             progress(index)
             try ExportFile.write(sheet.page(index), to: name(of: index))
@@ -42,36 +42,38 @@ public struct LabelFiles: Sendable {
     private static let timeLimit = 600
 
     /// Converts all pages to one PDF with rsvg-convert.
-    private func writeDocument(_ progress: (_ done: Int?) -> Void) throws(FleetStoreError) {
-        let directory = try Self.asking { () throws(SystemError) in try TemporaryDirectory() }
+    private func writePDF(_ progress: (_ done: Int?) -> Void) throws(FleetStoreError) {
+        let directory = try Self.rethrowing { () throws(SystemError) in try TemporaryDirectory() }
         var files: [String] = []
         for index in 0..<sheet.pageCount {
             progress(index)
             let (file, page) = ("\(directory.path)/\(index).svg", Array(sheet.page(index).utf8))
-            try Self.asking { () throws(SystemError) in try Files.create(file, with: page) }
+            try Self.rethrowing { () throws(SystemError) in try Files.create(file, with: page) }
             files.append(file)
         }
         progress(nil)
-        let job = ["rsvg-convert", "--format", "pdf"] + files
-        let answers = try Self.asking { () throws(SystemError) in
-            try ProcessPool.run([job], parallel: 1, timeoutSeconds: Self.timeLimit, outputLimit: 1 << 30)
+        let command = ["rsvg-convert", "--format", "pdf"] + files
+        let answers = try Self.rethrowing { () throws(SystemError) in
+            try ProcessPool.run([command], parallel: 1, timeoutSeconds: Self.timeLimit, outputLimit: 1 << 30)
         }
         switch answers.first {
-        case .ended(let document, _, 0): try ExportFile.write(octets: document, to: output)
+        case .ended(let pdf, _, 0): try ExportFile.write(octets: pdf, to: output)
         case .ended(_, let errors, let code):
             let reason = errors.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
-            throw FleetStoreError(.failed, "rsvg-convert ended with \(code): \(reason ?? "it printed no reason")")
+            throw FleetStoreError(
+                .failed, "rsvg-convert ended with exit code \(code): \(reason ?? "it printed no reason")")
         case .notStarted:
             throw FleetStoreError(
                 .unavailable,
                 "rsvg-convert, which writes PDF, is not installed: apt-get install librsvg2-bin, or give --output a "
                     + "name that ends in .svg")
         case .late, nil:
-            throw FleetStoreError(.busy, "rsvg-convert did not write the document within \(Self.timeLimit) s")
+            throw FleetStoreError(.busy, "rsvg-convert did not write the PDF within \(Self.timeLimit) s")
         }
     }
 
-    private static func asking<Value: ~Copyable>(
+    /// Calls `body`, and throws its error as a ``FleetStoreError``.
+    private static func rethrowing<Value: ~Copyable>(
         _ body: () throws(SystemError) -> Value
     ) throws(FleetStoreError) -> Value {
         do throws(SystemError) { return try body() } catch { throw FleetStoreError(error) }

@@ -137,7 +137,7 @@ public struct NamedFleet: Sendable {
     /// The manifest that `fleet generate` wrote; `nil` when the path is that of a fleet file.
     private func generatedManifest() throws(FleetStoreError) -> FleetManifest? {
         let isDirectory = Files.isDirectory(path)
-        return try FleetManifest.read(file, isManifest: isDirectory, isFound: isDirectory || isNamedInFile)
+        return try FleetManifest.read(file, isManifest: isDirectory, mustBeRegular: isDirectory || isNamedInFile)
     }
 }
 
@@ -149,20 +149,21 @@ extension FleetManifest {
     ///
     /// - Parameters:
     ///   - isManifest: `true` if a file that is not a manifest is an error.
-    ///   - isFound: `true` if the user did not name this file, so that it must be a regular file.
+    ///   - mustBeRegular: `true` if the file must be a regular file, because the user did not name it.
     /// - Returns: `nil` when the file does not begin like a manifest.
     static func read(
-        _ path: String, isManifest: Bool = false, isFound: Bool = false
+        _ path: String, isManifest: Bool = false, mustBeRegular: Bool = false
     ) throws(FleetStoreError) -> FleetManifest? {
         let octets =
-            try isFound ? SourceFile.read(path, limit: sizeLimit) : SourceFile.readNamed(path, limit: sizeLimit)
+            try mustBeRegular
+            ? SourceFile.read(path, limit: sizeLimit) : SourceFile.readArgument(path, limit: sizeLimit)
         guard isManifest || octets.starts(with: firstOctets) else { return nil }
         return try checked(decode(octets), path)
     }
 
     /// Reads `manifest.csv`, which does not contain the name of the fleet.
     static func readTable(_ path: String) throws(FleetStoreError) -> FleetManifest {
-        try checked(decodeCSV(try SourceFile.readNamed(path, limit: sizeLimit), fleet: "old"), path)
+        try checked(decodeCSV(try SourceFile.readArgument(path, limit: sizeLimit), fleet: "old"), path)
     }
 
     private static func checked(
@@ -182,22 +183,22 @@ extension FleetDiff {
         var files = try FleetFiles(file)
         let allocation = try files.allocated()
         let new = try files.manifest(allocation)
-        let old = try Self.earlier(path, allocation.lock)
+        let old = try Self.earlierManifest(path, allocation.lock)
         self.init(from: old, to: path.hasSuffix(".csv") ? new.asInTable : new)
     }
 
-    /// Warnings about a comparison that may be misleading: some beacons would get other identities, or all would,
-    /// because the lock is lost.
+    /// Warnings about a comparison that may be misleading: some beacons would get other identities, or the lock is lost
+    /// and all beacons would get new identities.
     public static func warnings(of file: String, against path: String) throws(FleetStoreError) -> [FileProblem] {
         var files = try FleetFiles(file)
-        let lost = files.lostLock(path).map {
+        let lostLockWarning = files.lostLockFault(path).map {
             let advice = "; the comparison gives all beacons new identities; restore the lock"
             return FileProblem($0 + advice, at: .init(line: 1, column: 1), severity: .warning, in: files.lockFile)
         }
-        return [lost].compactMap { $0 } + (try files.allocated().renumberingWarnings)
+        return [lostLockWarning].compactMap { $0 } + (try files.allocated().renumberingWarnings)
     }
 
-    private static func earlier(_ name: String, _ lock: FleetLock) throws(FleetStoreError) -> FleetManifest {
+    private static func earlierManifest(_ name: String, _ lock: FleetLock) throws(FleetStoreError) -> FleetManifest {
         let path = Files.isDirectory(name) ? name + "/manifest.json" : name
         if path.hasSuffix(".csv") { return try FleetManifest.readTable(path) }
         if let manifest = try FleetManifest.read(path) { return manifest }
@@ -227,24 +228,24 @@ public struct BeaconSelection: Sendable {
     /// The selected beacons, in their order.
     ///
     /// - Parameter fleet: The name of the fleet in messages.
-    /// - Throws: ``FleetStoreError/Kind/request`` for the first name that no beacon has.
+    /// - Throws: ``FleetStoreError/Kind/request`` for the first name, site or group that the fleet does not have.
     public func beacons(
         of beacons: [FleetManifest.Beacon], in fleet: String
     ) throws(FleetStoreError) -> [FleetManifest.Beacon] {
         let paths = groups.map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
         let knownNames = Set(beacons.map(\.name))
         if let name = names.first(where: { !knownNames.contains($0) }) {
-            throw Self.unknown("beacon", name, fleet, knownNames)
+            throw Self.unknownNameError("beacon", name, fleet, knownNames)
         }
         let knownSites = Set(beacons.compactMap(\.site))
         if let site = sites.first(where: { !knownSites.contains($0) }) {
-            throw Self.unknown("site", site, fleet, knownSites)
+            throw Self.unknownNameError("site", site, fleet, knownSites)
         }
         for (group, path) in zip(groups, paths) where !beacons.contains(where: { $0.group.starts(with: path) }) {
             let knownGroups = beacons.reduce(into: Set<String>()) { known, beacon in
                 for depth in beacon.group.indices { known.insert(beacon.group[...depth].joined(separator: "/")) }
             }
-            throw Self.unknown("group", group, fleet, knownGroups)
+            throw Self.unknownNameError("group", group, fleet, knownGroups)
         }
         let (wantedNames, wantedSites) = (Set(names), Set(sites))
         return beacons.filter { beacon in
@@ -254,16 +255,17 @@ public struct BeaconSelection: Sendable {
         }
     }
 
-    private static func unknown(
+    private static func unknownNameError(
         _ kind: String, _ name: String, _ fleet: String, _ known: Set<String>
     ) -> FleetStoreError {
         // Users often give a group without the groups around it.
-        let whole = known.filter { $0.hasSuffix("/" + name) }
-        let nearest = whole.count == 1 ? whole.first : NearestWord.find(name, among: known.sorted())
-        let few = known.count <= 10 && !known.isEmpty ? "; it has \(known.sorted().joined(separator: ", "))" : ""
+        let fullPaths = known.filter { $0.hasSuffix("/" + name) }
+        let nearest = fullPaths.count == 1 ? fullPaths.first : NearestWord.find(name, among: known.sorted())
+        let listedNames =
+            known.count <= 10 && !known.isEmpty ? "; it has \(known.sorted().joined(separator: ", "))" : ""
         return FleetStoreError(
             .request,
             "--\(kind) \(name): there is no \(kind) of that name in \(fleet)"
-                + (nearest.map { "; did you mean \"\($0)\"?" } ?? few))
+                + (nearest.map { "; did you mean \"\($0)\"?" } ?? listedNames))
     }
 }

@@ -18,7 +18,7 @@ enum SourceFile {
     /// input for `-`.
     ///
     /// - Parameter limit: The maximum size in bytes.
-    static func readNamed(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
+    static func readArgument(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
         } catch {
@@ -40,7 +40,7 @@ enum SecretFile {
 
     /// The contents of the file.
     static func read(_ path: String, limit: Int = sizeLimit) throws(FleetStoreError) -> [UInt8] {
-        guard let octets = try readIfThere(path, limit: limit) else {
+        guard let octets = try readIfExisting(path, limit: limit) else {
             throw FleetStoreError(.missing, "\(path): there is no such file")
         }
         return octets
@@ -48,7 +48,7 @@ enum SecretFile {
 
     /// The identity key in the file; `nil` when the file does not exist.
     static func identityKey(_ path: String) throws(FleetStoreError) -> IdentityKey? {
-        guard var octets = try readIfThere(path, limit: sizeLimit) else { return nil }
+        guard var octets = try readIfExisting(path, limit: sizeLimit) else { return nil }
         do {
             return try IdentityKey(wiping: &octets)
         } catch {
@@ -56,7 +56,7 @@ enum SecretFile {
         }
     }
 
-    private static func readIfThere(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8]? {
+    private static func readIfExisting(_ path: String, limit: Int) throws(FleetStoreError) -> [UInt8]? {
         let secret: Files.Secret
         do throws(SystemError) {
             secret = try Files.readSecret(path, limit: limit)
@@ -82,16 +82,16 @@ public enum ExportFile {
     ///   `labels.png`.
     public static func write(_ text: String, to path: String) throws(FleetStoreError) {
         guard path != "-" else { return Terminal.write(text) }
-        try refusePicture(path)
+        try refuseBinaryFormat(path)
         try write(octets: Array(text.utf8), to: path)
     }
 
     /// Throws an error for a name with the extension of a format that is not text.
-    static func refusePicture(_ path: String) throws(FleetStoreError) {
-        if let picture = binaryFormats.first(where: { path.lowercased().hasSuffix("." + $0) }) {
+    static func refuseBinaryFormat(_ path: String) throws(FleetStoreError) {
+        if let format = binaryFormats.first(where: { path.lowercased().hasSuffix("." + $0) }) {
             throw FleetStoreError(
                 .request,
-                "\(path): this command does not write \(picture.uppercased()); choose a name with another ending")
+                "\(path): this command does not write \(format.uppercased()); choose a name with another extension")
         }
     }
 

@@ -20,13 +20,13 @@ public struct StatusGathering: Sendable {
     private static let sizeLimit = 1 << 22
 
     /// Endings of files that listeners and collectors write into the same directory.
-    private static let others = [".listener.json", ".where.json"]
+    private static let otherSuffixes = [".listener.json", ".where.json"]
 
     private static func mayBeStatus(_ name: String) -> Bool {
-        name.hasSuffix(".json") && !name.hasPrefix(".") && !others.contains { name.hasSuffix($0) }
+        name.hasSuffix(".json") && !name.hasPrefix(".") && !otherSuffixes.contains { name.hasSuffix($0) }
     }
 
-    /// Reads all files `*.json` of a directory and of its subdirectories, except those of listeners and collectors.
+    /// Reads all files `*.json` of a directory and of its subdirectories, except the files of listeners and collectors.
     public mutating func read(_ directory: String) throws(FleetStoreError) {
         guard Files.isDirectory(directory) else {
             throw FleetStoreError(.missing, "\(directory): there is no such directory")
@@ -34,8 +34,8 @@ public struct StatusGathering: Sendable {
         for name in Files.names(in: directory) where !name.hasPrefix(".") {
             let path = "\(directory)/\(name)"
             if Files.isDirectory(path) {
-                for inner in Files.names(in: path) where Self.mayBeStatus(inner) {
-                    readFile("\(path)/\(inner)", from: name)
+                for innerName in Files.names(in: path) where Self.mayBeStatus(innerName) {
+                    readFile("\(path)/\(innerName)", from: name)
                 }
             } else if Self.mayBeStatus(name) {
                 readFile(path, from: path)
@@ -56,20 +56,20 @@ public struct StatusGathering: Sendable {
     /// - Parameters:
     ///   - parallel: The number of machines that are queried at the same time.
     ///   - timeoutSeconds: The time limit for an answer, in seconds.
-    public mutating func ask(
+    public mutating func query(
         _ beacons: [FleetManifest.Beacon], parallel: Int, timeoutSeconds: Int
     ) throws(FleetStoreError) {
         var hosts: [String] = []
-        var known: Set<String> = []
+        var seenHosts: Set<String> = []
         for beacon in beacons {
-            guard let host = beacon.host, known.insert(host).inserted else { continue }
+            guard let host = beacon.host, seenHosts.insert(host).inserted else { continue }
             guard Self.isHost(host) else {
                 reasons[host] = "its host is not a name or address for ssh"
                 continue
             }
             hosts.append(host)
         }
-        let jobs = hosts.map { host in
+        let commands = hosts.map { host in
             [
                 "ssh", "-nT", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o",
                 "ConnectTimeout=\(timeoutSeconds)", "--", host, "pharos", "status", "--json",
@@ -78,20 +78,20 @@ public struct StatusGathering: Sendable {
         let answers: [ProcessPool.Answer]
         do throws(SystemError) {
             answers = try ProcessPool.run(
-                jobs, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
+                commands, parallel: parallel, timeoutSeconds: timeoutSeconds, outputLimit: Self.sizeLimit)
         } catch {
             throw FleetStoreError(error, at: "ssh")
         }
         for (host, answer) in zip(hosts, answers) {
             switch answer {
             case .ended(let output, let errors, let code):
-                let before = reports.count
+                let countBefore = reports.count
                 if !output.isEmpty { add(output, from: host, called: host) }
-                guard reports.count == before else { continue }
+                guard reports.count == countBefore else { continue }
                 let reason = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).last
                 reasons[host] =
                     reason.map { "ssh: \($0)" }
-                    ?? (code == 255 ? "ssh could not reach it" : "no beacon runs on this machine")
+                    ?? (code == 255 ? "ssh could not reach this machine" : "no beacon runs on this machine")
             case .late: reasons[host] = "no answer within \(timeoutSeconds) s"
             case .notStarted(let error): throw FleetStoreError(.system, "ssh: \(error)")
             }

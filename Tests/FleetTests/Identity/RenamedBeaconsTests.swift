@@ -42,7 +42,7 @@ struct RenamedBeaconsTests {
         let first = try Self.allocate(before, nil)
         let second = try Self.allocate(after, first.lock)
         #expect(second.renumbered.map(\.name) == renamed)
-        #expect(second.needsRequest == !renamed.isEmpty)
+        #expect(second.needsRenumberOption == !renamed.isEmpty)
         #expect(second.renumberingWarnings.isEmpty == renamed.isEmpty)
     }
 
@@ -52,7 +52,7 @@ struct RenamedBeaconsTests {
         let first = try Self.allocate(rows, nil)
         let lost = try Self.allocate(["1,Vase,pi-1", "2,Krug,pi-2"], first.lock)
         let back = try Self.allocate(rows, lost.lock)
-        #expect(!back.needsRequest && back.identities == first.identities)
+        #expect(!back.needsRenumberOption && back.identities == first.identities)
     }
 
     @Test("the warning has the count, the rows, the command and how to revert")

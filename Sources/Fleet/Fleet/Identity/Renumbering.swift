@@ -23,7 +23,7 @@ extension FleetAllocation {
 
     /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, or if more
     /// than one beacon would get another identity.
-    public var needsRequest: Bool { renumbered.count > 1 || renumbered.contains { $0.sign != nil } }
+    public var needsRenumberOption: Bool { renumbered.count > 1 || renumbered.contains { $0.sign != nil } }
 
     /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
     public var renumberingWarnings: [FileProblem] {

@@ -171,7 +171,7 @@ struct FleetGenerate: ParsableCommand {
 
     func run() throws {
         var options = FleetGeneration.Options()
-        (options.renumbers, options.isDryRun) = (renumber, dryRun)
+        (options.allowsRenumbering, options.isDryRun) = (renumber, dryRun)
         (options.releasing, options.manifestOnly) = (release, manifestOnly)
         (options.allowsEmpty, options.adoptsManifest) = (empty, adopt)
         let progress = ProgressLine()
@@ -184,7 +184,7 @@ struct FleetGenerate: ParsableCommand {
             generation = try generate()
         } catch {
             guard error.kind == .renumbering, Self.wantsRenumbering(error) else { throw error }
-            options.renumbers = true
+            options.allowsRenumbering = true
             generation = try generate()
         }
         progress.finish()
@@ -192,7 +192,7 @@ struct FleetGenerate: ParsableCommand {
         for warning in FileProblem.sorted(generation.warnings + airtime) {
             Terminal.writeMessage(warning)
         }
-        if dryRun, generation.needsRequest, !renumber {
+        if dryRun, generation.needsRenumberOption, !renumber {
             let count = generation.renumbered.count
             let change =
                 count == 1 ? "1 beacon would get another identity" : "\(count) beacons would get other identities"

@@ -235,7 +235,7 @@ struct FleetKeysResolve: ParsableCommand {
             Terminal.writeMessage(keys.text(ofMissing: search.withoutKey))
         }
         guard search.matches.isEmpty else { return }
-        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.tried) beacons at \(question.time)")
+        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.triedCount) beacons at \(question.time)")
     }
 
     private static func identifier(_ text: String) throws -> FixedOctets<8> {

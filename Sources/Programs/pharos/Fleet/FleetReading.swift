@@ -174,7 +174,7 @@ struct FleetStatus: ParsableCommand {
         if let from {
             try gathering.read(from)
         } else {
-            try gathering.ask(manifest.beacons, parallel: parallel, timeoutSeconds: timeoutS)
+            try gathering.query(manifest.beacons, parallel: parallel, timeoutSeconds: timeoutS)
         }
         let now = RFC3339Time.now
         let condition = FleetCondition(
