@@ -78,7 +78,7 @@ import Testing
 
     @Test func aBeaconCountsForItselfAndForItsGroups() {
         var table = Self.table(
-            .one(Air.identity(1, 7)), .iBeacon(uuid: Air.uuid, major: nil, minor: nil),
+            .identity(Air.identity(1, 7)), .iBeacon(uuid: Air.uuid, major: nil, minor: nil),
             .iBeacon(uuid: Air.uuid, major: 2, minor: nil))
         #expect(table.receive(Air.iBeacon(1, 7, power: -61), from: Air.sender(1)) == 0)
         #expect(table.groupsOfReport == [1])

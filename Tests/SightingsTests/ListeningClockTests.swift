@@ -11,13 +11,13 @@ import Testing
     }
 
     @Test mutating func onlyTimeBetweenReportsCounts() {
-        #expect(clock.doubtful == nil && !clock.isDoubtful(at: Air.at(milliseconds: 1_000_000)))
+        #expect(clock.doubtfulAt == nil && !clock.isDoubtful(at: Air.at(milliseconds: 1_000_000)))
         receive(every: 100, from: 1000, through: 3000)
         #expect(clock.listened == 2_000_000 && clock.period == 1)
         #expect(clock.listened(at: Air.at(milliseconds: 2500)) == 1_500_000)
         #expect(clock.listened(at: Air.at(milliseconds: 9000)) == 2_000_000)
         #expect(clock.instant(of: 1_500_000) == Air.at(milliseconds: 2500))
-        #expect(clock.doubtful == Air.at(milliseconds: 8000))
+        #expect(clock.doubtfulAt == Air.at(milliseconds: 8000))
         #expect(clock.silentSince(at: Air.at(milliseconds: 7999)) == nil)
         #expect(clock.silentSince(at: Air.at(milliseconds: 8000)) == Air.at(milliseconds: 3000))
         // The first report after an hour begins a new period.
@@ -25,7 +25,7 @@ import Testing
         #expect(clock.listened == 3_000_000 && clock.period == 2)
         #expect(clock.doubtfulMicroseconds(at: Air.at(milliseconds: 3_604_000)) == 3_600_000_000)
         #expect(clock.instant(of: 2_500_000) == Air.at(milliseconds: 3_603_500))
-        #expect(clock.doubtful == Air.at(milliseconds: 3_609_000))
+        #expect(clock.doubtfulAt == Air.at(milliseconds: 3_609_000))
     }
 
     /// The time without a report after which the receiver is doubtful, by the time between two reports.
@@ -33,7 +33,7 @@ import Testing
     func aSilenceIsDoubtfulLaterIfReportsAreRare(step: Int, seconds: Double) {
         var clock = ListeningClock()
         for time in stride(from: 0, through: step * 40, by: step) { clock.receive(at: Air.at(milliseconds: time)) }
-        let due = clock.doubtful.map { Double($0.microseconds(since: Air.at(milliseconds: step * 40))) / 1e6 } ?? 0
+        let due = clock.doubtfulAt.map { Double($0.microseconds(since: Air.at(milliseconds: step * 40))) / 1e6 } ?? 0
         #expect(abs(due - seconds) < 0.01 * seconds, "\(due)")
     }
 
@@ -49,7 +49,7 @@ import Testing
         receive(every: 100, from: 1000, through: 3000)
         clock.stopListening(at: Air.at(milliseconds: 3050))
         #expect(clock.silentSince(at: Air.at(milliseconds: 3050)) == Air.at(milliseconds: 3050))
-        #expect(clock.doubtful == Air.at(milliseconds: 8000))
+        #expect(clock.doubtfulAt == Air.at(milliseconds: 8000))
         // Reports of another program's scan do not count.
         receive(every: 100, from: 3100, through: 3500)
         #expect(clock.listened == 2_000_000 && clock.restarts == 0)
@@ -65,6 +65,6 @@ import Testing
         clock.receive(at: Air.at(milliseconds: 5500))
         #expect(clock.listened == 1_000_000)
         clock.receive(at: HeardInstant(nanoseconds: .max))
-        #expect(clock.listened == 1_000_000 && clock.doubtful != nil)
+        #expect(clock.listened == 1_000_000 && clock.doubtfulAt != nil)
     }
 }

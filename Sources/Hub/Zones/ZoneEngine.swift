@@ -109,8 +109,8 @@ public struct ZoneEngine: Sendable {
     /// The time at which the zones become unknown if no report arrives; `nil` for never. If no report has arrived since
     /// the start, the zones become unknown only if beacons are inside, which an earlier run saved.
     private var unknownDue: HeardInstant? {
-        if let doubtful = clock.doubtful { return doubtful }
-        guard let start = clock.restarted ?? clock.begun, occupants.members.contains(where: \.isInside) else {
+        if let doubtfulAt = clock.doubtfulAt { return doubtfulAt }
+        guard let start = clock.restartedAt ?? clock.begunAt, occupants.members.contains(where: \.isInside) else {
             return nil
         }
         return start.advanced(byMicroseconds: ListeningClock.graceMicroseconds)
@@ -194,13 +194,13 @@ public struct ZoneEngine: Sendable {
 
     private mutating func becomeUnknown(at now: HeardInstant) {
         guard isKnown, let due = unknownDue, due <= now else { return }
-        let since = clock.lastReport ?? clock.stopped ?? clock.begun ?? due
+        let since = clock.lastReport ?? clock.stoppedAt ?? clock.begunAt ?? due
         unknownSince = since
         addForAllZones(.unknown, at: due, since: since)
     }
 
     private mutating func becomeKnown(at now: HeardInstant) {
-        guard let since = unknownSince, clock.stopped == nil, !clock.isDoubtful(at: now) else { return }
+        guard let since = unknownSince, clock.stoppedAt == nil, !clock.isDoubtful(at: now) else { return }
         unknownSince = nil
         addForAllZones(.known, at: now, since: since)
     }
@@ -383,7 +383,7 @@ public struct ZoneEngine: Sendable {
     /// The time at which the next dwell time ends, if the receiver continues to work; `nil` if another timer is due
     /// first, or if only a further report can prove that the receiver still works at that time.
     private var dwellDue: HeardInstant? {
-        guard dwellIsFirst, let timer = dwellTimers.first, clock.lastReport != nil, clock.stopped == nil else {
+        guard dwellIsFirst, let timer = dwellTimers.first, clock.lastReport != nil, clock.stoppedAt == nil else {
             return nil
         }
         let due = clock.instant(of: timer.due)

@@ -151,7 +151,7 @@ extension RegionPattern {
     /// The word for the pattern in messages.
     fileprivate var noun: String {
         switch self {
-        case .iBeacon, .eddystoneUID, .one: "identity"
+        case .iBeacon, .eddystoneUID, .identity: "identity"
         case .localName: "local name"
         case .service: "service"
         }

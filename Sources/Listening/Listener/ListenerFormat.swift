@@ -218,7 +218,7 @@ enum IdentityKeys {
             return RegionPattern?.none
         }
         guard let major, let minor else { return .iBeacon(uuid: uuid, major: major, minor: nil) }
-        return .one(.iBeacon(uuid: uuid, major: major, minor: minor))
+        return .identity(.iBeacon(uuid: uuid, major: major, minor: minor))
     }
 
     private static let company = Key(
@@ -231,7 +231,7 @@ enum IdentityKeys {
             let company = decoder.read(company, in: object)
             let id = decoder.read(beaconID, in: object).flatMap { FixedOctets<20>($0) }
             guard let company, let id else { return RegionPattern?.none }
-            return .one(.altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id))
+            return .identity(.altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id))
         }
 
     private static let namespace = Key("namespace", .octets(10), "Namespace, 10 bytes.", isRequired: true)
@@ -244,12 +244,12 @@ enum IdentityKeys {
         let instance = decoder.read(instance, in: object).flatMap { FixedOctets<6>($0) }
         guard let namespace, instance != nil || object["instance"] == nil else { return RegionPattern?.none }
         guard let instance else { return .eddystoneUID(namespace: namespace, instance: nil) }
-        return .one(.eddystoneUID(namespace: namespace, instance: instance))
+        return .identity(.eddystoneUID(namespace: namespace, instance: instance))
     }
 
     static let eddystoneURL = ValueType<String>.text.map { decoder, node, text in
         do throws(URLEncodingError) {
-            return RegionPattern.one(.eddystoneURL(try CompressedURL(text)))
+            return RegionPattern.identity(.eddystoneURL(try CompressedURL(text)))
         } catch {
             decoder.error(ProblemText.shortened(error.description, to: 400), at: node)
             return nil
@@ -265,7 +265,7 @@ enum IdentityKeys {
             decoder.error("\(ProblemText.quoted(text)) is not an address such as \"C0:01:02:03:04:05\"", at: node)
             return nil
         }
-        return .one(.address(address))
+        return .identity(.address(address))
     }
 
     static let localName = ValueType<String>.label(BeaconTrack.nameLimit).map { _, _, text in

@@ -179,7 +179,7 @@ struct VirtualBeacon: Sendable {
             .eddystoneUID(namespace: namespace, instance: instance ?? FixedOctets())
         case .localName(let name): raw(.completeLocalName(name))
         case .service(let uuid): raw(ADStructure(.complete128BitUUIDs, BluetoothUUID.uuid128(uuid).littleEndian))
-        case .one: nil
+        case .identity: nil
         }
     }
 

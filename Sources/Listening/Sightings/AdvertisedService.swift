@@ -4,24 +4,24 @@ internal import BluetoothTypes
 struct AdvertisedService: CustomStringConvertible, Sendable {
     /// The UUID, most significant byte first.
     private let uuid: FixedOctets<16>
-    /// The UUID with 16 or 32 bits; `nil` if it has no short form.
-    private let short: UInt32?
+    /// The UUID in its short form of 16 or 32 bits; `nil` if it has none.
+    private let shortUUID: UInt32?
 
     init(_ uuid: FixedOctets<16>) {
         self.uuid = uuid
         let octets = uuid.octets
         let base = BluetoothUUID.uuid16(0).expanded.octets
-        short = octets[4...] == base[4...] ? octets.span.uint32BigEndian(at: 0) : nil
+        shortUUID = octets[4...] == base[4...] ? octets.span.uint32BigEndian(at: 0) : nil
     }
 
     /// `0xFFF6`, `0x0001FFF6`, or 8-4-4-4-12 digits.
     var description: String {
-        guard let short else { return BluetoothUUID.uuid128(uuid).description }
-        return (UInt16(exactly: short).map(BluetoothUUID.uuid16) ?? .uuid32(short)).description
+        guard let shortUUID else { return BluetoothUUID.uuid128(uuid).description }
+        return (UInt16(exactly: shortUUID).map(BluetoothUUID.uuid16) ?? .uuid32(shortUUID)).description
     }
 
-    /// Returns whether an AD structure of `octets` contains the service's UUID: in a list of services, or in service
-    /// data (Core Specification Supplement, Part A 1.1 and 1.11).
+    /// Returns whether an AD structure of `octets` contains the service's UUID, in a list of services or as the start
+    /// of service data (Core Specification Supplement, Part A 1.1 and 1.11).
     func isNamed(by element: ADElement, in octets: Span<UInt8>) -> Bool {
         let (width, isList): (Int, Bool)
         switch element.type {
@@ -35,12 +35,12 @@ struct AdvertisedService: CustomStringConvertible, Sendable {
         }
         let data = element.data
         guard data.count >= width else { return false }
-        let last = isList ? data.upperBound - width : data.lowerBound
-        return stride(from: data.lowerBound, through: last, by: width).contains { place in
+        let lastOffset = isList ? data.upperBound - width : data.lowerBound
+        return stride(from: data.lowerBound, through: lastOffset, by: width).contains { offset in
             switch width {
-            case 2: short == UInt32(octets.uint16LittleEndian(at: place))
-            case 4: short == octets.uint32LittleEndian(at: place)
-            default: (0..<16).allSatisfy { octets[place + $0] == uuid[15 - $0] }
+            case 2: shortUUID == UInt32(octets.uint16LittleEndian(at: offset))
+            case 4: shortUUID == octets.uint32LittleEndian(at: offset)
+            default: (0..<16).allSatisfy { octets[offset + $0] == uuid[15 - $0] }
             }
         }
     }

@@ -63,13 +63,13 @@ extension BeaconIdentity: CustomStringConvertible {
     /// Reads the text of ``description``, with hexadecimal digits in either case. Returns `nil` for any other text.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
-        let rest = text[text.index(after: colon)...]
+        let value = text[text.index(after: colon)...]
         switch text[..<colon] {
         case "ibeacon":
             guard case .iBeacon(let uuid, let major?, let minor?)? = RegionPattern(text) else { return nil }
             self = .iBeacon(uuid: uuid, major: major, minor: minor)
         case "altbeacon":
-            let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
+            let parts = value.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, let company = try? FixedOctets<2>(hexadecimal: parts[0]),
                 let id = try? FixedOctets<20>(hexadecimal: parts[1])
             else { return nil }
@@ -78,25 +78,26 @@ extension BeaconIdentity: CustomStringConvertible {
             guard case .eddystoneUID(let namespace, let instance?)? = RegionPattern(text) else { return nil }
             self = .eddystoneUID(namespace: namespace, instance: instance)
         case "url":
-            guard let url = try? CompressedURL(String(rest)) else { return nil }
+            guard let url = try? CompressedURL(String(value)) else { return nil }
             self = .eddystoneURL(url)
         case "eid":
-            guard let id = try? FixedOctets<8>(hexadecimal: rest) else { return nil }
+            guard let id = try? FixedOctets<8>(hexadecimal: value) else { return nil }
             self = .eddystoneEID(id)
         case "address":
-            guard let address = DeviceAddress(rest) else { return nil }
+            guard let address = DeviceAddress(value) else { return nil }
             self = .address(address)
         default: return nil
         }
     }
 }
 
-/// A single beacon, or the devices that have something in common: a UUID, a major number, a namespace, a service, or a
-/// local name.
+/// A pattern that matches a single beacon, or all devices with a common property: a UUID, a major number, a namespace,
+/// a service, or a local name.
 public enum RegionPattern: Hashable, Sendable {
     case iBeacon(uuid: FixedOctets<16>, major: UInt16?, minor: UInt16?)
     case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>?)
-    case one(BeaconIdentity)
+    /// The beacon with this identity.
+    case identity(BeaconIdentity)
     /// The device that sends this local name, complete or shortened.
     case localName(String)
     /// The devices that advertise this service, in a list of services or with data. A short UUID is expanded.
@@ -106,13 +107,13 @@ public enum RegionPattern: Hashable, Sendable {
     /// any other text.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
-        let rest = text[text.index(after: colon)...]
+        let value = text[text.index(after: colon)...]
         switch text[..<colon] {
         case "ibeacon":
-            guard let pattern = Self.iBeacon(String(rest)) else { return nil }
+            guard let pattern = Self.iBeacon(String(value)) else { return nil }
             self = pattern
         case "uid":
-            let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
+            let parts = value.split(separator: "-", omittingEmptySubsequences: false)
             guard (1...2).contains(parts.count), let namespace = try? FixedOctets<10>(hexadecimal: parts[0]) else {
                 return nil
             }
@@ -125,32 +126,33 @@ public enum RegionPattern: Hashable, Sendable {
             }
         default:
             guard let identity = BeaconIdentity(text) else { return nil }
-            self = .one(identity)
+            self = .identity(identity)
         }
     }
 
-    /// Reads a UUID, written with four dashes or without dashes, and the numbers after it.
+    /// Reads a UUID, written with four dashes or without dashes, and the major and minor numbers after it.
     private static func iBeacon(_ text: String) -> RegionPattern? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        let dashed = parts.first?.count == 32 ? 1 : 5
-        guard (dashed...dashed + 2).contains(parts.count),
-            let uuid = try? FixedOctets<16>(hexadecimal: parts[..<dashed].joined())
+        let uuidParts = parts.first?.count == 32 ? 1 : 5
+        guard (uuidParts...uuidParts + 2).contains(parts.count),
+            let uuid = try? FixedOctets<16>(hexadecimal: parts[..<uuidParts].joined())
         else { return nil }
-        let numbers = parts[dashed...].map { UInt16($0) }
-        guard !numbers.contains(nil) else { return nil }
+        let majorAndMinor = parts[uuidParts...].map { UInt16($0) }
+        guard !majorAndMinor.contains(nil) else { return nil }
         return .iBeacon(
-            uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
+            uuid: uuid, major: majorAndMinor.isEmpty ? nil : majorAndMinor[0],
+            minor: majorAndMinor.count < 2 ? nil : majorAndMinor[1])
     }
 
-    /// Returns whether the pattern matches `identity`. A local name and a service are not part of an identity, so such
-    /// patterns match none.
+    /// Returns whether the pattern matches `identity`. A local name and a service are not part of an identity, so a
+    /// pattern of these kinds matches no identity.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):
             uuid == ofUUID && major ?? ofMajor == ofMajor && minor ?? ofMinor == ofMinor
         case (.eddystoneUID(let namespace, let instance), .eddystoneUID(let ofNamespace, let ofInstance)):
             namespace == ofNamespace && instance ?? ofInstance == ofInstance
-        case (.one(let one), _): one == identity
+        case (.identity(let ownIdentity), _): ownIdentity == identity
         default: false
         }
     }
@@ -165,7 +167,7 @@ extension RegionPattern: CustomStringConvertible {
             "ibeacon:" + ([uuid.uuidText] + [major, minor].compactMap { $0.map(String.init) }).joined(separator: "-")
         case .eddystoneUID(let namespace, let instance):
             "uid:\(namespace)" + (instance.map { "-\($0)" } ?? "")
-        case .one(let identity): identity.description
+        case .identity(let identity): identity.description
         case .localName(let name): "name:\(name)"
         case .service(let uuid): "service:\(AdvertisedService(uuid))"
         }

@@ -1,7 +1,7 @@
 public import BeaconFrames
 internal import BluetoothTypes
 
-/// The state of one beacon, updated with each report. Its size is fixed, apart from the beacon's name.
+/// What was received from one beacon, updated with each report. A track has a fixed size, apart from the beacon's name.
 public struct BeaconTrack: Sendable {
     /// The beacon's identity. If the beacon is known only by its ephemeral ids, this is the last received id; `nil`
     /// before the first one.
@@ -14,7 +14,8 @@ public struct BeaconTrack: Sendable {
     public var isHeard: Bool { lastHeard != nil }
     public private(set) var firstHeard: HeardInstant?
     public private(set) var lastHeard: HeardInstant?
-    /// The number of reports so far, including reports that were assigned to the beacon by their sender.
+    /// The number of reports so far, including reports without an identity that were assigned to the beacon because of
+    /// their sender.
     public private(set) var reports = 0
     /// The number of advertising events so far. Reports of one event on several channels count once.
     public private(set) var events = 0
@@ -24,8 +25,9 @@ public struct BeaconTrack: Sendable {
     public private(set) var round = LevelTally()
     /// The number of reports in the current round.
     public private(set) var roundReports = 0
-    /// The levels of the last seconds.
+    /// The most recent levels.
     public private(set) var window = LevelWindow()
+    /// The strongest level of each of the last 30 s.
     public private(set) var trace = LevelTrace()
     public private(set) var interval = IntervalEstimate()
     /// The level at 1 m that the beacon's frame states, in dBm (for Eddystone, the byte minus 41); `nil` if no frame
@@ -40,18 +42,18 @@ public struct BeaconTrack: Sendable {
     /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
-    /// Detects that two devices send the beacon's identity. It takes reports only if one device should send it.
+    /// Detects that two devices send the beacon's identity. Takes no reports unless ``hasOneSender`` is true.
     public private(set) var clones = CloneWatch()
-    /// True if one device should send the identity: false for strangers, for a group of devices, for a device that is
-    /// known by the key of its addresses, and for an identity that several known beacons have.
+    /// True if only one device should send the identity. False for strangers, for a group of devices, and for an
+    /// identity that several known beacons have.
     private let hasOneSender: Bool
 
     /// The maximum length of a name, in bytes.
     public static let nameLimit = 248
 
-    /// The time of the last event of the beacon itself; `nil` before the first.
+    /// The time of the last advertising event; `nil` before the first.
     private var lastEvent: HeardInstant?
-    /// The number of the period of listening in which the last event was received.
+    /// The value of ``ListeningClock/period`` when the last event was received.
     private var listeningPeriod = 0
     /// True if the beacon was received in the current round.
     private(set) var isInRound = false
@@ -65,7 +67,7 @@ public struct BeaconTrack: Sendable {
 
     /// Creates the track of a stranger.
     ///
-    /// - Parameter isInRound: Whether the stranger whose place it takes was received in the current round.
+    /// - Parameter isInRound: Whether the stranger that it replaces in the table was received in the current round.
     init(_ identity: BeaconIdentity, isInRound: Bool = false) {
         known = nil
         hasOneSender = false
@@ -82,7 +84,7 @@ public struct BeaconTrack: Sendable {
         count(sighting)
     }
 
-    /// Takes a report of a device that belongs to this group. Scan responses are counted as events, too, and the power
+    /// Takes a report of a device that belongs to this group. Scan responses are counted as events, too, and the level
     /// at 1 m is replaced by that of this device.
     mutating func receiveFromMember(
         _ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int
@@ -100,7 +102,7 @@ public struct BeaconTrack: Sendable {
         clones.add(sighting)
     }
 
-    /// Takes a report that is assigned to the beacon only by its sender.
+    /// Takes a report without an identity that is assigned to the beacon because of the report's sender.
     mutating func join(_ sighting: Sighting) { count(sighting) }
 
     private mutating func count(_ sighting: Sighting) {
@@ -120,8 +122,8 @@ public struct BeaconTrack: Sendable {
         if let lastEvent, sender == sighting.sender {
             let gap = sighting.instant.microseconds(since: lastEvent)
             if gap < IntervalEstimate.sameEventMicroseconds { return }
-            // A gap across a pause in listening does not measure the interval, and neither does a gap between two
-            // senders or between devices of a group.
+            // A gap does not measure the interval if the receiver paused in it, or if two devices may have sent the two
+            // events.
             if self.listeningPeriod == listeningPeriod, known?.isGroup != true { interval.add(gapMicroseconds: gap) }
         }
         events += 1
@@ -131,6 +133,7 @@ public struct BeaconTrack: Sendable {
 
     mutating func remember(_ telemetry: EddystoneTLM) { self.telemetry = telemetry }
 
+    /// Takes the level at 1 m that a frame of the beacon states; `nil` if the frame states none.
     mutating func claim(_ power: Int?) { claimedPowerAtOneMeter = power ?? claimedPowerAtOneMeter }
 
     mutating func remember(_ packet: BTHome) { btHome = packet }
@@ -160,8 +163,8 @@ public struct BeaconTrack: Sendable {
 }
 
 extension BeaconTrack {
-    /// The mean time between two transmitted events, in microseconds: from the configured interval, or from the
-    /// learned interval; `nil` if neither is known.
+    /// The mean time between two transmitted events, in microseconds: that of the configured interval, otherwise that
+    /// of the learned interval; `nil` if neither is known.
     public var periodMicroseconds: Double? {
         known?.intervalMicroseconds.map { Double($0 + IntervalEstimate.meanDelayMicroseconds) }
             ?? interval.periodMicroseconds

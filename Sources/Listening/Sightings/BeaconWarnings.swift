@@ -10,23 +10,23 @@ public struct BeaconWarnings: Sendable {
         let kind: Kind
     }
 
-    private var returned: Set<Warning> = []
+    private var returnedWarnings: Set<Warning> = []
 
     /// Creates the state before the first warning.
     public init() {}
 
     /// Returns the new warnings about a beacon after its report, one sentence each.
     ///
-    /// - Parameter place: The position of the beacon in the table; `nil` for a stranger that is not kept.
-    public mutating func take(_ place: Int?, in table: SightingTable) -> [String] {
-        guard let place, place < table.knownCount else { return [] }
-        let (finding, power) = (table.tracks[place].clones.finding, table.tracks[place].implausiblePower)
-        guard finding != nil || power != nil, let known = table.tracks[place].known else { return [] }
+    /// - Parameter position: The position of the beacon in the table; `nil` for a stranger that is not kept.
+    public mutating func take(_ position: Int?, in table: SightingTable) -> [String] {
+        guard let position, position < table.knownCount else { return [] }
+        let (finding, power) = (table.tracks[position].clones.finding, table.tracks[position].implausiblePower)
+        guard finding != nil || power != nil, let known = table.tracks[position].known else { return [] }
         var sentences: [String] = []
-        if let finding, returned.insert(Warning(beacon: known.name, kind: .cloned)).inserted {
-            sentences.append(Self.sentence(finding, known, table.tracks[place].identity))
+        if let finding, returnedWarnings.insert(Warning(beacon: known.name, kind: .cloned)).inserted {
+            sentences.append(Self.sentence(finding, known, table.tracks[position].identity))
         }
-        if let power, returned.insert(Warning(beacon: known.name, kind: .power)).inserted {
+        if let power, returnedWarnings.insert(Warning(beacon: known.name, kind: .power)).inserted {
             let range = DistanceEstimate.plausiblePowers
             sentences.append(
                 "\(known.name): its distance is unknown, because its measured power of \(power) dBm is outside "
@@ -39,12 +39,12 @@ public struct BeaconWarnings: Sendable {
     private static func sentence(
         _ finding: CloneWatch.Finding, _ known: KnownBeacon, _ identity: BeaconIdentity?
     ) -> String {
-        let sent = known.region == nil ? "its identity \(identity?.description ?? "")" : "its local name"
+        let property = known.region == nil ? "its identity \(identity?.description ?? "")" : "its local name"
         switch finding {
         case .addresses(let first, let second):
-            return "\(known.name): two devices send \(sent), from \(first.address) and \(second.address)"
+            return "\(known.name): two devices send \(property), from \(first.address) and \(second.address)"
         case .levels:
-            return "\(known.name): two devices send \(sent) from one address: its level jumps by more than "
+            return "\(known.name): two devices send \(property) from one address: its level jumps by more than "
                 + "\(LevelJumps.decibels) dB and back"
         }
     }

@@ -1,7 +1,7 @@
 /// A measurement of a beacon's level at 1 m, with one receiver and several headings of the beacon.
 ///
 /// The level changes by 4 to 19 dB when the beacon is turned, and differs by up to 4.5 dB between the three channels.
-/// So each heading counts the same, and the standard error is computed over the headings, not over the packets.
+/// So each heading has the same weight, and the standard error is computed over the headings, not over the packets.
 public struct CalibrationMeasurement: Sendable {
     /// A part of the measurement in which nothing is moved.
     public struct Leg: Hashable, Sendable {
@@ -36,18 +36,18 @@ public struct CalibrationMeasurement: Sendable {
     public var radioPower: Int?
     /// The path-loss exponent n; `nil` to fit it.
     public var exponent: Double?
-    /// The amount by which this receiver's levels exceed those of a reference receiver, in dB.
+    /// The offset of this receiver's levels, in dB: positive if it reports higher levels than a reference receiver.
     public var referenceOffset = 0.0
 
     /// The levels of each leg.
     private var tallies: [LevelTally]
     /// The number of levels above the transmit power, which are impossible.
-    private var tooLoud = 0
+    private var tooStrong = 0
     /// The number of packets without a level.
-    private var withoutLevel = 0
+    private var packetsWithoutLevel = 0
     private var senders = SenderChanges()
 
-    /// - Parameter legs: The legs in the order in which they are measured; at least one.
+    /// - Parameter legs: The legs in the order in which they are measured. Must contain at least one leg.
     public init(legs: [Leg]) {
         self.legs = legs
         tallies = legs.map { _ in LevelTally() }
@@ -58,17 +58,18 @@ public struct CalibrationMeasurement: Sendable {
         senders.add(sighting.sender)
         guard tallies.indices.contains(leg) else { return }
         guard let level = sighting.rssi, LevelTally.range.contains(level) else {
-            withoutLevel += 1
+            packetsWithoutLevel += 1
             return
         }
-        if let radioPower, Int(level) > radioPower { tooLoud += 1 }
+        if let radioPower, Int(level) > radioPower { tooStrong += 1 }
         tallies[leg].add(level)
     }
 
     /// The number of packets with a level.
     public var packets: Int { tallies.reduce(0) { $0 + $1.count } }
 
-    /// The mean of all levels in dBm, with which a program finds the strongest beacon; `nil` without packets.
+    /// The mean of all levels in dBm; `nil` without packets. A program compares the means of several beacons to find
+    /// the strongest one.
     public var mean: Double? { merged { _ in true }.mean }
 
     /// Returns whether there are enough packets for a reliable result.
@@ -83,14 +84,14 @@ public struct CalibrationMeasurement: Sendable {
     /// packets.
     public var shortage: String? {
         if packets < Self.neededPackets {
-            let silent =
-                withoutLevel > 0 ? " with a level and \(withoutLevel) without one" : ""
-            return "\(packets) packets were received\(silent); a calibration needs \(Self.neededPackets)"
+            let levelNote =
+                packetsWithoutLevel > 0 ? " with a level and \(packetsWithoutLevel) without one" : ""
+            return "\(packets) packets were received\(levelNote); a calibration needs \(Self.neededPackets)"
         }
-        let fewest = legs.indices.min { tallies[$0].count < tallies[$1].count }
-        if let fewest, tallies[fewest].count < Self.neededPacketsOfHeading {
-            return "\(tallies[fewest].count) packets were received at \(legs[fewest].heading)° and "
-                + "\(Self.meters(legs[fewest].meters)) m; each heading needs \(Self.neededPacketsOfHeading)"
+        let leg = legs.indices.min { tallies[$0].count < tallies[$1].count }
+        if let leg, tallies[leg].count < Self.neededPacketsOfHeading {
+            return "\(tallies[leg].count) packets were received at \(legs[leg].heading)° and "
+                + "\(Self.meters(legs[leg].meters)) m; each heading needs \(Self.neededPacketsOfHeading)"
         }
         return nil
     }
@@ -107,14 +108,14 @@ public struct CalibrationMeasurement: Sendable {
 
     // MARK: Results
 
-    /// Returns the trimmed mean. 10 % is trimmed from each end, or 20 % if the lower tail is long because packets were
-    /// shadowed.
+    /// Returns the trimmed mean. 10 % of the levels are trimmed from each end, or 20 % if the lower tail is long
+    /// because an obstacle weakened some packets.
     static func estimate(_ tally: LevelTally) -> (level: Double, trim: Double)? {
-        guard let tenth = tally.trimmedMean(0.1), let low = tally.mean(ofLowest: 0.1),
+        guard let trimmedByTenth = tally.trimmedMean(0.1), let low = tally.mean(ofLowest: 0.1),
             let high = tally.mean(ofHighest: 0.1)
         else { return nil }
-        let isLong = tenth - low > 6 && tenth - low > 1.5 * (high - tenth)
-        return isLong ? tally.trimmedMean(0.2).map { ($0, 0.2) } : (tenth, 0.1)
+        let hasLongLowerTail = trimmedByTenth - low > 6 && trimmedByTenth - low > 1.5 * (high - trimmedByTenth)
+        return hasLongLowerTail ? tally.trimmedMean(0.2).map { ($0, 0.2) } : (trimmedByTenth, 0.1)
     }
 
     /// The received level at one heading (a direction in degrees) or on one channel.
@@ -130,17 +131,17 @@ public struct CalibrationMeasurement: Sendable {
 
     /// Returns the levels of all headings at a distance, over all channels.
     private func headings(at meters: Double) -> [Level] {
-        let numbers = legs.reduce(into: [Int]()) {
+        let headings = legs.reduce(into: [Int]()) {
             if $1.meters == meters, !$0.contains($1.heading) { $0.append($1.heading) }
         }
-        return numbers.compactMap { number in
-            let tally = merged { $0.meters == meters && $0.heading == number }
-            return Self.estimate(tally).map { Level(number: number, level: $0.level, packets: tally.count) }
+        return headings.compactMap { heading in
+            let tally = merged { $0.meters == meters && $0.heading == heading }
+            return Self.estimate(tally).map { Level(number: heading, level: $0.level, packets: tally.count) }
         }
     }
 
-    /// The standard error of the mean over headings, in dB; `nil` for a single heading. If there are several distances,
-    /// this is the largest of their standard errors.
+    /// The standard error of the mean over headings, in dB; `nil` for a single heading. If the legs have several
+    /// distances, this is the largest standard error of a distance.
     public var standardError: Double? {
         distances.compactMap { meters -> Double? in
             let levels = headings(at: meters).map(\.level)
@@ -185,7 +186,7 @@ public struct CalibrationMeasurement: Sendable {
     /// The result; `nil` if there is a ``shortage``, or if the level at 1 m cannot be derived from the measured
     /// distances.
     public var result: Result? {
-        guard shortage == nil, let first = distances.first else { return nil }
+        guard shortage == nil, let firstDistance = distances.first else { return nil }
         let points = distances.flatMap { meters in
             self.headings(at: meters).map { (decades: -10 * log10(meters), level: $0.level - referenceOffset) }
         }
@@ -196,20 +197,22 @@ public struct CalibrationMeasurement: Sendable {
             guard let line = LineFit(points.map { ($0.decades, $0.level) }) else { return nil }
             exponent = line.slope
             power = line.intercept
-        } else if first == 1 {
+        } else if firstDistance == 1 {
             power = Estimate(value: mean, interval: interval(mean, points.count))
-        } else if let given = self.exponent {
-            exponent = Estimate(value: given, interval: nil)
-            let value = mean - given * points[0].decades
+        } else if let givenExponent = self.exponent {
+            exponent = Estimate(value: givenExponent, interval: nil)
+            let value = mean - givenExponent * points[0].decades
             power = Estimate(value: value, interval: interval(value, points.count))
         } else {
             return nil
         }
-        let headings = self.headings(at: first)
-        let numbers = legs.reduce(into: [Int]()) { if let one = $1.channel, !$0.contains(one) { $0.append(one) } }
-        let channels = numbers.compactMap { number -> Level? in
-            let tally = merged { $0.meters == first && $0.channel == number }
-            return Self.estimate(tally).map { Level(number: number, level: $0.level, packets: tally.count) }
+        let headings = self.headings(at: firstDistance)
+        let channelNumbers = legs.reduce(into: [Int]()) {
+            if let channel = $1.channel, !$0.contains(channel) { $0.append(channel) }
+        }
+        let channels = channelNumbers.compactMap { channel -> Level? in
+            let tally = merged { $0.meters == firstDistance && $0.channel == channel }
+            return Self.estimate(tally).map { Level(number: channel, level: $0.level, packets: tally.count) }
         }
         return Result(
             powerAtOneMeter: power, standardError: standardError, packets: packets,
@@ -223,9 +226,11 @@ public struct CalibrationMeasurement: Sendable {
     }
 
     private var packetDeviation: Double? {
-        let parts = tallies.compactMap { tally in tally.standardDeviation.map { ($0 * $0, Double(tally.count - 1)) } }
-        let freedom = parts.reduce(0) { $0 + $1.1 }
-        return freedom > 0 ? (parts.reduce(0) { $0 + $1.0 * $1.1 } / freedom).squareRoot() : nil
+        let variances = tallies.compactMap { tally in
+            tally.standardDeviation.map { (variance: $0 * $0, weight: Double(tally.count - 1)) }
+        }
+        let weight = variances.reduce(0) { $0 + $1.weight }
+        return weight > 0 ? (variances.reduce(0) { $0 + $1.variance * $1.weight } / weight).squareRoot() : nil
     }
 
     private func warnings(_ headings: [Level]) -> [String] {
@@ -239,8 +244,9 @@ public struct CalibrationMeasurement: Sendable {
             warnings.append("the headings differ by \(Int((high - low).rounded())) dB: look for metal near the beacon")
         }
         if senders.returns >= 3 { warnings.append("a second beacon has the same identity: turn one of them off") }
-        if tooLoud > 0, let radioPower {
-            warnings.append("\(tooLoud) readings are above the \(radioPower) dBm that are sent: the receiver is wrong")
+        if tooStrong > 0, let radioPower {
+            warnings.append(
+                "\(tooStrong) readings are above the \(radioPower) dBm that are sent: the receiver is wrong")
         }
         return warnings
     }
@@ -255,9 +261,9 @@ extension LevelTally {
         guard count > 0 else { return nil }
         var (taken, sum) = (0, 0)
         for level in levels where taken < wanted {
-            let some = min(wanted - taken, count(of: level))
-            taken += some
-            sum += some * Int(level)
+            let counted = min(wanted - taken, count(of: level))
+            taken += counted
+            sum += counted * Int(level)
         }
         return Double(sum) / Double(taken)
     }
@@ -273,11 +279,11 @@ struct LineFit {
         let count = Double(points.count)
         guard count >= 2 else { return nil }
         let (meanX, meanY) = (points.reduce(0) { $0 + $1.x } / count, points.reduce(0) { $0 + $1.y } / count)
-        let squares = points.reduce(0) { $0 + ($1.x - meanX) * ($1.x - meanX) }
-        guard squares > 1e-9 else { return nil }
-        let slope = points.reduce(0) { $0 + ($1.x - meanX) * ($1.y - meanY) } / squares
+        let squaredDeviations = points.reduce(0) { $0 + ($1.x - meanX) * ($1.x - meanX) }
+        guard squaredDeviations > 1e-9 else { return nil }
+        let slope = points.reduce(0) { $0 + ($1.x - meanX) * ($1.y - meanY) } / squaredDeviations
         let intercept = meanY - slope * meanX
-        let rest = points.reduce(0) { sum, point in
+        let squaredResiduals = points.reduce(0) { sum, point in
             let difference = point.y - intercept - slope * point.x
             return sum + difference * difference
         }
@@ -286,12 +292,12 @@ struct LineFit {
             self.intercept = .init(value: intercept, interval: nil)
             return
         }
-        let variance = rest / (count - 2)
-        let reach = Self.student(points.count - 2)
-        let ofSlope = reach * (variance / squares).squareRoot()
-        let ofIntercept = reach * (variance * (1 / count + meanX * meanX / squares)).squareRoot()
-        self.slope = .init(value: slope, interval: slope - ofSlope...slope + ofSlope)
-        self.intercept = .init(value: intercept, interval: intercept - ofIntercept...intercept + ofIntercept)
+        let variance = squaredResiduals / (count - 2)
+        let studentT = Self.student(points.count - 2)
+        let slopeMargin = studentT * (variance / squaredDeviations).squareRoot()
+        let interceptMargin = studentT * (variance * (1 / count + meanX * meanX / squaredDeviations)).squareRoot()
+        self.slope = .init(value: slope, interval: slope - slopeMargin...slope + slopeMargin)
+        self.intercept = .init(value: intercept, interval: intercept - interceptMargin...intercept + interceptMargin)
     }
 
     /// Returns Student's t for a 95 % interval with `freedom` degrees of freedom.

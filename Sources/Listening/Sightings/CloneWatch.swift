@@ -1,25 +1,26 @@
-/// Counts how often a sender is received again after another sender. If this happens often, both senders are present.
+/// Counts how often a sender returns, that is, how often it is received again after another sender. If this happens
+/// often, both senders are present.
 public struct SenderChanges: Hashable, Sendable {
     /// The number of times that a sender was received again after another sender.
     public private(set) var returns = 0
 
-    private var last: Sender?
-    private var before: Sender?
+    private var lastSender: Sender?
+    private var previousSender: Sender?
 
     /// Creates a count without senders.
     public init() {}
 
     /// The last two senders, the older one first; `nil` before there were two.
     var lastTwo: (Sender, Sender)? {
-        guard let before, let last else { return nil }
-        return (before, last)
+        guard let previousSender, let lastSender else { return nil }
+        return (previousSender, lastSender)
     }
 
     /// Takes the sender of a report.
     public mutating func add(_ sender: Sender?) {
-        guard sender != last else { return }
-        if last != nil, before == sender { returns += 1 }
-        (before, last) = (last, sender)
+        guard sender != lastSender else { return }
+        if lastSender != nil, previousSender == sender { returns += 1 }
+        (previousSender, lastSender) = (lastSender, sender)
     }
 
     /// Sets the count to 0.
@@ -29,10 +30,10 @@ public struct SenderChanges: Hashable, Sendable {
 /// Counts how often the level of one sender jumps and jumps back. If this happens often, two devices send with one
 /// address.
 public struct LevelJumps: Hashable, Sendable {
-    /// The smallest jump, in dB, between two reports within one second.
+    /// The difference in dB that a jump exceeds. A jump is a change of the level between two reports within one second.
     public static let decibels = 30
 
-    /// The number of jumps, each in the opposite direction of the last one.
+    /// The number of jumps. A jump in the same direction as the last counted jump is not counted.
     public private(set) var count = 0
 
     private var last: (level: Int8, at: HeardInstant)?
@@ -75,11 +76,13 @@ public struct LevelJumps: Hashable, Sendable {
 /// program that listens for months counts them over a limited number of reports, so that rare chance events, such as
 /// deep fades, do not add up.
 public struct CloneWatch: Hashable, Sendable {
-    /// The number of signs in `senderReports` or `levelReports` reports that cannot be chance.
+    /// The number of signs that cannot be chance: returns of senders in `senderReports` reports, or jumps of the level
+    /// in `levelReports` reports.
     public static let signs = 5
     /// The number of reports in which the returns of senders are counted.
     static let senderReports = 1000
-    /// The number of reports in which the jumps of levels are counted. In clones about half of the reports jump.
+    /// The number of reports in which the jumps of levels are counted. If two devices send with one address, the level
+    /// jumps at about half of the reports.
     static let levelReports = 32
 
     /// The way in which two devices send one identity.
@@ -98,10 +101,10 @@ public struct CloneWatch: Hashable, Sendable {
     private var jumps = LevelJumps()
     private var bySender: Finding?
     private var byLevel: Finding?
-    /// The number of reports since the count of `senders` began.
-    private var sinceSenders = 0
-    /// The number of levels since the count of `jumps` began.
-    private var sinceLevels = 0
+    /// The number of reports in which the current count of `senders` was made.
+    private var countedReports = 0
+    /// The number of levels in which the current count of `jumps` was made.
+    private var countedLevels = 0
     private var lastSender: Sender?
 
     /// Creates a watch without reports.
@@ -110,26 +113,26 @@ public struct CloneWatch: Hashable, Sendable {
     /// Takes a report of the identity.
     public mutating func add(_ sighting: Sighting) {
         senders.add(sighting.sender)
-        sinceSenders += 1
+        countedReports += 1
         if senders.returns >= Self.signs, let (first, second) = senders.lastTwo {
             bySender = bySender ?? .addresses(first, second)
         }
-        if sinceSenders == Self.senderReports {
+        if countedReports == Self.senderReports {
             if senders.returns < Self.signs { bySender = nil }
             senders.forget()
-            sinceSenders = 0
+            countedReports = 0
         }
         // Levels of different senders are not compared, because they always differ.
         if sighting.sender != lastSender { jumps = LevelJumps() }
         lastSender = sighting.sender
         guard let level = sighting.rssi, LevelTally.range.contains(level) else { return }
         jumps.add(level, at: sighting.instant)
-        sinceLevels += 1
+        countedLevels += 1
         if jumps.count >= Self.signs { byLevel = .levels }
-        if sinceLevels == Self.levelReports {
+        if countedLevels == Self.levelReports {
             if jumps.count < Self.signs { byLevel = nil }
             jumps.forget()
-            sinceLevels = 0
+            countedLevels = 0
         }
     }
 }

@@ -2,7 +2,7 @@
 public enum CompanyName {
     static let apple: UInt16 = 0x004C
 
-    /// Returns the short name of a company; `company 0x1234` for a number without a name here.
+    /// Returns the short name of a company; `company 0x1234` if this list has no name for it.
     ///
     /// - Parameter id: The company identifier that the Bluetooth SIG assigned.
     public static func text(_ id: UInt16) -> String {

@@ -1,8 +1,8 @@
 internal import BeaconFrames
 public import BluetoothTypes
 
-/// A network of tags and phones. Its devices change address and data regularly, so they have no identity that a
-/// stranger could recognise.
+/// A network of tags and phones. The devices change address and data regularly, so they have no identity by which a
+/// receiver outside the network could recognise them.
 public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
     /// Apple: AirTags and other accessories, and devices that are away from their owner.
     case findMy = "find-my"
@@ -28,7 +28,7 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the network that sends this AD structure of `octets`; `nil` for any other structure.
+    /// Returns the network whose devices send this AD structure of `octets`; `nil` for any other structure.
     public init?(_ element: ADElement, in octets: Span<UInt8>) {
         let (start, count) = (element.data.lowerBound, element.data.count)
         guard start >= 0, element.data.upperBound <= octets.count else { return nil }
@@ -50,8 +50,8 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
                 self.init(service: service)
             }
         case .complete16BitUUIDs, .incomplete16BitUUIDs:
-            for place in stride(from: start, to: start + count - 1, by: 2) {
-                if let network = Self(service: octets.uint16LittleEndian(at: place)) {
+            for offset in stride(from: start, to: start + count - 1, by: 2) {
+                if let network = Self(service: octets.uint16LittleEndian(at: offset)) {
                     self = network
                     return
                 }
@@ -61,7 +61,7 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the network with a service UUID of 16 bits, as the Bluetooth SIG assigned them.
+    /// Returns the network to which the Bluetooth SIG assigned this service UUID of 16 bits.
     private init?(service: UInt16) {
         switch service {
         case 0xFD5A: self = .smartTag
@@ -82,7 +82,7 @@ public struct NetworkSightings: Sendable {
         public let addresses: Int
         /// The number of reports in the current round.
         public let reports: Int
-        /// The strongest last level of an address in dBm; `nil` if no report had a level.
+        /// The strongest of the addresses' last levels, in dBm; `nil` if no report had a level.
         public let strongest: Int8?
     }
 

@@ -47,7 +47,7 @@ public struct DistanceEstimate: Hashable, Sendable {
         }
         let spread =
             (rule.shadowingDecibels * rule.shadowingDecibels + deviation * deviation / Double(count)).squareRoot()
-        let factor = Power.ten(spread / (10 * rule.exponent))
+        let factor = PowerFunction.ten(spread / (10 * rule.exponent))
         meters = Self.meters(level, Double(power), rule)
         lowMeters = meters / factor
         highMeters = meters * factor
@@ -56,10 +56,10 @@ public struct DistanceEstimate: Hashable, Sendable {
     private static func meters(_ level: Double, _ power: Double, _ rule: Rule) -> Double {
         let ratio = level / power
         switch rule.model {
-        case .log: return Power.ten((power - level) / (10 * rule.exponent))
-        case .altbeacon where ratio >= 1: return 0.42093 * Power.of(ratio, 6.9476) + 0.54992
-        case .radius where ratio >= 1: return 0.89976 * Power.of(ratio, 7.7095) + 0.111
-        case .altbeacon, .radius: return Power.of(ratio, 10)
+        case .log: return PowerFunction.ten((power - level) / (10 * rule.exponent))
+        case .altbeacon where ratio >= 1: return 0.42093 * PowerFunction.of(ratio, 6.9476) + 0.54992
+        case .radius where ratio >= 1: return 0.89976 * PowerFunction.of(ratio, 7.7095) + 0.111
+        case .altbeacon, .radius: return PowerFunction.of(ratio, 10)
         }
     }
 
@@ -79,8 +79,8 @@ public enum Proximity: String, Hashable, Sendable {
     case unknown
 }
 
-/// Powers from the C library.
-enum Power {
+/// The power function of the C library.
+enum PowerFunction {
     /// Returns 10 to the power of `exponent`.
     static func ten(_ exponent: Double) -> Double { Glibc.pow(10, exponent) }
     /// Returns `base`, which must be positive, to the power of `exponent`.

@@ -64,7 +64,7 @@ public struct FindGuide: Sendable {
     public var powerAtOneMeter: Int?
     /// The path-loss exponent n.
     public var exponent = 2.0
-    /// The beacon's interval in microseconds; `nil` to learn it.
+    /// The beacon's interval in microseconds; `nil` to learn it from the reports.
     public var intervalMicroseconds: Int?
 
     private var window = LevelWindow()
@@ -75,9 +75,9 @@ public struct FindGuide: Sendable {
     private var reference: (tally: LevelTally, at: HeardInstant)?
     /// The strongest mean level so far, in dBm.
     private var best: Double?
-    /// The last advice, which stays until another one is justified.
-    private var last = Advice.wait
-    /// The time since which the receiver misses reports; `nil` while it works.
+    /// The last advice. It does not change until the levels justify another one.
+    private var lastAdvice = Advice.wait
+    /// The time at which the receiver began to miss reports; `nil` while it works.
     private var deafSince: HeardInstant?
     /// True if the next gap must not be used to learn the interval, because events may be missing in it.
     private var skipsNextGap = false
@@ -88,7 +88,8 @@ public struct FindGuide: Sendable {
     /// Marks the receiver as deaf from now on: it misses reports.
     public mutating func stopListening(at now: HeardInstant) { deafSince = deafSince ?? now }
 
-    /// Marks the receiver as working again. A silence continues with the length that it had before.
+    /// Marks the receiver as working again. The time in which the receiver was deaf does not count as silence of the
+    /// beacon.
     public mutating func startListening(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil
@@ -109,7 +110,7 @@ public struct FindGuide: Sendable {
         if let level { window.add(level, at: now) }
     }
 
-    /// Returns the situation, and should be called about once per second. The last advice stays until the levels
+    /// Returns the situation. Should be called about once per second. The advice does not change until the levels
     /// justify another one.
     public mutating func state(at now: HeardInstant) -> State {
         let length = max(Self.shortestWindow, Self.windowPeriods * (period ?? 0))
@@ -119,7 +120,7 @@ public struct FindGuide: Sendable {
         if !isSilent, let level = tally.trimmedMean, tally.count >= 3 { best = max(best ?? level, level) }
         let distance = isSilent ? nil : estimate(tally)
         let comparison = compare(tally)
-        var advice = last
+        var advice = lastAdvice
         if isSilent {
             advice = deafSince == nil ? .silent : .deaf
             // When the beacon returns, its first levels become the new reference.
@@ -132,13 +133,13 @@ public struct FindGuide: Sendable {
             advice = abs(comparison.change) <= comparison.least ? .same : comparison.change > 0 ? .warmer : .colder
             // The next comparison starts from this step.
             if advice != .same { self.reference = (tally, now) }
-        } else if last == .silent || last == .deaf {
+        } else if lastAdvice == .silent || lastAdvice == .deaf {
             advice = .wait
         }
         if reference == nil, !isSilent, tally.count >= 3, now.nanoseconds >= 1000 * UInt64(length) {
             reference = (tally, now)
         }
-        last = advice
+        lastAdvice = advice
         let reportedSilence = advice == .silent ? silence : nil
         return State(
             advice: advice, level: isSilent ? nil : tally.trimmedMean, change: comparison?.change,
@@ -158,13 +159,13 @@ public struct FindGuide: Sendable {
     private var silenceLimit: Int { max(1_500_000, 3 * (period ?? 1_000_000)) }
 
     private func compare(_ tally: LevelTally) -> (change: Double, least: Double)? {
-        guard let before = reference?.tally, let old = before.trimmedMean, let new = tally.trimmedMean,
-            before.count >= 3, tally.count >= 3
+        guard let former = reference?.tally, let formerLevel = former.trimmedMean, let level = tally.trimmedMean,
+            former.count >= 3, tally.count >= 3
         else { return nil }
         func variance(_ tally: LevelTally) -> Double {
             tally.packetDeviation * tally.packetDeviation / Double(tally.count)
         }
-        return (new - old, Self.standardErrors * (variance(before) + variance(tally)).squareRoot())
+        return (level - formerLevel, Self.standardErrors * (variance(former) + variance(tally)).squareRoot())
     }
 
     private func estimate(_ tally: LevelTally) -> (meters: Double, interval: ClosedRange<Double>)? {
@@ -175,8 +176,8 @@ public struct FindGuide: Sendable {
         let spread =
             Self.deviationsOf95Percent
             * (Self.shadowing * Self.shadowing + deviation * deviation / Double(max(1, tally.count))).squareRoot()
-        let meters = Power.ten((Double(power) - level) / (10 * exponent))
-        let factor = Power.ten(spread / (10 * exponent))
+        let meters = PowerFunction.ten((Double(power) - level) / (10 * exponent))
+        let factor = PowerFunction.ten(spread / (10 * exponent))
         return (meters, meters / factor...meters * factor)
     }
 
@@ -219,14 +220,14 @@ public struct FindTurn: Sendable {
         let order = tallies.indices.filter { tallies[$0].count >= 3 }.sorted {
             (tallies[$0].trimmedMean ?? -200) > (tallies[$1].trimmedMean ?? -200)
         }
-        guard order.count == Self.directions, let first = tallies[order[0]].trimmedMean,
-            let second = tallies[order[1]].trimmedMean
+        guard order.count == Self.directions, let strongest = tallies[order[0]].trimmedMean,
+            let secondStrongest = tallies[order[1]].trimmedMean
         else { return nil }
         let variance = order.prefix(2).reduce(0.0) { sum, direction in
             let deviation = max(2, tallies[direction].standardDeviation ?? 5)
             return sum + deviation * deviation / Double(tallies[direction].count)
         }
-        let score = (first - second) / variance.squareRoot()
+        let score = (strongest - secondStrongest) / variance.squareRoot()
         return score > 2 ? (order[0], normalShare(below: score)) : nil
     }
 }

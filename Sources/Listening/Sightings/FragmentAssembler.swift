@@ -3,7 +3,8 @@ internal import BluetoothTypes
 /// Assembles the data of extended advertising reports that a controller delivers in pieces.
 ///
 /// The pieces of one advertisement arrive in order, but pieces of other advertisements may arrive between them (Core
-/// Specification 5.4, Vol 4 Part E 7.7.65.13). At most ``openLimit`` advertisements of 1650 octets are kept.
+/// Specification 5.4, Vol 4 Part E 7.7.65.13). At most ``openLimit`` advertisements, of at most 1650 octets each, are
+/// kept.
 public struct FragmentAssembler: Sendable {
     /// The maximum number of advertisements that are assembled at once. If there are more, the oldest is dropped.
     public static let openLimit = 64
@@ -37,7 +38,7 @@ public struct FragmentAssembler: Sendable {
 
     /// The result of taking a report.
     public enum Outcome: Hashable, Sendable {
-        /// The report contains the whole data.
+        /// The report contains all data, or all data that the controller can deliver.
         case whole
         /// More pieces must arrive, or the pieces were dropped.
         case pending
@@ -45,9 +46,10 @@ public struct FragmentAssembler: Sendable {
         case assembled
     }
 
-    private struct Open {
+    private struct PartialAdvertisement {
         var key: Key
-        var since: HeardInstant
+        /// The time of the last piece.
+        var lastPiece: HeardInstant
         var octets: [UInt8]
     }
 
@@ -57,7 +59,7 @@ public struct FragmentAssembler: Sendable {
     /// The data of the last assembled advertisement.
     public private(set) var assembled: [UInt8] = []
     /// The advertisements whose last piece has not arrived yet.
-    private var open: [Open] = []
+    private var open: [PartialAdvertisement] = []
 
     /// Creates an assembler without pieces.
     public init() {}
@@ -65,15 +67,15 @@ public struct FragmentAssembler: Sendable {
     /// The number of advertisements whose last piece has not arrived yet.
     public var openCount: Int { open.count }
 
-    /// Takes the data in `range` of `octets`.
+    /// Takes a report with the data in `range` of `octets`.
     public mutating func take(
         _ key: Key, _ status: Status, _ octets: Span<UInt8>, _ range: Range<Int>, at now: HeardInstant
     ) -> Outcome {
         // Nearly all reports are complete, and usually nothing is being assembled.
         if open.isEmpty, status == .complete { return .whole }
         expire(at: now)
-        let place = open.firstIndex { $0.key == key }
-        switch (status, place) {
+        let index = open.firstIndex { $0.key == key }
+        switch (status, index) {
         case (.complete, nil): return .whole
         case (.truncated, nil):
             incomplete += 1
@@ -81,35 +83,36 @@ public struct FragmentAssembler: Sendable {
         case (.incomplete, nil):
             begin(key, octets, range, at: now)
             return .pending
-        case (_, let place?):
-            guard open[place].octets.count + range.count <= AdvertisingData.extendedLimit else {
-                open.remove(at: place)
+        case (_, let index?):
+            guard open[index].octets.count + range.count <= AdvertisingData.extendedLimit else {
+                open.remove(at: index)
                 incomplete += 1
                 return .pending
             }
-            open[place].since = now
-            for offset in range { open[place].octets.append(octets[offset]) }
+            open[index].lastPiece = now
+            for offset in range { open[index].octets.append(octets[offset]) }
             if status == .incomplete { return .pending }
             if status == .truncated { incomplete += 1 }
-            assembled = open.remove(at: place).octets
+            assembled = open.remove(at: index).octets
             return .assembled
         }
     }
 
     private mutating func begin(_ key: Key, _ octets: Span<UInt8>, _ range: Range<Int>, at now: HeardInstant) {
-        if open.count >= Self.openLimit, let oldest = open.indices.min(by: { open[$0].since < open[$1].since }) {
+        if open.count >= Self.openLimit, let oldest = open.indices.min(by: { open[$0].lastPiece < open[$1].lastPiece })
+        {
             open.remove(at: oldest)
             incomplete += 1
         }
-        var first: [UInt8] = []
-        first.reserveCapacity(2 * range.count)
-        for offset in range { first.append(octets[offset]) }
-        open.append(Open(key: key, since: now, octets: first))
+        var piece: [UInt8] = []
+        piece.reserveCapacity(2 * range.count)
+        for offset in range { piece.append(octets[offset]) }
+        open.append(PartialAdvertisement(key: key, lastPiece: now, octets: piece))
     }
 
     private mutating func expire(at now: HeardInstant) {
-        let before = open.count
-        open.removeAll { now.microseconds(since: $0.since) > Self.pieceTimeoutMicroseconds }
-        incomplete += before - open.count
+        let countBefore = open.count
+        open.removeAll { now.microseconds(since: $0.lastPiece) > Self.pieceTimeoutMicroseconds }
+        incomplete += countBefore - open.count
     }
 }

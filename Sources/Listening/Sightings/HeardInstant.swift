@@ -41,8 +41,8 @@ public struct RecordingClock: Sendable {
     /// recording.
     public static let longestDisorderMicroseconds = 100_000
 
-    /// The number of packets whose time was more than ``longestDisorderMicroseconds`` before that of the previous
-    /// packet, or more than ``longestStepMicroseconds`` after it.
+    /// The number of steps of the wall clock: packets whose time is more than ``longestDisorderMicroseconds`` before
+    /// that of the previous packet, or more than ``longestStepMicroseconds`` after it.
     public private(set) var steps = 0
     /// The moment of the last packet.
     public private(set) var now = HeardInstant(nanoseconds: 0)
@@ -54,8 +54,8 @@ public struct RecordingClock: Sendable {
 
     /// Returns the moment of the next packet.
     ///
-    /// - Parameter time: The wall clock time of the packet, in microseconds since 1970; `nil` if it is not recorded,
-    ///   and then no time passes.
+    /// - Parameter time: The wall clock time of the packet, in microseconds since 1970; `nil` if it is not recorded. No
+    ///   time passes then.
     public mutating func instant(unixMicroseconds time: Int64?) -> HeardInstant {
         guard let time else { return now }
         if let last = unixMicroseconds {

@@ -16,8 +16,8 @@ public struct IntervalEstimate: Sendable {
 
     /// The last gaps between events in microseconds, as a ring buffer.
     private var gaps = InlineArray<32, UInt32>(repeating: 0)
-    private var next = 0
-    private var filled = 0
+    private var nextIndex = 0
+    private var gapCount = 0
     /// The sum of the gaps, in microseconds.
     private var sum = 0
 
@@ -27,70 +27,70 @@ public struct IntervalEstimate: Sendable {
     /// Takes the time between two events, in microseconds.
     public mutating func add(gapMicroseconds gap: Int) {
         guard gap >= Self.sameEventMicroseconds, let gap = UInt32(exactly: gap) else { return }
-        sum += Int(gap) - (filled == Self.capacity ? Int(gaps.span[next]) : 0)
-        gaps[next] = gap
-        next = (next + 1) % Self.capacity
-        filled = min(filled + 1, Self.capacity)
+        sum += Int(gap) - (gapCount == Self.capacity ? Int(gaps.span[nextIndex]) : 0)
+        gaps[nextIndex] = gap
+        nextIndex = (nextIndex + 1) % Self.capacity
+        gapCount = min(gapCount + 1, Self.capacity)
     }
 
     /// The mean time between two transmitted events, in microseconds: the interval plus 5 ms. `nil` with fewer than
     /// ``needed`` gaps, or if they are not multiples of one period.
     public var periodMicroseconds: Double? { periodMicroseconds(from: Self.needed) }
 
-    /// Returns the mean time between two transmitted events as ``periodMicroseconds`` does, from fewer gaps.
+    /// Returns the mean time between two transmitted events like ``periodMicroseconds``, but from fewer gaps.
     ///
     /// - Parameter count: The minimum number of gaps.
     public func periodMicroseconds(from count: Int) -> Double? {
-        guard filled >= max(1, count) else { return nil }
+        guard gapCount >= max(1, count) else { return nil }
         var sorted = InlineArray<32, UInt32>(repeating: 0)
-        for place in 0..<filled {
-            let gap = gaps.span[place]
-            var free = place
-            while free > 0, case let before = sorted.span[free - 1], before > gap {
-                sorted[free] = before
-                free -= 1
+        for index in 0..<gapCount {
+            let gap = gaps.span[index]
+            var insertionIndex = index
+            while insertionIndex > 0, case let before = sorted.span[insertionIndex - 1], before > gap {
+                sorted[insertionIndex] = before
+                insertionIndex -= 1
             }
-            sorted[free] = gap
+            sorted[insertionIndex] = gap
         }
         guard let smallest = smallestCluster(sorted.span) else { return nil }
         return fold(sorted.span, onto: smallest)
     }
 
-    /// Returns the mean of the smallest gaps that lie within the width of the delay, if there are at least two;
-    /// otherwise the smallest gap.
+    /// Returns the mean of the smallest gaps that differ by at most the largest random delay, if there are at least two
+    /// such gaps; otherwise the smallest gap.
     private func smallestCluster(_ sorted: Span<UInt32>) -> Double? {
-        for start in 0..<filled {
+        for start in 0..<gapCount {
             var end = start
             var sum = 0
-            while end < filled, sorted[end] - sorted[start] <= 10_500 {
+            while end < gapCount, sorted[end] - sorted[start] <= 10_500 {
                 sum += Int(sorted[end])
                 end += 1
             }
             // A single small gap is a disturbance, unless so many events are lost that no two gaps are similar.
             if end - start >= 2 { return Double(sum) / Double(end - start) }
         }
-        return filled > 0 ? Double(sorted[0]) : nil
+        return gapCount > 0 ? Double(sorted[0]) : nil
     }
 
     /// Returns the period. The gaps are divided in ascending order: each gap improves the estimate, so the number of
     /// periods in long gaps is found reliably.
     private func fold(_ sorted: Span<UInt32>, onto smallest: Double) -> Double? {
         var period = smallest
-        var total = 0.0
-        var periods = 0.0
+        var sumOfFittingGaps = 0.0
+        var periodsInFittingGaps = 0.0
         var fitting = 0
-        for place in 0..<filled {
-            let gap = Double(sorted[place])
+        for index in 0..<gapCount {
+            let gap = Double(sorted[index])
             let count = (gap / period).rounded()
             guard count >= 1 else { continue }
             // Three standard deviations of the sum of `count` delays, and an allowance for clock errors.
             guard abs(gap - count * period) <= 8_700 * count.squareRoot() + 1_000 + count * 200 else { continue }
             fitting += 1
-            total += gap
-            periods += count
-            period = total / periods
+            sumOfFittingGaps += gap
+            periodsInFittingGaps += count
+            period = sumOfFittingGaps / periodsInFittingGaps
         }
-        return fitting * 4 >= filled * 3 ? period : nil
+        return fitting * 4 >= gapCount * 3 ? period : nil
     }
 
     /// The interval in microseconds, without the mean delay of ``periodMicroseconds``.
@@ -106,9 +106,9 @@ public struct IntervalEstimate: Sendable {
     ///   - silence: The time since the last event, in microseconds.
     /// - Returns: `nil` with fewer than ``needed`` gaps.
     public func share(periodMicroseconds period: Double, silenceMicroseconds silence: Int) -> Double? {
-        guard filled >= Self.needed, period > 0, sum > 0 else { return nil }
+        guard gapCount >= Self.needed, period > 0, sum > 0 else { return nil }
         // During the first period of a silence no event is missing.
-        let owing = max(0, Double(silence) - period)
-        return min(1, Double(filled) * period / (Double(sum) + owing))
+        let missingMicroseconds = max(0, Double(silence) - period)
+        return min(1, Double(gapCount) * period / (Double(sum) + missingMicroseconds))
     }
 }

@@ -1,5 +1,5 @@
-/// Counts how often each level was received. The statistics are exact for any number of reports, and the size is
-/// fixed.
+/// Counts how often each level was received. The statistics are exact for any number of reports, and a tally has a
+/// fixed size.
 public struct LevelTally: Sendable {
     /// The levels that a report can contain, in dBm (Core Specification 5.4, Vol 4 Part E 7.7.65.2). Other levels are
     /// ignored.
@@ -7,7 +7,8 @@ public struct LevelTally: Sendable {
 
     /// The number of levels.
     public private(set) var count = 0
-    /// Elements are read only through `span`, because a subscript of an inline array copies the whole array.
+    /// How often each level was counted. Read elements through `span`, because a subscript of an inline array copies
+    /// the whole array.
     private var counts = InlineArray<148, UInt32>(repeating: 0)
 
     /// Creates a tally without levels.
@@ -25,9 +26,9 @@ public struct LevelTally: Sendable {
 
     /// Adds all levels of another tally.
     public mutating func merge(_ other: LevelTally) {
-        let others = other.counts.span
-        for index in 0..<others.count where others[index] > 0 {
-            let (sum, overflow) = counts.span[index].addingReportingOverflow(others[index])
+        let otherCounts = other.counts.span
+        for index in 0..<otherCounts.count where otherCounts[index] > 0 {
+            let (sum, overflow) = counts.span[index].addingReportingOverflow(otherCounts[index])
             counts[index] = overflow ? .max : sum
         }
         count += other.count
@@ -89,19 +90,19 @@ public struct LevelTally: Sendable {
         return (sum / Double(count - 1)).squareRoot()
     }
 
-    /// The assumed standard deviation of single levels, in dB. A few levels do not show their deviation, so the usual
-    /// fading of 6 dB is included with the weight of three levels: for a single level the result is 6 dB, for forty
-    /// levels it is nearly their own deviation.
+    /// The assumed standard deviation of single levels, in dB. A deviation measured from a few levels is not reliable,
+    /// so the usual fading of 6 dB is included with the weight of three levels. For a single level the result is 6 dB;
+    /// for forty levels it is nearly the measured deviation.
     public var packetDeviation: Double {
-        let own = standardDeviation ?? 0
-        let degrees = Double(max(0, count - 1))
+        let measured = standardDeviation ?? 0
+        let degreesOfFreedom = Double(max(0, count - 1))
         return
-            ((Self.usualWeight * Self.usualDeviation * Self.usualDeviation + degrees * own * own)
-            / (Self.usualWeight + degrees)).squareRoot()
+            ((Self.usualWeight * Self.usualDeviation * Self.usualDeviation + degreesOfFreedom * measured * measured)
+            / (Self.usualWeight + degreesOfFreedom)).squareRoot()
     }
 
     /// The usual standard deviation of levels because of fading, in dB.
     private static let usualDeviation = 6.0
-    /// The number of levels as which ``usualDeviation`` counts.
+    /// The weight of ``usualDeviation``, as a number of levels.
     private static let usualWeight = 3.0
 }

@@ -1,4 +1,4 @@
-/// The levels of the last seconds, at most ``capacity`` of them.
+/// The most recent levels, at most ``capacity`` of them.
 public struct LevelWindow: Sendable {
     /// The maximum number of levels.
     public static let capacity = 64
@@ -6,8 +6,8 @@ public struct LevelWindow: Sendable {
     /// The times of the levels, as ``milliseconds(_:)`` returns them. This is a ring buffer, like ``levels``.
     private var times = InlineArray<64, UInt32>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
-    /// The position of the next level.
-    private var next = 0
+    /// The index of the next level.
+    private var nextIndex = 0
     /// The number of levels.
     private var filled = 0
 
@@ -17,9 +17,9 @@ public struct LevelWindow: Sendable {
     /// Adds a level in dBm, if it is in ``LevelTally/range``.
     public mutating func add(_ level: Int8, at instant: HeardInstant) {
         guard LevelTally.range.contains(level) else { return }
-        times[next] = Self.milliseconds(instant)
-        levels[next] = level
-        next = (next + 1) % Self.capacity
+        times[nextIndex] = Self.milliseconds(instant)
+        levels[nextIndex] = level
+        nextIndex = (nextIndex + 1) % Self.capacity
         filled = min(filled + 1, Self.capacity)
     }
 
@@ -30,7 +30,7 @@ public struct LevelWindow: Sendable {
         var tally = LevelTally()
         let end = Self.milliseconds(now)
         let (times, levels) = (times.span, levels.span)
-        for place in 0..<filled where Int(end &- times[place]) * 1000 <= microseconds { tally.add(levels[place]) }
+        for index in 0..<filled where Int(end &- times[index]) * 1000 <= microseconds { tally.add(levels[index]) }
         return tally
     }
 
@@ -45,10 +45,10 @@ public struct LevelTrace: Sendable {
     /// The number of seconds.
     public static let seconds = 30
 
-    /// The strongest level of each second, at the position of the second modulo 30.
+    /// The strongest level of each second. The index of a second is the second modulo 30.
     private var levels = InlineArray<30, Int8>(repeating: .min)
-    /// The last second with a level, counted from 1.
-    private var last: UInt64 = 0
+    /// 1 + the last second with a level; 0 if there is none.
+    private var lastSecondPlusOne: UInt64 = 0
 
     /// Creates a trace without levels.
     public init() {}
@@ -57,19 +57,20 @@ public struct LevelTrace: Sendable {
     public mutating func add(_ level: Int8, at instant: HeardInstant) {
         guard LevelTally.range.contains(level) else { return }
         let second = instant.nanoseconds / 1_000_000_000
-        // `last` counts seconds from 1; 0 means that there is no level.
-        let gap = second + 1 > last ? second + 1 - last : 0
+        let gap = second + 1 > lastSecondPlusOne ? second + 1 - lastSecondPlusOne : 0
         for step in 0..<min(gap, UInt64(Self.seconds)) { levels[Int((second - step) % UInt64(Self.seconds))] = .min }
-        last = max(last, second + 1)
-        let place = Int(second % UInt64(Self.seconds))
-        if levels.span[place] < level { levels[place] = level }
+        lastSecondPlusOne = max(lastSecondPlusOne, second + 1)
+        let index = Int(second % UInt64(Self.seconds))
+        if levels.span[index] < level { levels[index] = level }
     }
 
     /// Returns the strongest level of each second up to `now` in dBm, oldest first; `nil` for a second without levels.
     public func levels(until now: HeardInstant) -> [Int8?] {
         let second = now.nanoseconds / 1_000_000_000
         return (0..<UInt64(Self.seconds)).reversed().map { age in
-            guard second >= age, second - age < last, last - (second - age) <= UInt64(Self.seconds) else { return nil }
+            guard second >= age, second - age < lastSecondPlusOne,
+                lastSecondPlusOne - (second - age) <= UInt64(Self.seconds)
+            else { return nil }
             let level = levels.span[Int((second - age) % UInt64(Self.seconds))]
             return level == .min ? nil : level
         }

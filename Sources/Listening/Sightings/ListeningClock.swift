@@ -1,8 +1,8 @@
 /// Counts the time in which the receiver certainly listened, in microseconds.
 ///
-/// A receiver that does not work looks like an air without senders: nothing is received. So time counts only after a
-/// later report, of any device, proves that the receiver worked meanwhile. A pause between two reports that the usual
-/// traffic makes unlikely does not count at all, and neither does a pause in which the receiver was known not to work.
+/// If nothing is received, either no device sends or the receiver does not work. So time counts only after a later
+/// report, of any device, proves that the receiver worked meanwhile. A pause between two reports does not count if it
+/// is unlikely at the usual rate of reports, or if the receiver was known not to work in it.
 ///
 /// All timers of zones, regions and presences use this clock. This is the only place that decides which time counts.
 public struct ListeningClock: Hashable, Sendable {
@@ -20,22 +20,23 @@ public struct ListeningClock: Hashable, Sendable {
 
     /// The time in which the receiver certainly listened until the last report, in microseconds.
     public private(set) var listened = 0
-    /// The number of the current period of listening. Time between two periods does not count.
+    /// The number of the current period of listening, counted from 1; 0 before the first report. Time between two
+    /// periods does not count.
     public private(set) var period = 0
     /// The number of times that the receiver started to work after it had stopped.
     public private(set) var restarts = 0
     /// The time at which the receiver first worked; `nil` before that.
-    public private(set) var begun: HeardInstant?
+    public private(set) var begunAt: HeardInstant?
     /// The time at which the receiver stopped working; `nil` while it works.
-    public private(set) var stopped: HeardInstant?
+    public private(set) var stoppedAt: HeardInstant?
     /// The time at which the last report of any device arrived while the receiver worked; `nil` before the first
     /// report.
     public private(set) var lastReport: HeardInstant?
     /// True if the receiver has stopped since the last report.
     private var wasStopped = false
     /// The time at which the receiver last started to work again after it had stopped; `nil` before that.
-    public private(set) var restarted: HeardInstant?
-    /// The sum of earlier times in which the receiver may have failed although it seemed to work, in microseconds.
+    public private(set) var restartedAt: HeardInstant?
+    /// The sum of earlier durations in which the receiver may have failed although it seemed to work, in microseconds.
     private var doubtfulBefore = 0
     private var traffic = ReportTraffic()
     /// The time at which the current period began.
@@ -50,18 +51,18 @@ public struct ListeningClock: Hashable, Sendable {
 
     /// Marks the receiver as working from now on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) {
-        begun = begun ?? now
-        guard stopped != nil else { return }
-        stopped = nil
-        restarted = now
+        begunAt = begunAt ?? now
+        guard stoppedAt != nil else { return }
+        stoppedAt = nil
+        restartedAt = now
         restarts += 1
     }
 
     /// Marks the receiver as not working from now on.
     public mutating func stopListening(at now: HeardInstant) {
-        guard stopped == nil else { return }
+        guard stoppedAt == nil else { return }
         doubtfulBefore = doubtfulMicroseconds(at: now)
-        stopped = now
+        stoppedAt = now
         wasStopped = true
     }
 
@@ -69,8 +70,8 @@ public struct ListeningClock: Hashable, Sendable {
     public mutating func receive(at now: HeardInstant) {
         // While this receiver is stopped, reports may come from another program's scan, which may report each device
         // only once.
-        guard stopped == nil else { return }
-        begun = begun ?? now
+        guard stoppedAt == nil else { return }
+        begunAt = begunAt ?? now
         guard let last = lastReport else { return beginPeriod(at: now) }
         let gap = now.microseconds(since: last)
         if gap > Self.graceMicroseconds { doubtfulBefore = doubtfulMicroseconds(at: now) }
@@ -94,47 +95,48 @@ public struct ListeningClock: Hashable, Sendable {
 
     // MARK: Times
 
-    /// The moment at which the receiver becomes doubtful unless a report arrives before it; `nil` if nothing was
-    /// received so far and the receiver has not stopped. A receiver that works again has as much time for its first
-    /// report as between two reports.
-    public var doubtful: HeardInstant? {
+    /// The moment at which the receiver becomes doubtful unless a report arrives before that moment; `nil` if nothing
+    /// was received so far and the receiver has not stopped. The first report after a restart may take as long as any
+    /// later report.
+    public var doubtfulAt: HeardInstant? {
         [
-            stopped?.advanced(byMicroseconds: Self.graceMicroseconds),
-            lastReport.map { max($0, restarted ?? $0).advanced(byMicroseconds: traffic.longestLikely) },
+            stoppedAt?.advanced(byMicroseconds: Self.graceMicroseconds),
+            lastReport.map { max($0, restartedAt ?? $0).advanced(byMicroseconds: traffic.longestLikely) },
         ].compactMap(\.self).min()
     }
 
-    /// Returns whether the receiver may have failed: it has not worked for 5 s, or nothing was received for longer than
-    /// the usual traffic makes likely.
-    public func isDoubtful(at now: HeardInstant) -> Bool { doubtful.map { $0 <= now } ?? false }
+    /// Returns whether the receiver may have failed: it has not worked for 5 s, or nothing was received for a time that
+    /// is unlikely at the usual rate of reports.
+    public func isDoubtful(at now: HeardInstant) -> Bool { doubtfulAt.map { $0 <= now } ?? false }
 
-    /// Returns the time until `now` in which the receiver may have failed although it seemed to work, in microseconds.
+    /// Returns the total time until `now` in which the receiver may have failed although it seemed to work, in
+    /// microseconds.
     public func doubtfulMicroseconds(at now: HeardInstant) -> Int {
-        guard stopped == nil, let lastReport else { return doubtfulBefore }
-        let silence = now.microseconds(since: max(lastReport, restarted ?? lastReport))
+        guard stoppedAt == nil, let lastReport else { return doubtfulBefore }
+        let silence = now.microseconds(since: max(lastReport, restartedAt ?? lastReport))
         return doubtfulBefore + (silence >= traffic.longestLikely ? silence : 0)
     }
 
-    /// Returns the time at which the receiver stopped working. If the receiver only may have failed, returns the time
-    /// of the last report. Returns `nil` if the receiver works.
+    /// Returns the time at which the receiver stopped working. If it is only possible that the receiver has failed,
+    /// returns the time of the last report. Returns `nil` if the receiver works.
     public func silentSince(at now: HeardInstant) -> HeardInstant? {
-        stopped ?? (isDoubtful(at: now) ? lastReport : nil)
+        stoppedAt ?? (isDoubtful(at: now) ? lastReport : nil)
     }
 
-    /// Returns what the clock will show if a report arrives at `now`, unless the time since the last report is longer
-    /// than usual.
+    /// Returns the value that ``listened`` will have if a report arrives at `now`. If the time since the last report is
+    /// longer than usual, returns ``listened`` itself.
     public func presumedListened(at now: HeardInstant) -> Int {
-        guard stopped == nil, let lastReport else { return listened }
+        guard stoppedAt == nil, let lastReport else { return listened }
         let silence = now.microseconds(since: lastReport)
         return silence <= traffic.longestUsual ? listened + silence : listened
     }
 
-    /// Returns what the clock showed at a moment of the current period, at most ``listened``.
+    /// Returns the value that ``listened`` had at a moment of the current period.
     public func listened(at instant: HeardInstant) -> Int {
         min(listened, startListened + instant.microseconds(since: start))
     }
 
-    /// Returns the moment of the current period at which the clock shows `time`.
+    /// Returns the moment of the current period at which ``listened`` reaches `time`.
     public func instant(of time: Int) -> HeardInstant {
         start.advanced(byMicroseconds: max(0, time - startListened))
     }
@@ -145,13 +147,14 @@ public struct ListeningClock: Hashable, Sendable {
     public func proof(since restarts: Int?) -> Proof { restarts == self.restarts ? .report : .restart }
 }
 
-/// The recent mean time between two reports, and the pauses that it makes unlikely.
+/// The recent mean time between two reports, and the pauses that are unlikely with this mean.
 struct ReportTraffic: Hashable, Sendable {
     /// The number of pauses over which the mean is computed.
     static let memory = 16.0
     /// The longest mean that is assumed, in microseconds: 5 min.
     static let longestMean = 300e6
-    /// A pause in which this number of reports is missing does not count as listened.
+    /// A pause that is longer than this number of mean pauses does not count as listened, because as many reports are
+    /// missing in it.
     static let missing = 3.0
     /// A pause is unlikely if it occurs less than once in this time while the receiver works, in microseconds: 30 days.
     static let unlikely = 30 * 86_400e6
@@ -159,8 +162,8 @@ struct ReportTraffic: Hashable, Sendable {
     /// The mean pause between two reports, in microseconds; 0 before the first pause.
     private var mean = 0.0
     private var count = 0.0
-    /// The sum of the pauses within the current advertising event, in microseconds. Its reports on several channels
-    /// count as one report.
+    /// The sum of the pauses within the current advertising event, in microseconds. The reports of one event on several
+    /// channels count as one report.
     private var sinceLastEvent = 0
 
     mutating func add(_ gap: Int) {
@@ -179,7 +182,7 @@ struct ReportTraffic: Hashable, Sendable {
     /// The longest pause that counts as listened, in microseconds.
     var longestCounted: Int { max(ListeningClock.graceMicroseconds, Int(Self.missing * mean)) }
 
-    /// The longest pause that is likely, in microseconds: if reports come independently of each other, a longer one
+    /// The longest pause that is likely, in microseconds: if reports arrive independently of each other, a longer pause
     /// occurs once in 30 days.
     var longestLikely: Int {
         guard mean > 0 else { return ListeningClock.graceMicroseconds }

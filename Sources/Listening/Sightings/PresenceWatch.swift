@@ -1,7 +1,7 @@
-/// Decides which known beacons are present, in listened time.
+/// Decides which known beacons are present. All durations are listened time: see ``ListeningClock``.
 ///
-/// All identities with one name are one beacon. If the receiver may have failed, beacons become unknown, not gone.
-/// Their silence continues when reports arrive again.
+/// All identities with one name are one beacon. If the receiver may have failed, beacons become unknown, not gone. The
+/// measurement of their silence continues when reports arrive again.
 public struct PresenceWatch: Sendable {
     /// The presence of a beacon.
     public enum Presence: String, Hashable, Sendable {
@@ -12,14 +12,14 @@ public struct PresenceWatch: Sendable {
         case unknown
     }
 
-    /// For each position in the table, the number of its beacon.
+    /// For each position in the table, the index of the beacon, because a beacon may have several identities.
     public let groups: [Int]
     /// The clock of the table, as it was at the end of the last round.
     public private(set) var clock = ListeningClock()
     /// For each beacon, its positions in the table.
-    private let places: [[Int]]
+    private let positions: [[Int]]
     /// The presence after a long silence: `unknown` if the receiver does not report repeated advertisements.
-    private let silent: Presence
+    private let presenceAfterSilence: Presence
     /// For each position, the listened time at which the silence becomes too long; `nil` before the first report.
     private var deadlines: [Int?]
 
@@ -28,46 +28,47 @@ public struct PresenceWatch: Sendable {
     ///   - hearsRepeats: Whether the receiver reports repeated advertisements. If not, a silent beacon may still be
     ///     present.
     public init(names: [String], hearsRepeats: Bool = true) {
-        silent = hearsRepeats ? .gone : .unknown
-        var numbers: [String: Int] = [:]
-        var places: [[Int]] = []
-        groups = names.enumerated().map { place, name in
-            let number = numbers[name] ?? numbers.count
-            if numbers.updateValue(number, forKey: name) == nil { places.append([]) }
-            places[number].append(place)
-            return number
+        presenceAfterSilence = hearsRepeats ? .gone : .unknown
+        var indices: [String: Int] = [:]
+        var positions: [[Int]] = []
+        groups = names.enumerated().map { position, name in
+            let index = indices[name] ?? indices.count
+            if indices.updateValue(index, forKey: name) == nil { positions.append([]) }
+            positions[index].append(position)
+            return index
         }
-        self.places = places
+        self.positions = positions
         deadlines = names.map { _ in nil }
     }
 
     /// The number of beacons.
-    public var count: Int { places.count }
+    public var count: Int { positions.count }
 
-    /// Judges the beacons of the round that has ended. Must be called before the table begins the next round.
+    /// Takes the beacons that were received in the round that has ended. Must be called before the table begins the
+    /// next round.
     public mutating func endRound(_ table: SightingTable) {
         clock = table.clock
-        for place in table.heardInRound where place < groups.count {
-            let track = table.tracks[place]
+        for position in table.heardInRound where position < groups.count {
+            let track = table.tracks[position]
             guard let heard = track.lastHeard else { continue }
-            deadlines[place] = clock.listened(at: heard) + ExitRule.silenceMicroseconds(track, at: heard)
+            deadlines[position] = clock.listened(at: heard) + ExitRule.silenceMicroseconds(track, at: heard)
         }
     }
 
     /// Returns the presence of a beacon at the end of a round or later; `nil` if it was never received.
     ///
-    /// - Parameter group: A number from ``groups``.
+    /// - Parameter group: An index from ``groups``.
     public func presence(of group: Int, at now: HeardInstant) -> Presence? {
-        guard let deadline = places[group].compactMap({ deadlines[$0] }).max() else { return nil }
+        guard let deadline = positions[group].compactMap({ deadlines[$0] }).max() else { return nil }
         if clock.isDoubtful(at: now) { return .unknown }
-        return clock.presumedListened(at: now) < deadline ? .present : silent
+        return clock.presumedListened(at: now) < deadline ? .present : presenceAfterSilence
     }
 }
 
 /// The silence after which a beacon counts as gone, in listened time.
 ///
-/// No fixed time suits all beacons: it must be longer than the runs of lost events that the beacon's interval and loss
-/// produce. Here a present beacon counts as gone by mistake once in 30 days.
+/// No fixed time suits all beacons: the time must be longer than the series of lost events that the beacon's interval
+/// and loss cause. With this rule, a present beacon counts as gone by mistake once in 30 days.
 public enum ExitRule {
     /// The limits of the silence, in microseconds: 10 s and 5 min.
     public static let rangeMicroseconds = 10_000_000...300_000_000

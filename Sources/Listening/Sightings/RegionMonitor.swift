@@ -30,7 +30,7 @@ public struct RegionMonitor: Sendable {
         /// The position of the region in ``RegionMonitor/regions``.
         public let region: Int
         public let kind: Kind
-        /// The time of the first report; for an exit, the time at which the silence became too long.
+        /// The time of the change: for an exit, the time at which the silence became too long.
         public let instant: HeardInstant
         /// The time of the last report from the region; `nil` if no beacon is in it.
         public let lastHeard: HeardInstant?
@@ -51,28 +51,28 @@ public struct RegionMonitor: Sendable {
     }
 
     public let regions: [Region]
-    /// For each region, the presence in it; `nil` if no beacon is in it.
-    private var inside: [Presence?]
+    /// For each region, when a beacon was last received in it; `nil` if no beacon is in it.
+    private var presences: [Presence?]
     private var isUnknown = false
 
     private struct Presence: Sendable {
         var lastHeard: HeardInstant
         /// The listened time at which the silence becomes too long.
         var deadline: Int
-        /// The number of restarts of the receiver at the last report.
+        /// The value of ``ListeningClock/restarts`` at the last report.
         var restarts: Int
     }
 
     /// Creates a monitor in which no beacon is in a region.
     public init(_ regions: [Region]) {
         self.regions = regions
-        inside = regions.map { _ in nil }
+        presences = regions.map { _ in nil }
     }
 
     /// Returns whether a beacon is in the region.
-    public func isInside(_ region: Int) -> Bool { inside[region] != nil }
+    public func isInside(_ region: Int) -> Bool { presences[region] != nil }
 
-    /// Takes a report of the beacon with this track. Call ``advance(_:_:)`` first for earlier events.
+    /// Takes a report of the beacon with this track. Call ``advance(to:_:_:)`` first for earlier events.
     ///
     /// - Parameter clock: The clock of the table, which has taken the report.
     mutating func receive(
@@ -97,10 +97,10 @@ public struct RegionMonitor: Sendable {
         _ index: Int, _ track: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, _ enter: (Event) -> Void
     ) {
         let deadline = clock.listened + ExitRule.silenceMicroseconds(track, at: now)
-        let before = inside[index]
-        inside[index] = Presence(
-            lastHeard: now, deadline: max(before?.deadline ?? deadline, deadline), restarts: clock.restarts)
-        if before == nil { enter(Event(region: index, kind: .enter, instant: now, lastHeard: now)) }
+        let former = presences[index]
+        presences[index] = Presence(
+            lastHeard: now, deadline: max(former?.deadline ?? deadline, deadline), restarts: clock.restarts)
+        if former == nil { enter(Event(region: index, kind: .enter, instant: now, lastHeard: now)) }
     }
 
     private func belongs(_ track: BeaconTrack, _ region: Region) -> Bool {
@@ -110,23 +110,23 @@ public struct RegionMonitor: Sendable {
 
     /// The time at which the regions become unknown if no report arrives; `nil` for never.
     func nextWakeUp(_ clock: ListeningClock) -> HeardInstant? {
-        isUnknown || regions.isEmpty ? nil : clock.doubtful
+        isUnknown || regions.isEmpty ? nil : clock.doubtfulAt
     }
 
-    /// Reports all regions as unknown if the receiver may have failed by `now`.
+    /// Passes to `body` that all regions are unknown, if the receiver may have failed by `now`.
     mutating func becomeUnknown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
         guard let due = nextWakeUp(clock), due <= now else { return }
         isUnknown = true
         for index in regions.indices { body(event(.unknown, index, at: due)) }
     }
 
-    /// Reports the exits that a report at `now` makes certain, and that the receiver works. The clock must have taken
-    /// the report.
+    /// Passes to `body` the exits that are certain because a report arrived at `now`, and that the regions are known
+    /// again. The clock must have taken the report.
     mutating func advance(to now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
-        while let deadline = inside.lazy.compactMap({ $0?.deadline }).min(), deadline <= clock.listened,
-            let index = inside.firstIndex(where: { $0?.deadline == deadline }), let presence = inside[index]
+        while let deadline = presences.lazy.compactMap({ $0?.deadline }).min(), deadline <= clock.listened,
+            let index = presences.firstIndex(where: { $0?.deadline == deadline }), let presence = presences[index]
         {
-            inside[index] = nil
+            presences[index] = nil
             body(
                 Event(
                     region: index, kind: .exit, instant: clock.instant(of: deadline), lastHeard: presence.lastHeard,
@@ -135,14 +135,14 @@ public struct RegionMonitor: Sendable {
         becomeKnown(at: now, clock, body)
     }
 
-    /// Reports that the regions are known again, if the receiver works at `now`.
+    /// Passes to `body` that the regions are known again, if the receiver works at `now`.
     mutating func becomeKnown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
-        guard isUnknown, clock.stopped == nil, !clock.isDoubtful(at: now) else { return }
+        guard isUnknown, clock.stoppedAt == nil, !clock.isDoubtful(at: now) else { return }
         isUnknown = false
         for index in regions.indices { body(event(.known, index, at: now)) }
     }
 
     private func event(_ kind: Event.Kind, _ index: Int, at instant: HeardInstant) -> Event {
-        Event(region: index, kind: kind, instant: instant, lastHeard: inside[index]?.lastHeard)
+        Event(region: index, kind: kind, instant: instant, lastHeard: presences[index]?.lastHeard)
     }
 }

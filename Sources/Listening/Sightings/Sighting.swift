@@ -38,7 +38,7 @@ public struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A beacon with a name.
+/// A beacon to which the user has given a name.
 public struct KnownBeacon: Hashable, Sendable {
     public var name: String
     /// The identity; `nil` for a beacon that is known by a key, and for a beacon with a ``region``.
@@ -48,7 +48,7 @@ public struct KnownBeacon: Hashable, Sendable {
     public private(set) var region: RegionPattern?
     /// The configured interval in microseconds; `nil` to learn it.
     public var intervalMicroseconds: Int?
-    /// The measured level at 1 m in dBm; `nil` to use the value that the beacon states.
+    /// The level at 1 m in dBm, as measured by a calibration; `nil` to use the value that the beacon states.
     public var calibrationAtOneMeter: Int?
 
     /// Creates a beacon with this name and identity.
@@ -64,13 +64,13 @@ public struct KnownBeacon: Hashable, Sendable {
     /// Creates a beacon with the identity in `pattern`, or a group of all devices that match `pattern`.
     public init(name: String, _ pattern: RegionPattern) {
         self.name = name
-        if case .one(let identity) = pattern { self.identity = identity } else { region = pattern }
+        if case .identity(let identity) = pattern { self.identity = identity } else { region = pattern }
     }
 
     /// True if several devices may count as this beacon at once. A local name belongs to one device.
     public var isGroup: Bool {
         switch region {
-        case nil, .one, .localName: false
+        case nil, .identity, .localName: false
         case .iBeacon, .eddystoneUID, .service: true
         }
     }

@@ -1,11 +1,11 @@
 /// Processes sightings in their order: updates the table of beacons, divides time into rounds, and watches regions.
 ///
-/// Call ``nextEvent(until:)`` for everything that was due before a sighting, then ``receive(_:_:_:)`` with the
-/// sighting. The same sightings always give the same events, live or from a recording.
+/// For each sighting, call ``nextEvent(until:)`` until it has returned all events up to the sighting's time, then
+/// ``receive(_:_:_:)`` with the sighting. The same sightings always give the same events, live or from a recording.
 public struct SightingProcessor: Sendable {
     /// An event for the caller.
     public enum Event: Hashable, Sendable {
-        /// A round has ended. ``SightingProcessor/table`` has its levels until the next call of a method.
+        /// A round has ended. ``SightingProcessor/table`` has the levels of this round until the next call of a method.
         case round(from: HeardInstant, to: HeardInstant)
         case region(RegionMonitor.Event)
     }
@@ -18,7 +18,7 @@ public struct SightingProcessor: Sendable {
     /// True if the last round was returned and the next round has not begun.
     private var isRoundOver = false
     /// The events of regions that were not returned yet.
-    private var waiting: [RegionMonitor.Event] = []
+    private var waitingEvents: [RegionMonitor.Event] = []
     /// The index of the first event in ``waiting`` that was not returned.
     private var nextWaiting = 0
 
@@ -37,13 +37,13 @@ public struct SightingProcessor: Sendable {
     /// Returns the next event up to `now`. Call it until it returns `nil`.
     public mutating func nextEvent(until now: HeardInstant) -> Event? {
         closeRound()
-        monitor.becomeUnknown(at: roundEnd.map { min($0, now) } ?? now, table.clock) { waiting.append($0) }
-        if nextWaiting < waiting.count {
+        monitor.becomeUnknown(at: roundEnd.map { min($0, now) } ?? now, table.clock) { waitingEvents.append($0) }
+        if nextWaiting < waitingEvents.count {
             nextWaiting += 1
-            return .region(waiting[nextWaiting - 1])
+            return .region(waitingEvents[nextWaiting - 1])
         }
         if nextWaiting > 0 {
-            waiting.removeAll(keepingCapacity: true)
+            waitingEvents.removeAll(keepingCapacity: true)
             nextWaiting = 0
         }
         guard let start = roundStart, let end = roundEnd, end <= now else { return nil }
@@ -74,16 +74,18 @@ public struct SightingProcessor: Sendable {
         closeRound()
         begin(at: sighting.instant)
         guard !monitor.regions.isEmpty else { return table.receive(sighting, octets, range) }
-        monitor.becomeUnknown(at: sighting.instant, table.clock) { waiting.append($0) }
-        let place = table.receive(sighting, octets, range)
-        monitor.advance(to: sighting.instant, table.clock) { waiting.append($0) }
-        if let place {
-            monitor.receive(table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
+        monitor.becomeUnknown(at: sighting.instant, table.clock) { waitingEvents.append($0) }
+        let position = table.receive(sighting, octets, range)
+        monitor.advance(to: sighting.instant, table.clock) { waitingEvents.append($0) }
+        if let position {
+            monitor.receive(table.tracks[position], at: sighting.instant, table.clock) { waitingEvents.append($0) }
         }
-        for place in table.groupsOfReport {
-            monitor.receive(named: table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
+        for position in table.groupsOfReport {
+            monitor.receive(named: table.tracks[position], at: sighting.instant, table.clock) {
+                waitingEvents.append($0)
+            }
         }
-        return place
+        return position
     }
 
     /// Marks the receiver as not working from now on. Beacons do not leave regions until reports arrive again.
@@ -92,7 +94,7 @@ public struct SightingProcessor: Sendable {
     /// Marks the receiver as working, for the first time or again.
     public mutating func startListening(at now: HeardInstant) {
         table.startListening(at: now)
-        monitor.becomeKnown(at: now, table.clock) { waiting.append($0) }
+        monitor.becomeKnown(at: now, table.clock) { waitingEvents.append($0) }
     }
 
     private var roundEnd: HeardInstant? {

@@ -3,10 +3,10 @@ public import BluetoothTypes
 
 /// All beacons that are known or were received. Assigns each sighting to its beacon.
 ///
-/// Known beacons are never removed. The number of strangers is limited: when the table is full, a new stranger
-/// replaces a random one, so a flood of fresh identities cannot affect known beacons. A report without an identity
-/// (telemetry, a name) is assigned to the beacon that the same sender sent last. Taking a report of a beacon in the
-/// table allocates no memory.
+/// Known beacons are never removed. The number of strangers, that is, of beacons that are not known, is limited: when
+/// the table is full, a new stranger replaces a random one, so a flood of new identities cannot affect known beacons. A
+/// report without an identity (telemetry, a name) is assigned to the beacon whose identity the same sender sent last.
+/// Taking a report of a beacon in the table allocates no memory.
 public struct SightingTable: Sendable {
     /// The treatment of strangers.
     public enum Strangers: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct SightingTable: Sendable {
     /// Totals since the table was created.
     public struct Counts: Hashable, Sendable {
         public var reports = 0
-        /// Reports with an impossible level, apart from 127 (not available).
+        /// Reports with an impossible level. The value 127 means that no level is available, and is not counted.
         public var impossibleLevels = 0
         /// Reports whose last AD structure extends past the end of the data. The structures before it were read.
         public var malformed = 0
@@ -34,10 +34,11 @@ public struct SightingTable: Sendable {
         public var evicted = 0
     }
 
-    /// Returns the number of the known beacon that sent an ephemeral id; `nil` for an unknown id.
+    /// Returns the position in ``tracks`` of the known beacon that sent an ephemeral id; `nil` for an unknown id.
     public typealias Resolver = @Sendable (_ id: FixedOctets<8>, _ instant: HeardInstant) -> Int?
 
-    /// Returns the number of the known beacon that uses a resolvable private address; `nil` for an unknown address.
+    /// Returns the position in ``tracks`` of the known beacon that uses a resolvable private address; `nil` for an
+    /// unknown address.
     public typealias AddressResolver = @Sendable (_ address: DeviceAddress, _ instant: HeardInstant) -> Int?
 
     /// The known beacons in the order of `known`, followed by strangers.
@@ -47,12 +48,12 @@ public struct SightingTable: Sendable {
     public private(set) var counts = Counts()
     /// The positions in ``tracks`` of the beacons received in the current round, in the order of their first report.
     public private(set) var heardInRound: [Int] = []
-    /// The positions in ``tracks`` of the groups of devices to which the last report belongs: the devices of a UUID, of
-    /// a namespace or of a service.
+    /// The positions in ``tracks`` of the groups of devices to which the last report belongs. The devices of a group
+    /// share a UUID, a namespace or a service.
     public private(set) var groupsOfReport: [Int] = []
     /// The number of reports of strangers in the current round.
     public private(set) var strangersInRound = 0
-    /// Strangers without an identity, by their network. They have no track, and so no address in any list.
+    /// The devices of networks such as Find My. They have no track, and so no list shows their addresses.
     public private(set) var networks = NetworkSightings()
     /// The time that the receiver certainly listened.
     public private(set) var clock = ListeningClock()
@@ -63,14 +64,15 @@ public struct SightingTable: Sendable {
     /// True if a known beacon is identified by its address.
     private let hasKnownAddresses: Bool
     /// The position of each beacon in ``tracks``.
-    private var places: [BeaconIdentity: Int] = [:]
-    /// The groups of known devices.
-    private var regions: [(pattern: RegionPattern, place: Int)] = []
+    private var positions: [BeaconIdentity: Int] = [:]
+    /// The groups of devices that share a UUID or a namespace.
+    private var regions: [(pattern: RegionPattern, position: Int)] = []
     /// The groups of devices that advertise a service.
-    private var services: [(service: AdvertisedService, place: Int)] = []
-    /// The beacons that are known by their local names.
-    private var localNames: [(octets: [UInt8], place: Int)] = []
-    /// The beacons of senders that sent a known local name. A device does not send its name in each advertisement.
+    private var services: [(service: AdvertisedService, position: Int)] = []
+    /// The local names of known beacons.
+    private var localNames: [(octets: [UInt8], position: Int)] = []
+    /// For each sender of a known local name, the position in ``tracks`` of the beacon with this name. A device does
+    /// not send its name in each advertisement.
     private var namedSenders: [Sender: Int] = [:]
     /// The maximum number of senders in `namedSenders`.
     private static let namedSenderLimit = 4096
@@ -82,30 +84,30 @@ public struct SightingTable: Sendable {
     private var randomness = SplitMix64(seed: 1)
 
     /// - Parameters:
-    ///   - known: The known beacons. If several have the same identity, the first one counts.
+    ///   - known: The known beacons. If several have the same identity, its reports are assigned to the first of them.
     ///   - resolver: Resolves ephemeral ids; `nil` to treat them as strangers.
     ///   - addressResolver: Resolves private addresses; `nil` to treat their devices as strangers.
     public init(
         known: [KnownBeacon] = [], strangers: Strangers = .kept(SightingTable.defaultStrangers),
         resolver: Resolver? = nil, addressResolver: AddressResolver? = nil
     ) {
-        var numbers: [BeaconIdentity: Int] = [:]
-        for beacon in known { if let identity = beacon.identity { numbers[identity, default: 0] += 1 } }
+        var beaconCounts: [BeaconIdentity: Int] = [:]
+        for beacon in known { if let identity = beacon.identity { beaconCounts[identity, default: 0] += 1 } }
         tracks = known.map { beacon in
-            BeaconTrack(beacon, isShared: beacon.identity.map { numbers[$0] ?? 0 > 1 } ?? false)
+            BeaconTrack(beacon, isShared: beacon.identity.map { beaconCounts[$0] ?? 0 > 1 } ?? false)
         }
         knownCount = known.count
         strangerLimit = if case .kept(let limit) = strangers { max(0, limit) } else { 0 }
         self.resolver = resolver
         self.addressResolver = addressResolver
         hasKnownAddresses = known.contains { $0.identity?.kind == "address" }
-        for (place, beacon) in known.enumerated() {
-            if let identity = beacon.identity, places[identity] == nil { places[identity] = place }
+        for (position, beacon) in known.enumerated() {
+            if let identity = beacon.identity, positions[identity] == nil { positions[identity] = position }
             switch beacon.region {
-            case .localName(let name): localNames.append((Array(name.utf8), place))
-            case .service(let uuid): services.append((AdvertisedService(uuid), place))
-            case .iBeacon, .eddystoneUID: if let pattern = beacon.region { regions.append((pattern, place)) }
-            case .one, nil: break
+            case .localName(let name): localNames.append((Array(name.utf8), position))
+            case .service(let uuid): services.append((AdvertisedService(uuid), position))
+            case .iBeacon, .eddystoneUID: if let pattern = beacon.region { regions.append((pattern, position)) }
+            case .identity, nil: break
             }
         }
     }
@@ -126,19 +128,19 @@ public struct SightingTable: Sendable {
         clock.receive(at: sighting.instant)
         if let rssi = sighting.rssi, rssi != 127, !LevelTally.range.contains(rssi) { counts.impossibleLevels += 1 }
         groupsOfReport.removeAll(keepingCapacity: true)
-        let byDevice = knownByAddress(sighting) ?? knownByName(sighting, octets, range)
-        var first = byDevice
-        var hasIdentity = first != nil
+        let devicePosition = takeKnownByAddress(sighting) ?? takeKnownByName(sighting, octets, range)
+        var firstPosition = devicePosition
+        var hasIdentity = firstPosition != nil
         var ownIdentity: BeaconIdentity?
         var power: Int?
         var telemetry: EddystoneTLM?
-        var packet: BTHome?
+        var btHome: BTHome?
         var network: DeviceNetwork?
-        var company: UInt16?
+        var companyID: UInt16?
         var name: Range<Int>?
         var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
         while let element = cursor.next(in: octets) {
-            for each in services where each.service.isNamed(by: element, in: octets) { join(group: each.place) }
+            for (service, position) in services where service.isNamed(by: element, in: octets) { join(group: position) }
             if element.type == .completeLocalName || element.type == .shortenedLocalName {
                 name = element.data
                 continue
@@ -146,141 +148,149 @@ public struct SightingTable: Sendable {
             guard let frame = BeaconFrame(element, in: octets) else {
                 network = network ?? DeviceNetwork(element, in: octets)
                 if element.type == .manufacturerData, element.data.count >= 2 {
-                    company = octets.uint16LittleEndian(at: element.data.lowerBound)
+                    companyID = octets.uint16LittleEndian(at: element.data.lowerBound)
                 }
                 continue
             }
             if case .eddystoneTLM(let frame) = frame { telemetry = frame }
-            if case .btHome(let frame) = frame { packet = frame }
+            if case .btHome(let frame) = frame { btHome = frame }
             guard let identity = BeaconIdentity(frame) else { continue }
             // A beacon that is known by its address or its name states its power in the same data.
-            if let byDevice { tracks[byDevice].claim(frame.powerAtOneMeter) }
-            for each in regions where each.pattern.contains(identity) { join(group: each.place) }
+            if let devicePosition { tracks[devicePosition].claim(frame.powerAtOneMeter) }
+            for (pattern, position) in regions where pattern.contains(identity) { join(group: position) }
             ownIdentity = ownIdentity ?? identity
             power = power ?? frame.powerAtOneMeter
             hasIdentity = true
-            guard let place = place(identity, at: sighting.instant) else { continue }
-            take(sighting, place, as: identity, power: frame.powerAtOneMeter)
-            first = first ?? place
+            guard let position = position(identity, at: sighting.instant) else { continue }
+            take(sighting, position, as: identity, power: frame.powerAtOneMeter)
+            firstPosition = firstPosition ?? position
         }
         if cursor.isTruncated { counts.malformed += 1 }
-        for place in groupsOfReport {
-            markReceived(place)
-            tracks[place].receiveFromMember(
+        for position in groupsOfReport {
+            markReceived(position)
+            tracks[position].receiveFromMember(
                 sighting, as: ownIdentity ?? sighting.sender.map { .address($0.address) }, power: power,
                 listeningPeriod: clock.period)
         }
-        if !hasIdentity { first = join(sighting, of: network) }
-        if let first {
-            if let telemetry { tracks[first].remember(telemetry) }
-            if let packet { tracks[first].remember(packet) }
-            if let company, !hasIdentity { tracks[first].remember(companyID: company) }
-            if let name { tracks[first].rename(octets, name) }
+        if !hasIdentity { firstPosition = join(sighting, of: network) }
+        if let firstPosition {
+            if let telemetry { tracks[firstPosition].remember(telemetry) }
+            if let btHome { tracks[firstPosition].remember(btHome) }
+            if let companyID, !hasIdentity { tracks[firstPosition].remember(companyID: companyID) }
+            if let name { tracks[firstPosition].rename(octets, name) }
         }
-        if groupsOfReport.isEmpty, first.map({ $0 >= knownCount }) ?? true { countStranger(sighting) }
-        return first
+        if groupsOfReport.isEmpty, firstPosition.map({ $0 >= knownCount }) ?? true { countStranger(sighting) }
+        return firstPosition
     }
 
     /// Takes a report of a known beacon that is identified by its address, or by the key of its resolvable addresses.
     /// Returns the position of the beacon in ``tracks``; `nil` for other senders.
-    private mutating func knownByAddress(_ sighting: Sighting) -> Int? {
-        guard let sender = sighting.sender, let place = knownPlace(of: sender, at: sighting.instant), place >= 0,
-            place < knownCount
+    private mutating func takeKnownByAddress(_ sighting: Sighting) -> Int? {
+        guard let sender = sighting.sender, let position = knownPosition(of: sender, at: sighting.instant),
+            position >= 0,
+            position < knownCount
         else { return nil }
-        take(sighting, place, as: .address(sender.address), power: nil)
-        return place
+        take(sighting, position, as: .address(sender.address), power: nil)
+        return position
     }
 
     /// Takes a report of a known beacon that is identified by its local name, in this report or in an earlier one of
     /// the same sender. Returns the position of the beacon in ``tracks``; `nil` for other senders.
-    private mutating func knownByName(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    private mutating func takeKnownByName(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard !localNames.isEmpty, let sender = sighting.sender else { return nil }
         var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
         while let element = cursor.next(in: octets) {
             guard element.type == .completeLocalName || element.type == .shortenedLocalName else { continue }
-            let place = localNames.first { Self.isEqual(octets, element.data, $0.octets) }?.place
+            let position = localNames.first { Self.isEqual(octets, element.data, $0.octets) }?.position
             // A device that has another name now is not the beacon any more.
-            guard namedSenders[sender] != place else { break }
+            guard namedSenders[sender] != position else { break }
             if namedSenders.count >= Self.namedSenderLimit { namedSenders.removeAll(keepingCapacity: true) }
             if let former = namedSenders[sender], senders[sender] == former { senders[sender] = nil }
-            namedSenders[sender] = place
+            namedSenders[sender] = position
         }
-        guard let place = namedSenders[sender] else { return nil }
-        take(sighting, place, as: .address(sender.address), power: nil)
-        return place
+        guard let position = namedSenders[sender] else { return nil }
+        take(sighting, position, as: .address(sender.address), power: nil)
+        return position
     }
 
     private static func isEqual(_ octets: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8]) -> Bool {
         range.count == name.count && range.allSatisfy { octets[$0] == name[$0 - range.lowerBound] }
     }
 
-    private mutating func join(group place: Int) {
-        if !groupsOfReport.contains(place) { groupsOfReport.append(place) }
+    private mutating func join(group position: Int) {
+        if !groupsOfReport.contains(position) { groupsOfReport.append(position) }
     }
 
-    private func knownPlace(of sender: Sender, at instant: HeardInstant) -> Int? {
-        if hasKnownAddresses, let place = places[.address(sender.address)], place < knownCount { return place }
+    private func knownPosition(of sender: Sender, at instant: HeardInstant) -> Int? {
+        if hasKnownAddresses, let position = positions[.address(sender.address)], position < knownCount {
+            return position
+        }
         guard let addressResolver, sender.isRandom, sender.address.randomKind == .resolvablePrivate else { return nil }
         return addressResolver(sender.address, instant)
     }
 
     /// Takes a report without an identity.
     ///
-    /// - Parameter network: The network that sends such reports.
+    /// - Parameter network: The network whose devices send such reports; `nil` if there is none.
     private mutating func join(_ sighting: Sighting, of network: DeviceNetwork?) -> Int? {
         guard let sender = sighting.sender else {
             counts.anonymous += 1
             return nil
         }
         let identity = BeaconIdentity.address(sender.address)
-        let known = senders[sender]
-        // A device of a network may also send reports without its mark, such as scan responses.
-        if let network = network ?? networks.network(of: sender), known.map({ tracks[$0].identity == identity }) ?? true
+        let senderPosition = senders[sender]
+        // A device of a network may also send reports without the network's data, such as scan responses.
+        if let network = network ?? networks.network(of: sender),
+            senderPosition.map({ tracks[$0].identity == identity }) ?? true
         {
             networks.add(network, sender, sighting)
             return nil
         }
-        guard let place = known ?? place(identity, at: sighting.instant) else { return nil }
-        if tracks[place].identity == identity {
-            take(sighting, place, as: identity, power: nil)
+        guard let position = senderPosition ?? position(identity, at: sighting.instant) else { return nil }
+        if tracks[position].identity == identity {
+            take(sighting, position, as: identity, power: nil)
         } else {
-            markReceived(place)
-            tracks[place].join(sighting)
+            markReceived(position)
+            tracks[position].join(sighting)
         }
-        return place
+        return position
     }
 
     /// Takes a report of a beacon's own identity, and remembers that this sender sent it.
-    private mutating func take(_ sighting: Sighting, _ place: Int, as identity: BeaconIdentity, power: Int?) {
-        markReceived(place)
-        if let old = tracks[place].sender, old != sighting.sender, senders[old] == place { senders[old] = nil }
-        tracks[place].receive(sighting, as: identity, power: power, listeningPeriod: clock.period)
-        if let sender = sighting.sender, senders[sender] != place { senders[sender] = place }
+    private mutating func take(_ sighting: Sighting, _ position: Int, as identity: BeaconIdentity, power: Int?) {
+        markReceived(position)
+        if let former = tracks[position].sender, former != sighting.sender, senders[former] == position {
+            senders[former] = nil
+        }
+        tracks[position].receive(sighting, as: identity, power: power, listeningPeriod: clock.period)
+        if let sender = sighting.sender, senders[sender] != position { senders[sender] = position }
     }
 
-    private mutating func markReceived(_ place: Int) {
-        if tracks[place].enterRound() { heardInRound.append(place) }
+    private mutating func markReceived(_ position: Int) {
+        if tracks[position].enterRound() { heardInRound.append(position) }
     }
 
-    private mutating func place(_ identity: BeaconIdentity, at instant: HeardInstant) -> Int? {
-        if let place = places[identity] { return place }
-        if case .eddystoneEID(let id) = identity, let place = resolver?(id, instant), place < knownCount, place >= 0 {
-            return place
+    private mutating func position(_ identity: BeaconIdentity, at instant: HeardInstant) -> Int? {
+        if let position = positions[identity] { return position }
+        if case .eddystoneEID(let id) = identity, let position = resolver?(id, instant), position < knownCount,
+            position >= 0
+        {
+            return position
         }
         guard strangerLimit > 0 else { return nil }
-        let place: Int
+        let position: Int
         if tracks.count < knownCount + strangerLimit {
-            place = tracks.count
+            position = tracks.count
             tracks.append(BeaconTrack(identity))
         } else {
-            place = knownCount + randomness.next(upTo: UInt32(clamping: strangerLimit - 1))
+            position = knownCount + randomness.next(upTo: UInt32(clamping: strangerLimit - 1))
             counts.evicted += 1
-            if let identity = tracks[place].identity { places[identity] = nil }
-            if let sender = tracks[place].sender, senders[sender] == place { senders[sender] = nil }
-            tracks[place] = BeaconTrack(identity, isInRound: tracks[place].isInRound)
+            if let identity = tracks[position].identity { positions[identity] = nil }
+            if let sender = tracks[position].sender, senders[sender] == position { senders[sender] = nil }
+            tracks[position] = BeaconTrack(identity, isInRound: tracks[position].isInRound)
         }
-        places[identity] = place
-        return place
+        positions[identity] = position
+        return position
     }
 
     private mutating func countStranger(_ sighting: Sighting) {
@@ -289,9 +299,9 @@ public struct SightingTable: Sendable {
         if let sender = sighting.sender { sketch.add(sender) }
     }
 
-    /// Begins a new round: resets everything that is counted by round.
+    /// Begins a new round: sets all counts of the round to 0.
     public mutating func beginRound() {
-        for place in heardInRound { tracks[place].beginRound() }
+        for position in heardInRound { tracks[position].beginRound() }
         heardInRound.removeAll(keepingCapacity: true)
         strangersInRound = 0
         sketch.removeAll()
@@ -301,7 +311,8 @@ public struct SightingTable: Sendable {
     /// Marks the receiver as working from now on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) { clock.startListening(at: now) }
 
-    /// Marks the receiver as not working from now on. Gaps across this time are not counted.
+    /// Marks the receiver as not working from now on. A gap between two events in which the receiver did not work is
+    /// not used to learn an interval.
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 }
 
@@ -329,7 +340,7 @@ public struct AddressSketch: Sendable {
 
     private var words = [UInt64](repeating: 0, count: bits / 64)
     /// The number of bits that are set.
-    private var taken = 0
+    private var setBits = 0
 
     /// Creates a sketch without senders.
     public init() {}
@@ -340,21 +351,21 @@ public struct AddressSketch: Sendable {
         let bit = Int(mixer.next() % UInt64(Self.bits))
         guard words[bit / 64] & 1 << UInt64(bit % 64) == 0 else { return }
         words[bit / 64] |= 1 << UInt64(bit % 64)
-        taken += 1
+        setBits += 1
     }
 
     /// The estimated number of different senders.
     public var count: Int {
-        guard taken > 0 else { return 0 }
-        let free = max(1, Self.bits - taken)
-        return Int((Double(Self.bits) * naturalLogarithm(Double(Self.bits) / Double(free))).rounded())
+        guard setBits > 0 else { return 0 }
+        let unsetBits = max(1, Self.bits - setBits)
+        return Int((Double(Self.bits) * naturalLogarithm(Double(Self.bits) / Double(unsetBits))).rounded())
     }
 
     /// Removes all senders.
     public mutating func removeAll() {
-        guard taken > 0 else { return }
+        guard setBits > 0 else { return }
         for index in words.indices { words[index] = 0 }
-        taken = 0
+        setBits = 0
     }
 }
 

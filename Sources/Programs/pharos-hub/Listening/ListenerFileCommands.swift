@@ -319,7 +319,7 @@ struct ListenerStart: ParsableArguments {
         }
         let identity = String(text[text.index(after: equalsSign)...])
         guard let pattern = pattern(identity) else { throw refusal(IdentityMistake.text(identity)) }
-        if case .one(.eddystoneEID) = pattern {
+        if case .identity(.eddystoneEID) = pattern {
             throw refusal("an ephemeral id changes; give the beacon's profile with --known")
         }
         return (String(text[..<equalsSign]), pattern)
@@ -330,7 +330,7 @@ struct ListenerStart: ParsableArguments {
     private static func pattern(_ text: String) -> RegionPattern? {
         if text.hasPrefix("name:") { return .localName(String(text.dropFirst(5))) }
         if text.hasPrefix("service:") { return BluetoothUUID(text.dropFirst(8)).map { .service($0.expanded) } }
-        return BeaconIdentity(text).map { .one($0) } ?? RegionPattern(text)
+        return BeaconIdentity(text).map { .identity($0) } ?? RegionPattern(text)
     }
 
     func write(_ members: [(String, JSONValue)], next: String) throws {
@@ -391,7 +391,7 @@ enum KnownBeaconMembers {
 
     static func members(_ pattern: RegionPattern) -> [(String, JSONValue)] {
         switch pattern {
-        case .one(let identity): members(identity)
+        case .identity(let identity): members(identity)
         case .iBeacon(let uuid, let major, let minor):
             [
                 (
