@@ -52,7 +52,7 @@ import Testing
         ])
         #expect(
             known.warnings == [
-                "door is never reported: it has the identity of lobby, ibeacon:\(Self.uuid)-1-2, and the first name counts"
+                "door is never reported: lobby has the same identity, ibeacon:\(Self.uuid)-1-2, and comes first"
             ])
     }
 

@@ -119,7 +119,7 @@ struct PayloadDescriptionTests {
         #expect(PayloadJSON.describe(data, opener: other).line.contains("\"decrypted\":null"))
         #expect(
             PayloadDescription(data, opener: other).lines().contains(
-                "decrypted: the check does not hold: another key, time or exponent"))
+                "decrypted: the integrity check fails: wrong key, time or exponent"))
     }
 
     @Test(
@@ -188,7 +188,7 @@ struct BTHomePayloadTests {
         #expect(PayloadJSON.describe(data, opener: told).line.contains("\"decrypted\":null"))
         #expect(
             PayloadDescription(data, opener: told).lines().last
-                == "decrypted: the check does not hold: another key, or address")
+                == "decrypted: the integrity check fails: wrong key or address")
         let line = PayloadJSON.describe(data).line
         #expect(
             line.contains("\"encrypted\":\"a47266c95f73\",\"counter\":857870592,\"mic\":\"78237214\"}"), "\(line)")

@@ -217,7 +217,7 @@ import Testing
             json.contains(
                 "\"decrypted\":{\"batteryMv\":3000,\"temperatureC\":22.5,\"advertisements\":4660,\"uptimeS\":360}"))
         let wrong = try Program.run(arguments + ["1"])
-        #expect(wrong.output.hasPrefix(sentence + "decrypted: the check does not hold"))
+        #expect(wrong.output.hasPrefix(sentence + "decrypted: the integrity check fails"))
         #expect(try Program.run(arguments + ["1", "--json"]).output.contains("\"decrypted\":null"))
     }
 

@@ -72,7 +72,7 @@ final class HookRunner {
 
     /// The time at which ``work()`` must be called next; `nil` if no program runs or waits.
     var nextWakeUp: HeardInstant? {
-        isIdle ? nil : HearingClock.machine.advanced(byMicroseconds: Self.pollInterval)
+        isIdle ? nil : HearingClock.machineNow.advanced(byMicroseconds: Self.pollInterval)
     }
 
     /// Adds the programs of an event, and starts as many as may run at the same time.

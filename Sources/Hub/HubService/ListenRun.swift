@@ -74,7 +74,7 @@ final class ListenRun: SightingConsumer {
         for warning in file.warnings { journal.write(.warning, warning) }
         resume()
         broker?.begin()
-        monitor.beginDeaf(at: HearingClock.machine)
+        monitor.beginDeaf(at: HearingClock.machineNow)
         defer { end() }
         try source.run(self)
     }
@@ -91,7 +91,7 @@ final class ListenRun: SightingConsumer {
                 .warning, "hooks: \(hooks.dropped) were dropped, because more than \(HookRunner.queueLimit) waited")
         }
         writeNotices()
-        status.write(snapshot(at: HearingClock.machine, isOver: true), journal)
+        status.write(snapshot(at: HearingClock.machineNow, isOver: true), journal)
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.finalFlushMilliseconds)
     }
 

@@ -9,9 +9,11 @@ internal import Synchronization
 public final class AuditRun: Sendable {
     /// The progress of an audit.
     public struct Progress: Hashable, Sendable {
-        /// The number of advertisements that were received at least once.
+        /// The number of expected advertisements that were received at least once.
         public let heard: Int
+        /// The number of expected advertisements.
         public let expected: Int
+        /// The number of reports of all receivers.
         public let reports: Int
     }
 
@@ -20,7 +22,7 @@ public final class AuditRun: Sendable {
 
     private init(_ auditor: Auditor) { self.auditor = Mutex(auditor) }
 
-    /// Audits recordings. If they have times, they are aligned by their wall clocks.
+    /// Audits recordings. Recordings with times are aligned by their wall clocks.
     ///
     /// - Parameter say: Takes sentences for the user.
     /// - Throws: An error if a recording cannot be read.
@@ -66,7 +68,7 @@ public final class AuditRun: Sendable {
         if isCoded { auditor.listeningShare = 0.5 }
         let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)
-        let others = Monitor(adapters.dropFirst().count)
+        let runningReceivers = Monitor(adapters.dropFirst().count)
         // Any receiver may take the signal; then all receivers end.
         let signals: SignalDescriptor
         do throws(SystemError) { signals = try SignalDescriptor() } catch { throw ListenerServiceError(error) }
@@ -80,7 +82,7 @@ public final class AuditRun: Sendable {
             options.adapter = adapter
             do throws(SystemError) {
                 try BackgroundThread.start { [options] in
-                    defer { others.change { $0 -= 1 } }
+                    defer { runningReceivers.change { $0 -= 1 } }
                     do throws(ListenerServiceError) {
                         let source = try SightingSource.live(options)
                         try source.run(AuditConsumer(run, index, source, isRecording: false, say))
@@ -97,7 +99,7 @@ public final class AuditRun: Sendable {
             // Wait until the other receivers have ended their listening times, before the result is read.
             defer {
                 run.isOver.withLock { $0 = true }
-                _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
+                _ = runningReceivers.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
             }
             try source.run(consumer)
         }
@@ -135,7 +137,7 @@ public final class AuditRun: Sendable {
 
         func advance(to now: HeardInstant) {
             guard offset == nil else { return }
-            // The time of the first packet aligns a recording. Recordings without times start together.
+            // The time of the first packet aligns a recording. All recordings without times start at 0.
             let time = source.clock.unixMicroseconds(at: now).map { Int(clamping: $0) } ?? 0
             offset = max(0, time - Int(clamping: now.nanoseconds / 1000))
             if isListening { run.auditor.withLock { $0.begin(receiver, at: shifted(now)) } }

@@ -11,11 +11,11 @@ internal import Profiles
 public import Sightings
 internal import Synchronization
 
-/// The advertisements that profiles and fleets should send, with the keys of rotating payloads.
+/// The advertisements that the beacons of profiles and fleets should send, with the keys of rotating payloads.
 public struct AuditedFiles {
     /// The beacons in the order of the files.
     public private(set) var beacons: [ExpectedBeacon] = []
-    /// The beacons of the files, which a virtual adapter receives.
+    /// The beacons of the files, for an audit with a virtual adapter, which receives them.
     public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
@@ -24,10 +24,11 @@ public struct AuditedFiles {
     /// True if an advertisement is on the LE Coded PHY. A receiver then listens to two PHYs in turn.
     var needsCoded: Bool { beacons.flatMap(\.advertisements).contains { $0.phy?.isCoded == true } }
     private let selection: BeaconSelection
-    /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
-    private var identifiers: [EphemeralKey] = []
-    /// The keys of encrypted telemetry, by the number of the advertisement.
-    private var openers: [Int: EphemeralKey] = [:]
+    /// The keys of ephemeral ids. Their ``EphemeralKey/beacon`` is the index of the advertisement, counted over all
+    /// beacons.
+    private var ephemeralIDKeys: [EphemeralKey] = []
+    /// The keys of encrypted telemetry, by the index of the advertisement, counted over all beacons.
+    private var telemetryKeys: [Int: EphemeralKey] = [:]
 
     /// - Parameters:
     ///   - files: Profiles, fleet files, and manifests or their directories.
@@ -104,27 +105,28 @@ public struct AuditedFiles {
     private mutating func add(
         _ profile: BeaconProfile, group: [String], _ key: (String) throws -> IdentityKey?
     ) throws {
-        let turning = Set(
+        let keysOfEphemeralIDs = Set(
             profile.advertisements.filter { $0.content.typeName == "eddystone-eid" }.compactMap(\.rotatingKey))
-        let first = advertisementCount
+        let firstIndex = advertisementCount
         var expected: [ExpectedAdvertisement] = []
-        // An empty address is enough here: if the profile contains no address, the machine of the beacon derives it.
-        for (own, sent) in zip(profile.advertisements, try profile.advertisements { _ in DeviceAddress(FixedOctets()) })
-        {
+        // If the profile contains no address, the beacon's machine derives one, which the audit does not know and does
+        // not compare. Any address is enough here.
+        let transmitted = try profile.advertisements { _ in DeviceAddress(FixedOctets()) }
+        for (configured, advertisement) in zip(profile.advertisements, transmitted) {
             let address: ExpectedAdvertisement.Address
-            if let key = own.rotatingKey, turning.contains(key) {
+            if let key = configured.rotatingKey, keysOfEphemeralIDs.contains(key) {
                 address = .turning
             } else {
-                switch own.address ?? profile.address {
+                switch configured.address ?? profile.address {
                 case .public: address = .anyPublic
                 case .randomStatic: address = .anyStatic
                 case .explicit(let explicit): address = .exactly(Sender(explicit, isRandom: true))
                 }
             }
             let isJudgeable = try note(
-                own.rotatingKey, isIdentifier: own.content.typeName == "eddystone-eid", first + expected.count,
-                profile.eidEpoch, key)
-            expected.append(try ExpectedAdvertisement(sent, from: address, isJudgeable: isJudgeable))
+                configured.rotatingKey, isEphemeralID: configured.content.typeName == "eddystone-eid",
+                firstIndex + expected.count, profile.eidEpoch, key)
+            expected.append(try ExpectedAdvertisement(advertisement, from: address, isJudgeable: isJudgeable))
         }
         append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
     }
@@ -132,19 +134,21 @@ public struct AuditedFiles {
     /// Adds a beacon, unless another file describes the same beacon, such as a manifest and the profile next to it.
     private mutating func append(_ beacon: ExpectedBeacon) {
         // The comparison ignores which keys are available.
-        func sends(_ beacon: ExpectedBeacon) -> [ExpectedAdvertisement] {
+        func advertisements(of beacon: ExpectedBeacon) -> [ExpectedAdvertisement] {
             beacon.advertisements.map { advertisement in
                 var advertisement = advertisement
                 advertisement.isJudgeable = true
                 return advertisement
             }
         }
-        guard beacons.contains(where: { $0.name == beacon.name && sends($0) == sends(beacon) }) else {
-            return beacons.append(beacon)
+        let isKnown = beacons.contains {
+            $0.name == beacon.name && advertisements(of: $0) == advertisements(of: beacon)
         }
-        let number = advertisementCount
-        identifiers.removeAll { $0.beacon >= number }
-        openers = openers.filter { $0.key < number }
+        guard isKnown else { return beacons.append(beacon) }
+        // Remove the keys of the advertisements that are not added.
+        let count = advertisementCount
+        ephemeralIDKeys.removeAll { $0.beacon >= count }
+        telemetryKeys = telemetryKeys.filter { $0.key < count }
     }
 
     private var advertisementCount: Int { beacons.reduce(0) { $0 + $1.advertisements.count } }
@@ -153,7 +157,7 @@ public struct AuditedFiles {
     ///
     /// - Returns: Whether the advertisement can be judged.
     private mutating func note(
-        _ rotation: Advertisement.RotatingKey?, isIdentifier: Bool, _ advertisement: Int, _ epoch: RFC3339Time?,
+        _ rotation: Advertisement.RotatingKey?, isEphemeralID: Bool, _ advertisement: Int, _ epoch: RFC3339Time?,
         _ key: (String) throws -> IdentityKey?
     ) throws -> Bool {
         guard let rotation else { return true }
@@ -162,20 +166,20 @@ public struct AuditedFiles {
         else { return false }
         let entry = EphemeralKey(
             beacon: advertisement, key: key, exponent: exponent, epochSeconds: epoch.secondsSince1970)
-        if isIdentifier { identifiers.append(entry) } else { openers[advertisement] = entry }
+        if isEphemeralID { ephemeralIDKeys.append(entry) } else { telemetryKeys[advertisement] = entry }
         return true
     }
 
     // MARK: From a manifest
 
     private mutating func add(_ beacon: FleetManifest.Beacon, _ key: (String) throws -> IdentityKey?) throws {
-        let first = advertisementCount
+        let firstIndex = advertisementCount
         let hasEphemeralID = beacon.advertisements.contains { $0.type == "eddystone-eid" }
         var expected: [ExpectedAdvertisement] = []
-        for own in beacon.advertisements {
-            let rotation = own.identityKeyFile.map {
+        for advertisement in beacon.advertisements {
+            let rotation = advertisement.identityKeyFile.map {
                 Advertisement.RotatingKey(
-                    identityKeyFile: $0, rotationExponent: UInt8(clamping: own.rotationExponent ?? 0))
+                    identityKeyFile: $0, rotationExponent: UInt8(clamping: advertisement.rotationExponent ?? 0))
             }
             let address: ExpectedAdvertisement.Address
             if rotation != nil, hasEphemeralID {
@@ -183,22 +187,24 @@ public struct AuditedFiles {
             } else {
                 address = beacon.address.map { .exactly(Sender($0, isRandom: true)) } ?? .anyPublic
             }
-            let isTold = try note(
-                rotation, isIdentifier: own.type == "eddystone-eid", first + expected.count, beacon.eidEpoch, key)
-            if let content = Self.content(own, rotation) {
-                let sent = Advertisement(
-                    content: content, interval: Self.interval(own.intervalMicroseconds), pattern: own.pattern,
-                    measuredPower: Self.power(own), address: .public, phy: own.phy)
-                var value = try ExpectedAdvertisement(sent, from: address, isJudgeable: isTold)
+            let isJudgeable = try note(
+                rotation, isEphemeralID: advertisement.type == "eddystone-eid", firstIndex + expected.count,
+                beacon.eidEpoch, key)
+            if let content = Self.content(advertisement, rotation) {
+                let transmitted = Advertisement(
+                    content: content, interval: Self.interval(advertisement.intervalMicroseconds),
+                    pattern: advertisement.pattern, measuredPower: Self.power(advertisement), address: .public,
+                    phy: advertisement.phy)
+                var value = try ExpectedAdvertisement(transmitted, from: address, isJudgeable: isJudgeable)
                 // The manifest does not contain unusual flags.
-                if own.payloadOctets != nil { value.octets = nil }
+                if advertisement.payloadOctets != nil { value.octets = nil }
                 expected.append(value)
             } else {
                 expected.append(
                     ExpectedAdvertisement(
-                        type: own.type, content: .raw, octets: nil,
-                        intervalMicroseconds: own.intervalMicroseconds, pattern: own.pattern, address: address,
-                        phy: own.phy, isJudgeable: false))
+                        type: advertisement.type, content: .raw, octets: nil,
+                        intervalMicroseconds: advertisement.intervalMicroseconds, pattern: advertisement.pattern,
+                        address: address, phy: advertisement.phy, isJudgeable: false))
             }
         }
         append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))
@@ -238,17 +244,18 @@ public struct AuditedFiles {
 
     // MARK: Keys
 
-    /// Returns functions that resolve and decrypt with the keys.
+    /// Returns functions that resolve ephemeral ids and decrypt telemetry with the keys.
     ///
     /// - Parameter unixSeconds: Returns the wall clock time at a moment; `nil` if it is not known.
     public func keys(unixSeconds: @escaping @Sendable (HeardInstant) -> Int?) -> Auditor.Keys {
-        let table = Mutex(EphemeralTable(identifiers))
-        let openers = openers
+        let table = Mutex(EphemeralTable(ephemeralIDKeys))
+        let telemetryKeys = telemetryKeys
         return Auditor.Keys { id, instant in
             guard let time = unixSeconds(instant) else { return nil }
             return table.withLock { $0.beacon(id, unixSeconds: time) }
         } open: { frame, advertisement, instant in
-            guard let key = openers[advertisement], let epoch = key.epochSeconds, let time = unixSeconds(instant) else {
+            guard let key = telemetryKeys[advertisement], let epoch = key.epochSeconds, let time = unixSeconds(instant)
+            else {
                 return nil
             }
             let counter = Int(IdentityKey.firstCounter) + time - epoch

@@ -12,7 +12,7 @@ public struct CapturedPayload: Sendable {
         case report(AdvertisingReport)
         /// A sniffer received the data.
         case received(AdvertisingReport)
-        /// A host sent the command of this name. Its data is empty if it is a malformed command without data.
+        /// A host sent the command of this name. A malformed command may have no data; the payload is then empty.
         case command(String)
     }
 
@@ -58,16 +58,16 @@ public struct CapturedPayload: Sendable {
         }
     }
 
-    /// The origin as members of a JSON object, which precede those of the payload.
+    /// The origin as members of a JSON object. They come before the members of the payload.
     public var members: [(String, JSONValue)] {
-        let place: [(String, JSONValue)] = [
+        let origin: [(String, JSONValue)] = [
             ("record", .integer(record.index + 1)), ("time", .optional(time) { .string($0) }),
             ("adapter", .optional(record.adapter) { .string("hci\($0)") }),
         ]
         switch source {
-        case .report(let report): return place + [("source", "report")] + Self.members(report)
-        case .received(let report): return place + [("source", "pdu")] + Self.members(report)
-        case .command(let name): return place + [("source", "command"), ("command", .string(name))]
+        case .report(let report): return origin + [("source", "report")] + Self.members(report)
+        case .received(let report): return origin + [("source", "pdu")] + Self.members(report)
+        case .command(let name): return origin + [("source", "command"), ("command", .string(name))]
         }
     }
 
@@ -86,13 +86,13 @@ public struct CapturedPayload: Sendable {
     }
 }
 
-/// Collects the advertising data of a capture, puts together what arrived in pieces, and counts what could not be
-/// decoded.
+/// Collects the advertising data of a capture, assembles data that arrived in pieces, and counts the records that could
+/// not be decoded.
 public struct CaptureTally: Sendable {
-    /// The number of payloads found.
+    /// The number of payloads so far.
     public private(set) var payloads = 0
     /// The number of records that the capturing program has shortened.
-    private var shortened = 0
+    private var shortenedRecords = 0
     private var malformedEvents = 0
     private var clock = RecordingClock()
     private var assembler = FragmentAssembler()
@@ -117,10 +117,10 @@ public struct CaptureTally: Sendable {
 
     /// Counts a record and returns the advertising data in it, or the data whose last piece it is.
     public mutating func take(_ record: CaptureRecord) -> [CapturedPayload] {
-        if record.isShortened { shortened += 1 }
-        let found = collect(record)
-        payloads += found.count
-        return found
+        if record.isShortened { shortenedRecords += 1 }
+        let collected = collect(record)
+        payloads += collected.count
+        return collected
     }
 
     private mutating func collect(_ record: CaptureRecord) -> [CapturedPayload] {
@@ -149,7 +149,7 @@ public struct CaptureTally: Sendable {
         _ reports: [AdvertisingReport], _ record: CaptureRecord, _ source: (AdvertisingReport) -> CapturedPayload.Source
     ) -> [CapturedPayload] {
         let now = clock.instant(unixMicroseconds: record.unixMicroseconds)
-        var found: [CapturedPayload] = []
+        var collected: [CapturedPayload] = []
         for report in reports {
             let sender =
                 report.addressType == .anonymous
@@ -167,16 +167,16 @@ public struct CaptureTally: Sendable {
             } else if isWhole, case .received = source(report) {
                 container = .extendedPDU
             }
-            found.append(
+            collected.append(
                 CapturedPayload(
                     source(report), isWhole ? report.data : AdvertisingData(octets: assembler.assembled), in: container,
                     record, isCut: report.type.dataStatus != .complete))
         }
-        return found
+        return collected
     }
 
-    /// Returns the data that a command sets; `nil` for commands without data, unless their length is wrong, and for
-    /// data whose last piece has not arrived.
+    /// Returns the data that a command sets; `nil` for commands of the right length that set no data, and for data
+    /// whose last piece has not arrived.
     private mutating func command(_ packet: HCIPacket, _ record: CaptureRecord) -> CapturedPayload? {
         guard packet.octets.count >= 3, !record.isShortened else { return nil }
         let opcode = HCIOpcode(rawValue: packet.octets.span.uint16LittleEndian(at: 0))
@@ -203,18 +203,18 @@ public struct CaptureTally: Sendable {
             }
             return payload(Array(parameters.dropFirst().prefix(length)), .legacyPDU)
         case LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode:
-            let announced = parameters.count > 3 ? Int(parameters[3]) : 0
-            if parameters.count != 4 + announced {
+            let statedLength = parameters.count > 3 ? Int(parameters[3]) : 0
+            if parameters.count != 4 + statedLength {
                 fault =
-                    "\(description.name) announces \(announced) bytes of data, so it has \(4 + announced) bytes "
+                    "\(description.name) announces \(statedLength) bytes of data, so it has \(4 + statedLength) bytes "
                     + "of parameters, not \(parameters.count)"
             }
             guard parameters.count > 4 || fault != nil else { return nil }
             let set = SetKey(adapter: record.adapter, handle: parameters.first ?? 0)
             let key = PieceKey(set: set, opcode: opcode)
             let operation = AdvertisingDataOperation(rawValue: parameters.count > 1 ? parameters[1] : 0)
-            let earlier = operation == .firstFragment || operation == .complete ? [] : pieces[key] ?? []
-            let data = earlier + parameters.dropFirst(4).prefix(announced)
+            let earlierPieces = operation == .firstFragment || operation == .complete ? [] : pieces[key] ?? []
+            let data = earlierPieces + parameters.dropFirst(4).prefix(statedLength)
             pieces[key] = nil
             if operation == .firstFragment || operation == .intermediateFragment, fault == nil {
                 // Longer data is dropped, so that a host that never sends the last piece cannot fill the memory.
@@ -237,12 +237,12 @@ public struct CaptureTally: Sendable {
         return fault == nil ? nil : payload([], .legacyPDU)
     }
 
-    /// The contents that could not be decoded, one sentence each: truncated packets, malformed events, and
-    /// advertisements of which pieces are missing.
+    /// The contents of the capture that could not be decoded, one sentence for each kind: truncated packets, malformed
+    /// events, and advertisements of which pieces are missing.
     public var warnings: [String] {
         var warnings: [String] = []
-        if shortened > 0 {
-            let what = shortened == 1 ? "1 record was" : "\(shortened) records were"
+        if shortenedRecords > 0 {
+            let what = shortenedRecords == 1 ? "1 record was" : "\(shortenedRecords) records were"
             warnings.append("\(what) shortened by the capturing program")
         }
         if malformedEvents > 0 {

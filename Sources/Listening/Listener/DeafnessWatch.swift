@@ -3,8 +3,9 @@ public import HCI
 /// Detects that a radio does not receive any more, as far as this is possible: a radio cannot receive itself, and
 /// silence is normal if nothing is sent.
 ///
-/// If a radio has received reports and is then silent for much longer than the mean gap, the scan is probed. If three
-/// probes find that the scan is on and still no report arrives, the radio is deaf.
+/// If a radio has received reports and is then silent for much longer than the mean gap, the caller probes the scan,
+/// that is, checks whether it is on. If three probes find that the scan is on and still no report arrives, the radio is
+/// deaf.
 public struct DeafnessWatch: Sendable {
     /// The shortest silence that is probed, in microseconds: 10 s.
     public static let shortestSilence = 10_000_000
@@ -29,13 +30,13 @@ public struct DeafnessWatch: Sendable {
     /// The time of the last report; `nil` before the first one.
     public private(set) var lastReport: HCIInstant?
     /// True if the radio was found deaf and no report has arrived since.
-    public var isDeaf: Bool { found > 0 }
+    public var isDeaf: Bool { deafCount > 0 }
     /// The mean time between two reports, in microseconds.
     private var meanGap = 0
     /// The number of probes in the current silence.
-    private var probed = 0
+    private var probeCount = 0
     /// The number of times that the radio was found deaf since the last report.
-    private var found = 0
+    private var deafCount = 0
 
     /// Creates a watch without reports. Until the first report, it is not known whether any device sends.
     public init() {}
@@ -47,32 +48,33 @@ public struct DeafnessWatch: Sendable {
             meanGap += (max(0, now.microseconds(since: lastReport)) - meanGap) / 64
         }
         lastReport = now
-        probed = 0
-        found = 0
+        probeCount = 0
+        deafCount = 0
     }
 
     /// Begins a new silence at `now`, because the receiver did not listen until then.
     public mutating func breakOff(at now: HCIInstant) {
         if lastReport != nil { lastReport = now }
-        probed = 0
+        probeCount = 0
     }
 
     /// The time at which ``check(at:)`` must be called; `nil` for never.
     public var nextCheck: HCIInstant? {
-        // The waiting time doubles for a radio that stays deaf, because each restart disturbs other programs.
-        let silence = max(Self.shortestSilence, Self.gaps * min(meanGap, Self.memory / Self.gaps)) << min(found, 6)
-        return lastReport?.advanced(byMicroseconds: silence + probed * Self.probeSpacing)
+        // For a radio that stays deaf, the waiting time doubles each time, because each restart disturbs other
+        // programs.
+        let silence = max(Self.shortestSilence, Self.gaps * min(meanGap, Self.memory / Self.gaps)) << min(deafCount, 6)
+        return lastReport?.advanced(byMicroseconds: silence + probeCount * Self.probeSpacing)
     }
 
     /// Returns the next step for the silence so far.
     public mutating func check(at now: HCIInstant) -> Step {
         guard let lastReport, let due = nextCheck, due <= now else { return .nothing }
-        guard probed < Self.probes else {
-            probed = 0
-            found += 1
+        guard probeCount < Self.probes else {
+            probeCount = 0
+            deafCount += 1
             return .deaf(since: lastReport)
         }
-        probed += 1
+        probeCount += 1
         return .probe
     }
 }

@@ -1,17 +1,17 @@
 internal import HCI
 
-/// Detects the commands of other programs by answers to commands that this session did not send.
+/// Detects the commands of other programs: the controller answers a command that this session did not send.
 ///
 /// Every raw socket receives every answer from the controller, but not the commands of other programs.
 struct ForeignScanWatch: Sendable {
-    /// The number of own commands without an answer, for each opcode.
+    /// The number of this session's commands that have no answer yet, for each opcode.
     private var pending = [HCIOpcode: Int]()
 
     private static let enables: Set = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let opcodes = enables.union([HCIReset.opcode, LESetEventMask.opcode])
 
-    /// Takes a packet that is about to be sent.
-    mutating func sent(_ packet: HCIPacket) {
+    /// Takes a packet that this session is about to send.
+    mutating func takeSent(_ packet: HCIPacket) {
         guard packet.kind == .command, let opcode = Self.opcode(packet.octets, at: 0), Self.opcodes.contains(opcode)
         else { return }
         pending[opcode, default: 0] += 1
@@ -21,8 +21,8 @@ struct ForeignScanWatch: Sendable {
     enum Effect {
         /// The program turned scanning on or off.
         case changedScan
-        /// The controller refused the program a new random address, because it scans: the program sends a beacon with
-        /// the same radio.
+        /// The controller refused to set a new random address for the program, because the controller scans. The
+        /// program sends a beacon with the same radio.
         case needsPause
         /// The program reset the controller, or the controller reset itself: all settings are lost.
         case reset
@@ -31,7 +31,7 @@ struct ForeignScanWatch: Sendable {
     }
 
     /// Takes an event. Returns the effect of another program, if there is one.
-    mutating func received(_ packet: HCIPacket) -> Effect? {
+    mutating func takeReceived(_ packet: HCIPacket) -> Effect? {
         guard packet.kind == .event, packet.octets.count >= 6 else { return nil }
         let isStatus = packet.octets[0] == HCIEventCode.commandStatus
         guard isStatus || packet.octets[0] == HCIEventCode.commandComplete,
@@ -42,15 +42,15 @@ struct ForeignScanWatch: Sendable {
             return status == HCIStatus.commandDisallowed.rawValue ? .needsPause : nil
         }
         guard Self.opcodes.contains(opcode) else { return nil }
-        if let own = pending[opcode], own > 0 {
-            pending[opcode] = own - 1
+        if let count = pending[opcode], count > 0 {
+            pending[opcode] = count - 1
             return nil
         }
         guard !isStatus, status == HCIStatus.success.rawValue else { return nil }
         return Self.enables.contains(opcode) ? .changedScan : opcode == HCIReset.opcode ? .reset : .setEventMask
     }
 
-    /// Forgets own commands whose answers may never arrive.
+    /// Forgets the commands of this session that have no answer yet, because the answers may never arrive.
     mutating func forget() { pending = [:] }
 
     private static func opcode(_ octets: [UInt8], at offset: Int) -> HCIOpcode? {

@@ -11,7 +11,7 @@ public final class HearingClock: Sendable {
     /// The wall clock minus the boot clock. It is kept while it changes by less than ``tolerance``.
     private let wallMinusBootMicroseconds = Mutex<Int64?>(nil)
     /// The last text of ``prefix(_:)``, with its second since 1970.
-    private let written = Mutex((second: Int.min, prefix: ""))
+    private let lastPrefix = Mutex((second: Int.min, prefix: ""))
 
     /// Creates the clock of this machine.
     public init() {}
@@ -24,7 +24,7 @@ public final class HearingClock: Sendable {
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
         recording.withLock { clock in
             if let clock { return clock.unixMicroseconds(at: instant) }
-            let now = Int64(Self.machine.nanoseconds / 1000)
+            let now = Int64(Self.machineNow.nanoseconds / 1000)
             let measured = Int64(WallClock.microseconds()) - now
             return Int64(instant.nanoseconds / 1000) + steadyWallMinusBoot(measured)
         }
@@ -34,14 +34,14 @@ public final class HearingClock: Sendable {
     /// the same moment always has the same time, although the two clocks cannot be read at the same instant.
     private func steadyWallMinusBoot(_ measured: Int64) -> Int64 {
         wallMinusBootMicroseconds.withLock { difference in
-            if let known = difference, abs(known - measured) < Self.tolerance { return known }
+            if let former = difference, abs(former - measured) < Self.tolerance { return former }
             difference = measured
             return measured
         }
     }
 
-    /// A smaller change of ``wallMinusBootMicroseconds`` is ignored, in microseconds. It comes from reading the two
-    /// clocks one after the other.
+    /// The smallest change of ``wallMinusBootMicroseconds`` that counts, in microseconds. A smaller change occurs
+    /// because the two clocks are read one after the other.
     private static let tolerance: Int64 = 1000
 
     /// Returns the time as RFC 3339 text with microseconds; `nil` if a recording has no times.
@@ -54,27 +54,28 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// Returns the text up to the decimal point. It is stored, because most events of one call have the same second.
+    /// Returns the text of a second, up to the decimal point. The last text is stored, because successive events often
+    /// have the same second.
     private func prefix(_ second: Int) -> String {
-        written.withLock { written in
-            if written.second != second {
+        lastPrefix.withLock { last in
+            if last.second != second {
                 let whole = RFC3339Time(secondsSince1970: second).description.utf8.dropLast()
-                written = (second, String(decoding: whole, as: UTF8.self) + ".")
+                last = (second, String(decoding: whole, as: UTF8.self) + ".")
             }
-            return written.prefix
+            return last.prefix
         }
     }
 
     /// Returns the time as a JSON string, or null.
     public func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
 
-    /// The current moment of a live source: the time since the machine started, including the time that it was
-    /// suspended. So a recording, which has only wall clock times, shows the same pauses.
-    public static var machine: HeardInstant { HeardInstant(nanoseconds: BootClock.nanoseconds()) }
+    /// The current moment of a live source: the time since the machine started, including the time that the machine was
+    /// suspended. So a live source and a recording, which has only wall clock times, show the same pauses.
+    public static var machineNow: HeardInstant { HeardInstant(nanoseconds: BootClock.nanoseconds()) }
 }
 
 /// Converts between the clock of HCI sessions, which stops while the machine is suspended, and
-/// ``HearingClock/machine``.
+/// ``HearingClock/machineNow``.
 struct SessionClock {
     private var suspends: SuspendDetector
     /// The boot clock minus the monotonic clock.
@@ -90,12 +91,12 @@ struct SessionClock {
         bootMinusMonotonicNanoseconds += suspends.sleep(until: reading) ?? 0
     }
 
-    /// Converts a time of the session to a moment of ``HearingClock/machine``.
+    /// Converts a time of the session to a moment of ``HearingClock/machineNow``.
     func heard(_ instant: HCIInstant) -> HeardInstant {
         HeardInstant(nanoseconds: instant.nanoseconds + bootMinusMonotonicNanoseconds)
     }
 
-    /// Converts a moment of ``HearingClock/machine`` to a time of the session.
+    /// Converts a moment of ``HearingClock/machineNow`` to a time of the session.
     func session(_ instant: HeardInstant) -> HCIInstant {
         let difference = bootMinusMonotonicNanoseconds
         return HCIInstant(nanoseconds: instant.nanoseconds > difference ? instant.nanoseconds - difference : 0)

@@ -4,12 +4,12 @@ internal import Sightings
 
 /// The key of a beacon with ephemeral ids.
 struct EphemeralKey {
-    /// The position of the beacon among the known beacons.
+    /// The position of the beacon among the known beacons. In an audit: the index of the advertisement.
     let beacon: Int
     let key: IdentityKey
     let exponent: RotationExponent
-    /// The time at which the beacon's clock showed 65280, in seconds since 1970; `nil` if it is not known, and then
-    /// ids cannot be resolved.
+    /// The time at which the beacon's clock showed 65280, in seconds since 1970; `nil` if it is not known. Ids cannot
+    /// be resolved then.
     let epochSeconds: Int?
 }
 
@@ -17,12 +17,13 @@ struct EphemeralKey {
 /// unknown, so an id that was recorded and is sent again later is not accepted.
 struct EphemeralTable {
     private struct Window {
-        var number: Int?
+        /// The number of the current rotation period of the key.
+        var period: Int?
         var ids: [FixedOctets<8>] = []
     }
 
     private let keys: [EphemeralKey]
-    /// For each key, its rotation period and the ids of that period and its neighbours.
+    /// For each key, the current rotation period and the valid ids.
     private var windows: [Window]
     /// The beacon of each id that is valid now.
     private var beacons: [FixedOctets<8>: Int] = [:]
@@ -37,22 +38,23 @@ struct EphemeralTable {
     mutating func beacon(_ id: FixedOctets<8>, unixSeconds: Int) -> Int? {
         if checkedSecond != unixSeconds {
             checkedSecond = unixSeconds
-            for index in keys.indices { turn(index, unixSeconds) }
+            for index in keys.indices { update(index, unixSeconds) }
         }
         return beacons[id]
     }
 
-    private mutating func turn(_ index: Int, _ unixSeconds: Int) {
+    /// Computes the ids of a key again if a new rotation period has begun.
+    private mutating func update(_ index: Int, _ unixSeconds: Int) {
         let key = keys[index]
         guard let epoch = key.epochSeconds else { return }
         let period = Int(key.exponent.periodSeconds)
         let counter = Int(IdentityKey.firstCounter) + unixSeconds - epoch
-        guard counter >= 0, windows[index].number != counter / period else { return }
+        guard counter >= 0, windows[index].period != counter / period else { return }
         for id in windows[index].ids { beacons[id] = nil }
         let times = [counter - period, counter, counter + period].compactMap { UInt32(exactly: $0) }
         let ids = times.compactMap { try? key.key.ephemeralID(at: $0, exponent: key.exponent) }
         for id in ids { beacons[id] = key.beacon }
-        windows[index] = Window(number: counter / period, ids: ids)
+        windows[index] = Window(period: counter / period, ids: ids)
     }
 }
 
@@ -65,33 +67,33 @@ struct AddressKey {
 
 /// Finds the device that uses a resolvable private address, by trying each key once per address.
 ///
-/// A flood of fresh addresses must not use up the processor, so at most ``trialsPerSecond`` keys are tried. An address
-/// beyond this limit stays unknown and is tried when it is received again. Half of the trials are reserved for
-/// repeated addresses, because a device keeps its address for minutes and a flood does not.
+/// A flood of new addresses must not use up the processor, so at most ``trialsPerSecond`` keys are tried per second. An
+/// address beyond this limit stays unknown, and the keys are tried when it is received again. Half of the trials are
+/// reserved for repeated addresses: a device keeps its address for minutes, but a flood consists of new addresses.
 struct AddressResolver {
-    /// The number of trials per second. A trial is two AES blocks with their key schedules, one for each order of the
-    /// key's bytes, and takes 0.5 µs on a server core, so all trials take 3 % of such a core, and at most half of a
+    /// The number of trials per second. A trial computes two AES blocks with their key schedules, one for each order of
+    /// the key's bytes, and takes 0.5 µs on a server core. So all trials take 3 % of such a core, and at most half of a
     /// core that is 16 times slower. The number is constant, not measured, so that a replay finds the same devices as
     /// the live scan.
     static let trialsPerSecond = 60_000
-    /// The number of addresses that are remembered, which may double for a while. Devices usually keep an address for
-    /// 15 minutes.
+    /// The number of addresses that are remembered; up to twice as many until older ones are dropped. Devices usually
+    /// keep an address for 15 minutes.
     static let remembered = 4096
-    /// The maximum number of addresses that wait for their second report: a power of two.
-    static let waiting = 32_768
+    /// The number of slots for addresses that wait for their second report: a power of two.
+    static let waitingSlots = 32_768
 
     private let keys: [AddressKey]
     /// The devices of recent addresses; the value `nil` means that the device is unknown.
     private var recent: [DeviceAddress: Int?] = [:]
     /// The devices of older addresses, which were recent before ``recent`` was last full.
     private var older: [DeviceAddress: Int?] = [:]
-    /// A hash table of addresses that could not be tried: one part of the address is the position, another part is the
-    /// value. 0 is an empty place. The table is empty until the limit is reached for the first time.
+    /// A hash table of addresses for which the keys could not be tried: one part of the address is the slot, another
+    /// part is the value. 0 marks an empty slot. The array is empty until the limit is reached for the first time.
     private var untried: [UInt32] = []
     /// The number of keys that may be tried now. It grows with time up to the limit.
     private var trials = Double(Self.trialsPerSecond)
     /// The time at which `trials` was last increased.
-    private var last = HeardInstant(nanoseconds: 0)
+    private var lastIncrease = HeardInstant(nanoseconds: 0)
 
     init(_ keys: [AddressKey]) {
         self.keys = keys
@@ -100,8 +102,8 @@ struct AddressResolver {
     mutating func beacon(_ address: DeviceAddress, at now: HeardInstant) -> Int? {
         if let known = recent[address] { return known }
         let known: Int?
-        if let found = older[address] {
-            known = found
+        if let device = older[address] {
+            known = device
         } else {
             guard mayTry(address, at: now) else { return nil }
             known = keys.first { $0.key.resolves(address) }?.beacon
@@ -115,30 +117,30 @@ struct AddressResolver {
     private mutating func mayTry(_ address: DeviceAddress, at now: HeardInstant) -> Bool {
         let needed = Double(keys.count)
         let limit = max(Double(Self.trialsPerSecond), needed)
-        trials = min(limit, trials + Double(now.microseconds(since: last)) * limit / 1_000_000)
-        last = max(last, now)
+        trials = min(limit, trials + Double(now.microseconds(since: lastIncrease)) * limit / 1_000_000)
+        lastIncrease = max(lastIncrease, now)
         guard trials < max(needed, limit / 2) else {
             trials -= needed
             return true
         }
-        let (place, mark) = Self.mark(address)
-        if untried.isEmpty { untried = [UInt32](repeating: 0, count: Self.waiting) }
-        guard untried[place] == mark, trials >= needed else {
-            untried[place] = mark
+        let (slot, value) = Self.slot(address)
+        if untried.isEmpty { untried = [UInt32](repeating: 0, count: Self.waitingSlots) }
+        guard untried[slot] == value, trials >= needed else {
+            untried[slot] = value
             return false
         }
-        untried[place] = 0
+        untried[slot] = 0
         trials -= needed
         return true
     }
 
-    /// Returns the position and the value of an address in ``untried``. Both halves of a resolvable address are
-    /// practically random (Core Specification 5.4, Vol 6 Part B 1.3.2.2).
-    private static func mark(_ address: DeviceAddress) -> (place: Int, mark: UInt32) {
+    /// Returns the slot and the value of an address in ``untried``. Both halves of a resolvable address are practically
+    /// random (Core Specification 5.4, Vol 6 Part B 1.3.2.2).
+    private static func slot(_ address: DeviceAddress) -> (slot: Int, value: UInt32) {
         let octets = address.octets
         let high = UInt32(octets[0]) << 16 | UInt32(octets[1]) << 8 | UInt32(octets[2])
         let low = UInt32(octets[3]) << 16 | UInt32(octets[4]) << 8 | UInt32(octets[5])
         // The upper half is never 0, because its first bits are 01.
-        return (Int(low) % waiting, high << 8 | low >> 16)
+        return (Int(low) % waitingSlots, high << 8 | low >> 16)
     }
 }

@@ -14,7 +14,7 @@ internal import Synchronization
 public struct KnownBeacons {
     /// One entry for each identity and each key, in the order of the files.
     public private(set) var beacons: [KnownBeacon] = []
-    /// The beacons of the files, which a virtual adapter receives.
+    /// The beacons of the files, for a scan with a virtual adapter, which receives them.
     public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
@@ -32,8 +32,8 @@ public struct KnownBeacons {
     /// The names of the devices, such as phones, that are known by the key of their private addresses.
     public var namesOfAddressKeys: Set<String> { Set(addressKeys.map { beacons[$0.beacon].name }) }
 
-    /// - Parameter files: Profiles, listener files, fleet files, and manifests or their directories. If several
-    ///   beacons have the same identity, the first one counts.
+    /// - Parameter files: Profiles, listener files, fleet files, and manifests or their directories. If several beacons
+    ///   have the same identity, its reports are assigned to the first of them.
     /// - Throws: An error if a file cannot be used, or if there are files but no beacon in them has an identity.
     public init(_ files: [String] = []) throws(ListenerServiceError) {
         do {
@@ -73,7 +73,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// Reads the beacons that a listener file names. There are none if it only lists strangers.
+    /// Reads the beacons that a listener file names. A file that only lists strangers names none.
     ///
     /// - Parameters:
     ///   - path: The listener file. Other files are named relative to it.
@@ -98,11 +98,15 @@ public struct KnownBeacons {
 
     /// All errors of the files that a listener file names, as one error; `nil` if there are none.
     package var failure: ListenerServiceError? {
-        guard let first = failures.first, failures.count > 1 else { return failures.first }
-        let kind = if case .service(.refused(let kind, _)) = first { kind } else { BeaconServiceError.Kind.invalid }
+        guard let firstFailure = failures.first, failures.count > 1 else { return failures.first }
+        let kind =
+            if case .service(.refused(let kind, _)) = firstFailure { kind } else { BeaconServiceError.Kind.invalid }
         return .service(.refused(kind, failures.flatMap(\.messages)))
     }
 
+    /// Runs `body` and collects its error.
+    ///
+    /// - Parameter hasBeacons: Whether beacons are missing if `body` fails.
     private mutating func collect(hasBeacons: Bool = true, _ body: (inout KnownBeacons) throws -> Void) {
         do {
             try body(&self)
@@ -144,7 +148,7 @@ public struct KnownBeacons {
     private mutating func add(_ profile: LoadedProfile) throws {
         warnings += profile.warnings
         virtualBeacons.add(profile)
-        let earlier = beacons.count
+        let countBefore = beacons.count
         for (index, advertisement) in profile.advertisements.enumerated() {
             let interval = profile.interval(of: index).interval.microseconds
             if case .eddystoneEID(let rotation) = advertisement.content {
@@ -160,7 +164,7 @@ public struct KnownBeacons {
                 beacons.append(known(profile, index, identity, interval))
             }
         }
-        if beacons.count == earlier { addAddresses(of: profile) }
+        if beacons.count == countBefore { addAddresses(of: profile) }
     }
 
     /// Adds a beacon without an identity, such as one that sends only BTHome. Its addresses are used as identities.
@@ -191,22 +195,22 @@ public struct KnownBeacons {
         _ items: ((String) throws(ListenerServiceError) -> [InventoryItem])? = nil
     ) {
         let directory = Files.directory(of: path)
-        func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
-        let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
+        func fullPath(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
+        let keys = listener.keys.map { fullPath($0.hasSuffix("/") ? $0 : $0 + "/") }
         for entry in listener.known {
             switch entry {
             case .fleet(let file):
-                collect { try $0.add(NamedFleet(path: place(file), isNamedInFile: true), keys: keys) }
-            case .profile(let file): collect { try $0.add(LoadedProfile(path: place(file), isNamedInFile: true)) }
+                collect { try $0.add(NamedFleet(path: fullPath(file), isNamedInFile: true), keys: keys) }
+            case .profile(let file): collect { try $0.add(LoadedProfile(path: fullPath(file), isNamedInFile: true)) }
             case .inventory(let file):
                 guard let items else {
                     warnings.append(
-                        "\(place(file)): this command does not read inventories, so the beacons in this one are "
+                        "\(fullPath(file)): this command does not read inventories, so the beacons in this one are "
                             + "strangers; use `pharos listen` or `pharos zones`, which read it")
                     continue
                 }
                 collect {
-                    for item in try items(place(file)) {
+                    for item in try items(fullPath(file)) {
                         $0.notes[item.beacon.name] = $0.notes[item.beacon.name] ?? item.note
                         $0.beacons.append(item.beacon)
                         $0.virtualBeacons.add([item.beacon], name: item.beacon.name)
@@ -215,9 +219,9 @@ public struct KnownBeacons {
             case .beacon(let beacon):
                 // An entry without tags and attachments does not remove those that a fleet gives the same beacon.
                 if beacon.note != BeaconNote() || notes[beacon.name] == nil { notes[beacon.name] = beacon.note }
-                let own = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
-                beacons += own
-                virtualBeacons.add(own, name: beacon.name)
+                let identities = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
+                beacons += identities
+                virtualBeacons.add(identities, name: beacon.name)
             }
         }
         for key in listener.addressKeys {
@@ -235,7 +239,7 @@ public struct KnownBeacons {
     private mutating func add(_ fleet: NamedFleet, keys: String? = nil) throws {
         virtualBeacons.add(fleet, keys: keys)
         let directory = FleetKeys(of: fleet, in: keys).directory
-        var withoutKey = 0
+        var beaconsWithoutKey = 0
         for beacon in try fleet.manifest().beacons {
             if !beacon.tags.isEmpty || !beacon.attachments.isEmpty {
                 var note = BeaconNote()
@@ -250,10 +254,10 @@ public struct KnownBeacons {
                         name: beacon.name, identity: identity,
                         intervalMicroseconds: advertisement.intervalMicroseconds))
             }
-            let rotating = beacon.advertisements.first { $0.type == "eddystone-eid" }
-            guard let rotating, let rotation = try BeaconRotation(beacon) else { continue }
+            let rotatingAdvertisement = beacon.advertisements.first { $0.type == "eddystone-eid" }
+            guard let rotatingAdvertisement, let rotation = try BeaconRotation(beacon) else { continue }
             guard let key = try directory.key(of: rotation) else {
-                withoutKey += 1
+                beaconsWithoutKey += 1
                 continue
             }
             for exponent in rotation.exponents {
@@ -264,12 +268,12 @@ public struct KnownBeacons {
             }
             beacons.append(
                 KnownBeacon(
-                    name: beacon.name, identity: nil, intervalMicroseconds: rotating.intervalMicroseconds))
+                    name: beacon.name, identity: nil, intervalMicroseconds: rotatingAdvertisement.intervalMicroseconds))
         }
-        if withoutKey > 0 {
+        if beaconsWithoutKey > 0 {
             warnings.append(
-                "\(withoutKey) \(withoutKey == 1 ? "beacon has" : "beacons have") no key in \(directory.path): "
-                    + "\(withoutKey == 1 ? "its" : "their") ephemeral ids cannot be resolved")
+                "\(beaconsWithoutKey) \(beaconsWithoutKey == 1 ? "beacon has" : "beacons have") no key in \(directory.path): "
+                    + "\(beaconsWithoutKey == 1 ? "its" : "their") ephemeral ids cannot be resolved")
         }
     }
 
@@ -287,12 +291,11 @@ public struct KnownBeacons {
         }
         var sentences: [String] = []
         for beacon in beacons where reported.insert(beacon.name).inserted {
-            guard let identity = beacon.identity, let first = firstNames[identity] else { continue }
+            guard let identity = beacon.identity, let firstName = firstNames[identity] else { continue }
             sentences.append(
-                "\(beacon.name) is never reported: it has the identity of \(first), \(identity), and the first name "
-                    + "counts")
+                "\(beacon.name) is never reported: \(firstName) has the same identity, \(identity), and comes first")
         }
-        // If all beacons of a fleet send one URL, hundreds have the identity of the first.
+        // If all beacons of a fleet send one URL, hundreds of beacons have the identity of the first one.
         warnings += sentences.prefix(3)
         if sentences.count > 3 {
             warnings.append("\(sentences.count - 3) more beacons are never reported, for the same reason")
@@ -315,7 +318,7 @@ public struct KnownBeacons {
 
     /// Returns a table of these beacons.
     ///
-    /// - Parameter clock: The clock of the source that is received.
+    /// - Parameter clock: The clock of the source of the sightings.
     public func table(
         _ clock: HearingClock, strangers: SightingTable.Strangers = .kept(SightingTable.defaultStrangers)
     ) -> SightingTable {
@@ -357,7 +360,7 @@ extension Advertisement.Content {
 }
 
 extension BeaconIdentity {
-    /// Converts the identity of a beacon in a manifest; `nil` for rotating identities and for none.
+    /// Converts the identity of a beacon in a manifest. Returns `nil` if the identity rotates, and if there is none.
     public init?(_ identity: FleetManifest.Identity) {
         switch identity {
         case .iBeacon(let uuid, let major, let minor): self = .iBeacon(uuid: uuid, major: major, minor: minor)

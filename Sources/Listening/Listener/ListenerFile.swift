@@ -30,7 +30,7 @@ public struct ListenerFile: Hashable, Sendable {
     public var addressKeys: [AddressKeyFile]
     /// True if beacons that are not known are reported one by one. Otherwise they are only counted.
     public var listsStrangers: Bool
-    /// The keys of the file that only the service reads, in the order of the file.
+    /// The names of those keys of the file that only the service reads, in the order of the file.
     public var serviceKeys: [String]
 
     /// The place of a receiver, with the names of the fleet's groups.
@@ -83,7 +83,7 @@ public struct ListenerFile: Hashable, Sendable {
     }
 }
 
-/// The tags and attachments of a beacon.
+/// The tags and attachments of a beacon. Attachments are keys and texts of the user, such as a link to a page.
 public struct BeaconNote: Hashable, Sendable {
     /// The tags without repetitions, in the order of the file.
     public var tags: [String] = []
@@ -94,8 +94,8 @@ public struct BeaconNote: Hashable, Sendable {
 }
 
 extension ListenerFile {
-    /// Reads a listener file. Of the sections that only the service reads (zones, mqtt, history, hooks) only the kind
-    /// of value is checked.
+    /// Reads a listener file. The sections that only the service reads (zones, mqtt, history, hooks) must be lists or
+    /// objects; their contents are not checked.
     ///
     /// - Returns: The file, `nil` if it has an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: ListenerFile?, problems: [FileProblem]) {
@@ -161,9 +161,9 @@ extension RegionPattern {
 /// Reads a listener file from its outermost object inwards.
 private struct ListenerReader {
     var decoder: ConfigurationDecoder
-    /// The places of the names that were read so far.
+    /// The path in the file of each name that was read so far.
     private var names: [String: JSONPath] = [:]
-    /// The places of the identities that were read so far.
+    /// The path in the file of each identity that was read so far.
     private var patterns: [RegionPattern: JSONPath] = [:]
 
     init(decoder: ConfigurationDecoder) { self.decoder = decoder }
@@ -261,9 +261,9 @@ private struct ListenerReader {
 
     private mutating func tags(_ object: JSONNode) -> [String] {
         let tags = decoder.read(KnownKeys.tags, in: object) ?? []
-        var unique: Set<String> = []
+        var seenTags: Set<String> = []
         for node in object["tags"]?.elements ?? [] {
-            guard let tag = node.string, !unique.insert(tag).inserted else { continue }
+            guard let tag = node.string, !seenTags.insert(tag).inserted else { continue }
             decoder.error("the tag \(ProblemText.quoted(tag)) is in the list twice", at: node)
         }
         return tags

@@ -26,19 +26,21 @@ package enum ListenerKeys {
         .list(
             "levels", 2...2,
             of: .integer(Int(LevelTally.range.lowerBound)...Int(LevelTally.range.upperBound), unit: "dBm")),
-        "The lowest and the highest plausible level, such as [-110, 0]. Other reports are ignored. Default: all levels."
-    )
+        """
+        The lowest and the highest plausible level, such as [-110, 0]. Reports with other levels are ignored. \
+        Default: all levels.
+        """)
     static let known = Key(
         "known", .list("known beacons", 1...Int.max, of: KnownKeys.entry), "The known beacons.")
     static let keys = Key(
         "keys", .path(of: "a directory"),
         """
-        Directory with the keys of ephemeral ids and addresses. Default: the keys directory of a fleet, and the \
-        directory of this file for other keys.
+        Directory with the keys of ephemeral ids and addresses. Default: for a fleet, its keys directory; for other \
+        keys, the directory of this file.
         """)
     static let addressKeys = Key(
         "irks", .list("keys", 1...Int.max, of: .section(AddressKeyKeys.section)),
-        "Phones and watches, which change their address.")
+        "Keys of phones and watches, which change their address.")
     static let strangers = Key(
         "strangers", ValueType<Strangers>.word,
         "Beacons that are not known. count: only count them. list: report each of them.", default: .count)
@@ -102,7 +104,7 @@ enum ScanKeys {
 /// The keys of the place of a receiver.
 enum PlaceKeys {
     static let site = Key(
-        "site", .label(), "Site, such as a building. It is the SITE in MQTT topics. Default there: \"home\".")
+        "site", .label(), "Site, such as a building. It is the SITE in MQTT topics, where the default is \"home\".")
     static let floor = Key("floor", .label(), "Floor of the site.")
     static let room = Key("room", .label(), "Room of the floor.")
     static let position = Key(
@@ -142,11 +144,11 @@ enum KnownKeys {
             """),
         Key(
             "service", IdentityKeys.service,
-            "A service UUID of 16, 32 or 128 bits, as in \"0xFFF6\": every device that advertises it."),
+            "A service UUID of 16, 32 or 128 bits, such as \"0xFFF6\": every device that advertises it."),
     ]
     static let tags = Key(
         "tags", .list("tags", 1...Int.max, of: .label().defined(as: "label", "A text for people."), isUnique: true),
-        "Words that group beacons: a zone with \"tag\" takes all beacons that have the word.")
+        "Words that group beacons: a zone with \"tag\" applies to all beacons that have the word.")
     static let attachments = Key(
         "attachments", attachmentTexts, "Your own keys and texts, which the texts of zones can contain as ${key}.")
 
@@ -207,7 +209,7 @@ enum IdentityKeys {
 
     static let iBeacon = ValueType<JSONNode>.section(
         Section(
-            "An iBeacon, or all of a UUID, or of a UUID and a major number.", [uuid, major, minor],
+            "An iBeacon, or all iBeacons with a UUID, or all with a UUID and a major number.", [uuid, major, minor],
             rules: [.with("minor", needs: "major", otherwise: "a minor number needs \"major\"")])
     ).map { decoder, _, object in
         let uuid = decoder.read(uuid, in: object).flatMap { FixedOctets<16>($0) }
@@ -215,7 +217,7 @@ enum IdentityKeys {
         let minor = decoder.read(minor, in: object).map { UInt16(truncatingIfNeeded: $0) }
         // A number that is wrong has been reported.
         guard let uuid, major != nil || object["major"] == nil, minor != nil || object["minor"] == nil else {
-            return RegionPattern?.none
+            return nil as RegionPattern?
         }
         guard let major, let minor else { return .iBeacon(uuid: uuid, major: major, minor: nil) }
         return .identity(.iBeacon(uuid: uuid, major: major, minor: minor))
@@ -230,7 +232,7 @@ enum IdentityKeys {
         .map { decoder, _, object in
             let company = decoder.read(company, in: object)
             let id = decoder.read(beaconID, in: object).flatMap { FixedOctets<20>($0) }
-            guard let company, let id else { return RegionPattern?.none }
+            guard let company, let id else { return nil as RegionPattern? }
             return .identity(.altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id))
         }
 
@@ -238,11 +240,11 @@ enum IdentityKeys {
     private static let instance = Key("instance", .octets(6), "Instance, 6 bytes. Default: any.")
 
     static let eddystoneUID = ValueType<JSONNode>.section(
-        Section("An Eddystone-UID, or all of a namespace.", [namespace, instance])
+        Section("An Eddystone-UID, or all Eddystone-UIDs of a namespace.", [namespace, instance])
     ).map { decoder, _, object in
         let namespace = decoder.read(namespace, in: object).flatMap { FixedOctets<10>($0) }
         let instance = decoder.read(instance, in: object).flatMap { FixedOctets<6>($0) }
-        guard let namespace, instance != nil || object["instance"] == nil else { return RegionPattern?.none }
+        guard let namespace, instance != nil || object["instance"] == nil else { return nil as RegionPattern? }
         guard let instance else { return .eddystoneUID(namespace: namespace, instance: nil) }
         return .identity(.eddystoneUID(namespace: namespace, instance: instance))
     }
@@ -297,7 +299,7 @@ enum AddressKeyKeys {
         "file", .keyFile,
         """
         File of mode 0600 with the identity resolving key as 32 hexadecimal digits or in Base64, in either byte order; \
-        `pharos irk` shows the keys of paired phones. Not the key itself.
+        `pharos irk` shows the keys of paired phones. Do not put the key itself here.
         """, isRequired: true)
     static let section = Section("A device that changes its address.", [name, file])
 }

@@ -7,8 +7,8 @@ internal import LinuxHost
 internal import Sightings
 internal import VirtualController
 
-/// Receives packets from an adapter until it is stopped. After the first success it recovers from every loss of the
-/// adapter.
+/// Receives packets from an adapter until the feed is stopped. After the first success, the feed recovers from every
+/// loss of the adapter.
 final class LiveFeed: SightingFeed, AdapterEnvironment {
     /// The longest wait in microseconds. The program must check regularly whether the adapter was powered down.
     private static let longestWait = 250_000
@@ -32,11 +32,11 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var startError: SessionError?
     private var hasListened = false
     private var hasReportedForeignScan = false
-    /// Packets that the kernel dropped on earlier connections to the adapter; `nil` if not known.
+    /// The number of packets that the kernel dropped on earlier connections to the adapter; `nil` if not known.
     private var lostOnEarlierConnections: Int?
     /// The next time to read the number of packets that the kernel dropped.
     private var nextLossCheck = HCIInstant.distantPast
-    /// The arrival of the last packet that was taken in this pass of the loop; `nil` if there was none.
+    /// The time at which the last packet arrived that was taken in this pass of the loop; `nil` if there was none.
     private var lastPacket: HCIInstant?
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
@@ -84,13 +84,13 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
             if state(runner) == .foreign { reportForeignScan() }
-            // While packets wait, the current time is the arrival of the last packet that was taken. Otherwise a
-            // consumer that was busy would take the delay for a silence.
+            // While packets wait, the current time is the time at which the last taken packet arrived. Otherwise a
+            // consumer that was busy would take its own delay for a silence.
             let current = lastPacket ?? self.now
             source.change(state(runner), at: heard(current))
             if current >= nextLossCheck {
                 nextLossCheck = current.advanced(byMicroseconds: Self.longestWait)
-                source.counts.lostInKernel = lost
+                source.counts.lostInKernel = droppedByKernel
             }
             source.advance(to: heard(current))
             consumer.handleIdle(at: heard(current))
@@ -98,7 +98,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         }
         if runner.ended == nil { runner.handle(.stop) }
         takePackets()
-        source.counts.lostInKernel = lost
+        source.counts.lostInKernel = droppedByKernel
         consumer.finish(at: heard(now))
         if let lost = source.counts.lostInKernel, lost > 0 {
             consumer.say(
@@ -129,9 +129,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private func reportForeignScan() {
         guard !hasReportedForeignScan, case .raw(let index)? = source?.adapter else { return }
         hasReportedForeignScan = true
-        let own = String((Files.firstLine("/proc/self/comm") ?? "pharos").prefix(15))
+        let ownName = String((Files.firstLine("/proc/self/comm") ?? "pharos").prefix(15))
         let sockets = MonitorSocket.openSockets
-        let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([own]).sorted()
+        let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([ownName]).sorted()
         consumer?.say(
             "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans, too. Its reports "
                 + "are used, perhaps without repeated ones, and this scan continues afterwards", isWarning: true)
@@ -175,7 +175,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
                 let path = name == .virtualTour ? VirtualPath.tour : .still
                 air = try options.virtualBeacons.air(options.settings.isCoded ? .zephyr : .raspberryPi, path)
             }
-            // If the kernel has no Bluetooth, the missing adapter is the better message.
+            // If the kernel has no Bluetooth, permissions are not checked: the message about the missing adapter is
+            // more useful.
             if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingPermission(for: name, Privileges.effective) {
                 throw missing
             }
@@ -204,8 +205,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         return opened
     }
 
-    /// Returns an error if the right to use a raw socket is missing. The kernel would drop all reports without an
-    /// error.
+    /// Returns an error if the right to use a raw socket is missing. Without this right, the kernel would drop all
+    /// reports and return no error.
     static func missingPermission(for name: AdapterName, _ held: Set<Privileges.Capability>) -> BeaconServiceError? {
         guard case .raw = name, !held.contains(.netRaw) else { return nil }
         return .refused(
@@ -214,7 +215,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         )
     }
 
-    /// Before the first success an error is permanent; later it is retried.
+    /// Returns the fault for an error. Before the first success, an error is permanent; later the feed tries again.
     private func fault(_ error: any Error) -> AdapterFault {
         let fault = AdapterFinder.fault(error)
         guard !hasListened || Self.isPermanent(error) else { return fault }
@@ -233,7 +234,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     func close() {
-        lostOnEarlierConnections = lost ?? lostOnEarlierConnections
+        lostOnEarlierConnections = droppedByKernel ?? lostOnEarlierConnections
         channel?.close()
         // Powers the adapter down if this feed powered it up, unless a beacon uses it meanwhile. Powering a failed
         // radio down and up also resets it.
@@ -246,7 +247,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     /// The number of packets that the kernel dropped so far; `nil` if it is not known.
-    private var lost: Int? {
+    private var droppedByKernel: Int? {
         opened?.lostPackets.map { $0 + (lostOnEarlierConnections ?? 0) } ?? lostOnEarlierConnections
     }
 
@@ -285,6 +286,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if !hasListened { refusal = error }
             throw .command(error, remedy: nil)
         }
+        // The session that starts now stores its own packets, so those of the previous session are taken first.
         takePackets()
         return ScanSession(
             host: host, capabilities, options.settings, isExclusive: opened.isExclusive,

@@ -47,7 +47,7 @@ final class ManagedFeed: SightingFeed {
     private var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
     private func heard(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
 
-    /// Returns a report of the session with its moment on the clock of the source.
+    /// Converts the moment of a session's report to the clock of the source.
     private func heard(_ report: HeardReport) -> HeardReport {
         let sighting = report.sighting
         let instant = heard(HCIInstant(nanoseconds: sighting.instant.nanoseconds))
@@ -76,8 +76,8 @@ final class ManagedFeed: SightingFeed {
             source.advance(to: heard(now))
             consumer.handleIdle(at: heard(now))
             let tick = now.advanced(byMicroseconds: Self.longestWait)
-            let wanted = consumer.nextWakeUp.map(clock.session) ?? tick
-            step(source, consumer, until: min(end, tick, wanted))
+            let nextWakeUp = consumer.nextWakeUp.map(clock.session) ?? tick
+            step(source, consumer, until: min(end, tick, nextWakeUp))
             clock.update()
         }
         stop()
@@ -85,6 +85,7 @@ final class ManagedFeed: SightingFeed {
         consumer.finish(at: heard(now))
     }
 
+    /// Receives until `deadline`, or tries to start again if the kernel does not scan.
     private func step(_ source: SightingSource, _ consumer: any SightingConsumer, until deadline: HCIInstant) {
         do {
             guard let running else {

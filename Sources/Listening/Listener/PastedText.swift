@@ -1,12 +1,12 @@
 public import BluetoothTypes
 public import HCI
 
-/// Reads the text that people paste, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits
-/// with or without their H4 type byte, `hcidump --raw`, and commands of `hcitool cmd` from any point on.
+/// Reads pasted text, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits with or without
+/// their H4 type byte, the output of `hcidump --raw`, and commands of `hcitool cmd`, whose first words may be missing.
 ///
 /// A packet may continue on the next lines, as in `hcidump --raw`.
 public struct PastedText: Sendable {
-    /// The meaning of a line.
+    /// A payload or a packet that could be read.
     public enum Content: Sendable {
         /// Advertising data without its packet.
         case payload(AdvertisingData)
@@ -15,7 +15,7 @@ public struct PastedText: Sendable {
 
     /// A payload, a packet, or a line that cannot be read.
     public struct Entry: Sendable {
-        /// The number of the line on which it starts, from 1.
+        /// The number of the line on which the entry starts, from 1.
         public let line: Int
         public let content: Result<Content, Fault>
     }
@@ -24,7 +24,7 @@ public struct PastedText: Sendable {
     public enum Fault: Error, Sendable, CustomStringConvertible {
         case hexadecimal(HexadecimalLines.Fault)
         case tooLong
-        /// A packet that states another length than it has.
+        /// A packet whose header states a length that the packet does not have.
         case wrongLength(packet: String, stated: Int, found: Int)
         case malformedEvent(HCIEventError)
         case malformedAirPacket
@@ -52,7 +52,7 @@ public struct PastedText: Sendable {
     }
 
     /// A packet whose last bytes may be on the next lines.
-    private struct Open {
+    private struct OpenPacket {
         let line: Int
         var octets: [UInt8]
         /// The length that the packet states, in bytes.
@@ -62,7 +62,7 @@ public struct PastedText: Sendable {
 
     private var lines = HexadecimalLines()
     /// The packet that may continue on the next line.
-    private var open: Open?
+    private var open: OpenPacket?
     /// The entries that ``next()`` has not returned yet.
     private var ready: [Entry] = []
     /// The number of packets so far.
@@ -102,61 +102,61 @@ public struct PastedText: Sendable {
             return fail(.tooLong, line.number)
         }
         var text = String(decoding: octets, as: UTF8.self).trimmed
-        var number = line.number
+        var lineNumber = line.number
         if let (start, earlier) = command {
-            (number, text) = (start, earlier + " " + text)
+            (lineNumber, text) = (start, earlier + " " + text)
             command = nil
         }
         if text.hasSuffix("\\") {
-            command = (number, String(text.dropLast()))
+            command = (lineNumber, String(text.dropLast()))
             return
         }
-        take(text, number, isIndented: octets.first == 0x20 || octets.first == 0x09)
+        take(text, lineNumber, isIndented: octets.first == 0x20 || octets.first == 0x09)
     }
 
-    private mutating func take(_ text: String, _ number: Int, isIndented: Bool) {
-        if open != nil, continues(text, isIndented: isIndented) { return }
+    private mutating func take(_ text: String, _ lineNumber: Int, isIndented: Bool) {
+        if open != nil, continueOpenPacket(text, isIndented: isIndented) { return }
         close()
-        if let program = describes(text) {
+        if let program = describingProgram(text) {
             isDescription = true
-            return fail(.describedPackets(program: program), number)
+            return fail(.describedPackets(program: program), lineNumber)
         }
         guard !isHeader(text) else { return }
         if text.contains("hcitool") {
             // Several commands may be on one line.
             for part in text.split(whereSeparator: { $0 == ";" || $0 == "&" }) where part.contains("hcitool") {
-                take(command: part.split(whereSeparator: \.isWhitespace).map(String.init), number)
+                take(command: part.split(whereSeparator: \.isWhitespace).map(String.init), lineNumber)
             }
             return
         }
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         if let start = words.firstIndex(of: "cmd"), words[..<start].allSatisfy({ $0 == "-i" || $0.hasPrefix("hci") }) {
-            return take(command: words, number)
+            return take(command: words, lineNumber)
         }
         if let length = Self.echoedLength(words) {
-            open = Open(line: number, octets: length.octets, length: length.length, name: length.name)
+            open = OpenPacket(line: lineNumber, octets: length.octets, length: length.length, name: length.name)
             return finishOpenPacket()
         }
-        if let bare = Self.bareCommand(words) { return add(.hci(bare), number) }
+        if let bare = Self.bareCommand(words) { return add(.hci(bare), lineNumber) }
         if Self.startsWithOffset(text) {
             return fail(
                 .unsuitable(
-                    "this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"), number)
+                    "this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"), lineNumber)
         }
         var digits = text[...]
         if let mark = text.firstIndex(where: { $0 == ">" || $0 == "<" }), Self.isTime(text[..<mark]) {
             digits = text[text.index(after: mark)...]
             do throws(HexadecimalLines.Fault) {
-                return take(h4: try HexadecimalLines.octets(Array(digits.utf8)), number)
+                return take(h4: try HexadecimalLines.octets(Array(digits.utf8)), lineNumber)
             } catch {
-                return fail(.hexadecimal(error), number)
+                return fail(.hexadecimal(error), lineNumber)
             }
         }
         do throws(HexadecimalLines.Fault) {
-            take(try HexadecimalLines.octets(Array(text.utf8)), number)
+            take(try HexadecimalLines.octets(Array(text.utf8)), lineNumber)
         } catch {
-            if let octets = Self.embeddedPayload(text) { return take(octets, number) }
-            fail(.hexadecimal(error), number)
+            if let octets = Self.embeddedPayload(text) { return take(octets, lineNumber) }
+            fail(.hexadecimal(error), lineNumber)
         }
     }
 
@@ -180,7 +180,7 @@ public struct PastedText: Sendable {
     // MARK: Packets that continue on the next lines
 
     /// Appends a line to the open packet. Returns `false` if the line is not its continuation.
-    private mutating func continues(_ text: String, isIndented: Bool) -> Bool {
+    private mutating func continueOpenPacket(_ text: String, isIndented: Bool) -> Bool {
         guard var packet = open, let octets = try? HexadecimalLines.octets(Array(text.utf8)) else { return false }
         let fits = packet.octets.count + octets.count <= packet.length
         let isSeparate = octets.starts(with: [0x04, 0x3E]) || Self.isWholePayload(octets)
@@ -209,9 +209,9 @@ public struct PastedText: Sendable {
 
     /// Reports the open packet, whose end is missing.
     private mutating func close() {
-        if let (number, text) = command {
+        if let (lineNumber, text) = command {
             command = nil
-            take(text.trimmed, number, isIndented: false)
+            take(text.trimmed, lineNumber, isIndented: false)
         }
         guard let packet = open else { return }
         open = nil
@@ -219,15 +219,16 @@ public struct PastedText: Sendable {
     }
 
     /// Reads packets that begin with their H4 type byte. The last packet may continue on the next line.
-    private mutating func take(h4 octets: [UInt8], _ number: Int) {
+    private mutating func take(h4 octets: [UInt8], _ lineNumber: Int) {
         var rest = octets[...]
         while !rest.isEmpty {
             guard let (length, name) = Self.statedLength(Array(rest.prefix(5))) else {
                 return fail(
                     .unsuitable(
-                        "\(Hexadecimal.number(rest[rest.startIndex], width: 2)) does not start an HCI packet"), number)
+                        "\(Hexadecimal.number(rest[rest.startIndex], width: 2)) does not start an HCI packet"),
+                    lineNumber)
             }
-            open = Open(line: number, octets: Array(rest.prefix(length)), length: length, name: name)
+            open = OpenPacket(line: lineNumber, octets: Array(rest.prefix(length)), length: length, name: name)
             rest = rest.dropFirst(length)
             finishOpenPacket()
         }
@@ -249,44 +250,44 @@ public struct PastedText: Sendable {
     // MARK: Bytes
 
     /// Takes bytes whose meaning only the bytes themselves can show.
-    private mutating func take(_ octets: [UInt8], _ number: Int) {
+    private mutating func take(_ octets: [UInt8], _ lineNumber: Int) {
         let isPayload = Self.isWholePayload(octets)
         let stated = Self.statedLength(octets)?.0
         if octets.starts(with: [0x04, 0x3E]), octets.count < 4 || Self.isReport(octets[3]) {
-            return take(h4: octets, number)
+            return take(h4: octets, lineNumber)
         }
         let isCommand = octets.count >= 4 && octets[0] == 1 && Self.setsData(octets[1], octets[2])
-        if stated == octets.count, isCommand || !isPayload { return take(h4: octets, number) }
+        if stated == octets.count, isCommand || !isPayload { return take(h4: octets, lineNumber) }
         if octets.count >= 3, octets[0] == 0x3E, Self.isReport(octets[2]) {
-            return take(h4: [0x04] + octets, number)
+            return take(h4: [0x04] + octets, lineNumber)
         }
         if octets.count >= 3, Self.setsData(octets[0], octets[1]), octets.count == 3 + Int(octets[2]),
             !isPayload || octets.count > AdvertisingData.legacyLimit
         {
-            return take(h4: [0x01] + octets, number)
+            return take(h4: [0x01] + octets, lineNumber)
         }
         if octets.starts(with: [0xD6, 0xBE, 0x89, 0x8E]) {
             guard
                 let report = AdvertisingReport(
                     lowEnergyPacket: octets.span, in: octets.indices, LowEnergyReception())
-            else { return fail(.malformedAirPacket, number) }
-            return add(.advertisement(report), number)
+            else { return fail(.malformedAirPacket, lineNumber) }
+            return add(.advertisement(report), lineNumber)
         }
         if !isPayload, octets.count < 254, Self.isReport(octets.first ?? 0) {
             let event = [0x3E, UInt8(octets.count)] + octets
             if case .advertisingReports(let reports)? = try? HCIEvent(octets: event.span), !reports.isEmpty {
-                return add(.hci(HCIPacket(.event, event)), number)
+                return add(.hci(HCIPacket(.event, event)), lineNumber)
             }
         }
         if octets.count == 34, octets[0] == 0x08, octets[1] == 0x08 || octets[1] == 0x09,
             let packet = Self.command(Array(octets.dropFirst(2)), ocf: UInt16(octets[1]))
         {
-            return add(.hci(packet), number)
+            return add(.hci(packet), lineNumber)
         }
         if let packet = Self.command(octets, ocf: LESetAdvertisingData.opcode.command) {
-            return add(.hci(packet), number)
+            return add(.hci(packet), lineNumber)
         }
-        ready.append(Entry(line: number, content: .success(.payload(AdvertisingData(octets: octets)))))
+        ready.append(Entry(line: lineNumber, content: .success(.payload(AdvertisingData(octets: octets)))))
     }
 
     /// Returns true if the bytes are AD structures from the first to the last one, or to the zeros of an early
@@ -316,36 +317,37 @@ public struct PastedText: Sendable {
         let structures = AdvertisingData(octets: data).structures
         let hasFlags = structures.count > 1 && structures[0].type == .flags && structures[0].data.count == 1
         guard hasFlags || parameters.count == 32 else { return nil }
-        // The zeros that people leave out when they copy are added, as hcitool needs them.
+        // Copied commands often lack the zeros at the end, which hcitool needs.
         let padding = [UInt8](repeating: 0, count: max(0, 32 - parameters.count))
         return .command(HCIOpcode(rawValue: 0x2000 | ocf), parameters + padding)
     }
 
     // MARK: Commands of hcitool
 
-    private mutating func take(command words: [String], _ number: Int) {
+    private mutating func take(command words: [String], _ lineNumber: Int) {
         guard let start = words.firstIndex(of: "cmd") else {
-            return fail(.unsuitable("of hcitool's commands, only `hcitool cmd` contains bytes"), number)
+            return fail(.unsuitable("of hcitool's commands, only `hcitool cmd` contains bytes"), lineNumber)
         }
         var parameters = words[(start + 1)...].prefix { !$0.hasPrefix("#") && !$0.hasPrefix(">") && $0 != "|" }
         guard let group = parameters.popFirst().flatMap(Self.number),
             let command = parameters.popFirst().flatMap(Self.number),
             group <= 0x3F, command <= 0x3FF
         else {
-            return fail(.unsuitable("`hcitool cmd` needs a group and a command, such as 0x08 0x0008"), number)
+            return fail(.unsuitable("`hcitool cmd` needs a group and a command, such as 0x08 0x0008"), lineNumber)
         }
         let opcode = HCIOpcode(rawValue: group << 10 | command)
-        guard !parameters.isEmpty else { return add(.hci(.command(opcode, [])), number) }
+        guard !parameters.isEmpty else { return add(.hci(.command(opcode, [])), lineNumber) }
         do throws(HexadecimalLines.Fault) {
             // hcitool accepts a byte of one digit.
             let digits = parameters.map { $0.count == 1 ? "0" + $0 : $0 }.joined(separator: " ")
             let octets = try HexadecimalLines.octets(Array(digits.utf8))
             guard octets.count <= 255 else {
-                return fail(.unsuitable("a command has at most 255 bytes of parameters, not \(octets.count)"), number)
+                return fail(
+                    .unsuitable("a command has at most 255 bytes of parameters, not \(octets.count)"), lineNumber)
             }
-            add(.hci(.command(opcode, octets)), number)
+            add(.hci(.command(opcode, octets)), lineNumber)
         } catch {
-            fail(.hexadecimal(error), number)
+            fail(.hexadecimal(error), lineNumber)
         }
     }
 
@@ -377,9 +379,10 @@ public struct PastedText: Sendable {
         guard words.count >= 6, words[1] == "HCI", let length = words.last.flatMap({ UInt8($0) }),
             words[words.count - 2] == "plen"
         else { return nil }
-        let plain = words.map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
-        if plain.count == 9, plain[2] == "Command:", plain[3] == "ogf", plain[5] == "ocf", let group = number(plain[4]),
-            let command = number(plain[6]), group <= 0x3F, command <= 0x3FF
+        let bareWords = words.map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
+        if bareWords.count == 9, bareWords[2] == "Command:", bareWords[3] == "ogf", bareWords[5] == "ocf",
+            let group = number(bareWords[4]),
+            let command = number(bareWords[6]), group <= 0x3F, command <= 0x3FF
         {
             let opcode = group << 10 | command
             return (
@@ -387,7 +390,7 @@ public struct PastedText: Sendable {
                 "the HCI command"
             )
         }
-        if plain.count == 6, plain[2] == "Event:", let code = number(plain[3]), code <= 0xFF {
+        if bareWords.count == 6, bareWords[2] == "Event:", let code = number(bareWords[3]), code <= 0xFF {
             return ([0x04, UInt8(code), length], 3 + Int(length), "the HCI event")
         }
         return nil
@@ -402,14 +405,14 @@ public struct PastedText: Sendable {
     // MARK: Other lines
 
     /// The program whose description of packets this line is; `nil` for other lines.
-    private func describes(_ text: String) -> String? {
+    private func describingProgram(_ text: String) -> String? {
         if text.hasPrefix("Bluetooth monitor ver") { return "btmon" }
-        let starts = ["HCI Event: ", "HCI Command: ", "ACL Data ", "ACL data:", "SCO Data ", "ISO Data ", "MGMT "]
+        let headings = ["HCI Event: ", "HCI Command: ", "ACL Data ", "ACL data:", "SCO Data ", "ISO Data ", "MGMT "]
         guard text.count > 2, "<>=@".contains(text[text.startIndex]), text.dropFirst().first == " " else { return nil }
         let rest = text.dropFirst(2)
         if Self.echoedLength(text.split(whereSeparator: \.isWhitespace).map(String.init)) != nil { return nil }
         let isNote = text.hasPrefix("= ") || text.hasPrefix("@ ")
-        guard isNote || starts.contains(where: rest.hasPrefix) else { return nil }
+        guard isNote || headings.contains(where: rest.hasPrefix) else { return nil }
         return isHcidump ? "hcidump" : "btmon"
     }
 

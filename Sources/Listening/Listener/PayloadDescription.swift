@@ -40,7 +40,7 @@ public struct PayloadDescription: Sendable {
         self.opener = opener
         self.commandFault = commandFault
         decoded = DecodedAdvertisingData(data, in: container)
-        // Data that the receiver cut off is no fault of the sender.
+        // If the receiver lost the end of the data, the sender has broken no rule.
         problems =
             decoded.problems.filter { !isCut || $0.rule != .truncatedStructure }
             + (commandFault.map { [LintProblem(.hciCommandLength, at: data.octets.count, $0)] } ?? [])
@@ -79,10 +79,10 @@ public struct PayloadDescription: Sendable {
         var lines = decoded.frames.map(\.sentence)
         for frame in decoded.frames {
             guard let opener, opener.fits(frame) else { continue }
-            var why = "time or exponent"
-            if case .btHome = frame { why = "or address" }
+            var wrongValue = "key, time or exponent"
+            if case .btHome = frame { wrongValue = "key or address" }
             lines.append(
-                "decrypted: " + (opener.open(frame)?.sentence ?? "the check does not hold: another key, \(why)"))
+                "decrypted: " + (opener.open(frame)?.sentence ?? "the integrity check fails: wrong \(wrongValue)"))
         }
         if decoded.frames.isEmpty {
             lines += decoded.structures.map(Self.line)
@@ -91,15 +91,15 @@ public struct PayloadDescription: Sendable {
         } else {
             lines += decoded.structures.filter { $0.localName != nil }.map(Self.line)
         }
-        if decoded.remainder.contains(where: { $0 != 0 }) { lines.append(rest) }
+        if decoded.remainder.contains(where: { $0 != 0 }) { lines.append(undecodedLine) }
         if let header = Self.missingHeader(data.octets) {
             lines.append("these bytes look like an iBeacon without its first bytes: put \(header) in front of them")
         }
         return lines
     }
 
-    /// The bytes after the last whole AD structure, and the reason why they are not one.
-    private var rest: String {
+    /// The bytes after the last whole AD structure, and the reason why they are not an AD structure.
+    private var undecodedLine: String {
         let reason = problems.first { $0.rule == .truncatedStructure }.map { " (\($0.message))" } ?? ""
         return "not decoded: \(Hexadecimal.text(decoded.remainder, separator: " "))\(reason)"
     }

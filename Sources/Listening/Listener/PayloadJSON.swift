@@ -60,7 +60,7 @@ public enum PayloadJSON {
     }
 }
 
-/// Decrypts frames: telemetry with a key, time and exponent, BTHome with a key and address.
+/// Decrypts frames: telemetry with a key, a time and an exponent, BTHome packets with a key and an address.
 public struct TelemetryOpener: Sendable {
     private let key: IdentityKey
     private let format: Format
@@ -82,13 +82,13 @@ public struct TelemetryOpener: Sendable {
 
     /// Opens BTHome packets.
     ///
-    /// - Parameter address: The address of the sender; `nil` if each packet comes with its address.
+    /// - Parameter address: The address of the sender; `nil` if it differs between packets: see ``from(_:)``.
     public init(btHomeKey key: IdentityKey, address: DeviceAddress?) {
         self.key = key
         format = .btHome(address)
     }
 
-    /// Returns an opener for packets from `sender`, unless an address was given before.
+    /// Returns an opener for packets from `sender`. An opener that already has an address returns itself.
     public func from(_ sender: DeviceAddress) -> TelemetryOpener {
         if case .btHome(nil) = format { TelemetryOpener(btHomeKey: key, address: sender) } else { self }
     }

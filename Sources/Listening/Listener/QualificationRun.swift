@@ -17,11 +17,11 @@ public final class QualificationRun {
     /// The radios and the duration.
     public struct Options {
         /// The radio that sends until the roles change. If `nil`: the first hciN with LE that is not the receiver, or a
-        /// virtual radio if the receiver is virtual. It is not used with ``heard``.
+        /// virtual radio if the receiver is virtual. Not used if there is a ``heard`` beacon.
         public var sender: AdapterName?
         /// The radio that receives first; `nil` for the first other hciN with LE, or for a second virtual one.
         public var receiver: AdapterName?
-        /// A beacon with known identity and interval that a single radio receives.
+        /// A beacon nearby, with known identity and interval, that a single radio receives.
         public var heard: KnownBeacon?
         /// The duration of each phase, in microseconds.
         public var phaseMicroseconds = 60_000_000
@@ -111,10 +111,10 @@ public final class QualificationRun {
         var isInterrupted = false
         let steps = self.steps
         do {
-            for (number, step) in steps.enumerated() {
+            for (index, step) in steps.enumerated() {
                 try perform(step) { seconds in
                     progress(
-                        Progress(phase: number + 1, phases: steps.count, what: words(step), seconds: seconds))
+                        Progress(phase: index + 1, phases: steps.count, what: text(step), seconds: seconds))
                 }
             }
         } catch {
@@ -123,7 +123,9 @@ public final class QualificationRun {
             for radio in radios {
                 radio.close()
                 // A phase that had just begun has no meaningful result, so results of less than one second are dropped.
-                if let rest = radio.abandon(nil), rest.listenedMicroseconds >= 1_000_000 { deliveries.append(rest) }
+                if let delivery = radio.abandon(nil), delivery.listenedMicroseconds >= 1_000_000 {
+                    deliveries.append(delivery)
+                }
             }
         }
         for radio in radios { radio.close() }
@@ -149,7 +151,8 @@ public final class QualificationRun {
             + [Step(phase: .whileSending, senders: [0, 1], listeners: [0, 1])] + bothWays(.duplicatesFiltered)
     }
 
-    private func words(_ step: Step) -> String {
+    /// Returns the phase with its senders and receivers, in words.
+    private func text(_ step: Step) -> String {
         let paths = step.listeners.map { listener in
             let sender = step.senders.first { $0 != listener }.map { radios[$0].label } ?? "the beacon"
             return "\(radios[listener].label) receives \(sender)"
@@ -173,7 +176,7 @@ public final class QualificationRun {
                 step.phase, from: sender.map { radios[$0].label }, to: radios[listener].label,
                 intervalMicroseconds: options.heard?.intervalMicroseconds
                     ?? QualificationBeacons.interval.microseconds)
-            // A radio that cannot send cannot send and receive at the same time either.
+            // If a radio cannot send, it cannot send and receive at the same time either.
             if let reason = sender.flatMap({ refusals[$0] }) ?? refusals[listener] {
                 delivery.refusal = reason
                 deliveries.append(delivery)
@@ -193,10 +196,10 @@ public final class QualificationRun {
         }
         if !listening.isEmpty {
             try listen(step, progress)
-            let off = try step.senders.filter { try refusals[$0] == nil && !radios[$0].isSending() }
+            let silentSenders = try step.senders.filter { try refusals[$0] == nil && !radios[$0].isSending() }
             for listener in listening {
                 guard var delivery = try radios[listener].stopListening() else { continue }
-                delivery.isSenderOff = off.contains { $0 != listener }
+                delivery.isSenderOff = silentSenders.contains { $0 != listener }
                 deliveries.append(delivery)
             }
         }
@@ -207,19 +210,20 @@ public final class QualificationRun {
     private func listen(_ step: Step, _ progress: (Int) -> Void) throws {
         let start = now
         let end = start.advanced(byMicroseconds: options.phaseMicroseconds)
-        // New data from the same address shows the criterion of a duplicate filter.
-        var change: HCIInstant? =
+        // In the middle of the phase the senders send new data from the same address. Then the reports show whether a
+        // duplicate filter compares the data, or only the addresses.
+        var changeTime: HCIInstant? =
             step.phase == .duplicatesFiltered && !step.senders.isEmpty
             ? start.advanced(byMicroseconds: options.phaseMicroseconds / 2) : nil
         while now < end {
-            let due = [end, change, now.advanced(byMicroseconds: Self.tick)].compactMap { $0 }.min()
-            let awaited = [signals.descriptor] + radios.flatMap(\.descriptors)
-            let ready = try Poller.wait(awaited.map { Poller.Interest($0, .read) }, until: (due ?? end).nanoseconds)
+            let due = [end, changeTime, now.advanced(byMicroseconds: Self.tick)].compactMap { $0 }.min()
+            let descriptors = [signals.descriptor] + radios.flatMap(\.descriptors)
+            let ready = try Poller.wait(descriptors.map { Poller.Interest($0, .read) }, until: (due ?? end).nanoseconds)
             if ready[0] { _ = signals.take() }
             if signals.takenAt != nil { throw Interruption() }
             for radio in radios { try radio.receive() }
-            if let moment = change, moment <= now {
-                change = nil
+            if let due = changeTime, due <= now {
+                changeTime = nil
                 for listener in step.listeners { radios[listener].noteChange() }
                 for sender in step.senders { try radios[sender].send(instead: beacons.changed(of: sender)) }
             }
@@ -235,14 +239,15 @@ public final class QualificationRun {
         try radio.send(extended: octets, advertisement)
     }
 
-    /// Returns a function that recognises the expected data.
+    /// Returns a function that judges received data. The function returns `nil` for data of another sender.
     private func judge(_ phase: QualificationPhase, _ sender: Int?) throws -> ([UInt8]) -> OctetsJudgement? {
         if let sender {
             return try beacons.judge(of: sender, phase, limit: radios[sender].capabilities.maximumDataLength)
         }
-        let wanted = options.heard?.identity
+        let expectedIdentity = options.heard?.identity
         return { data in
-            BeaconFrame(decoding: AdvertisingData(octets: data)).flatMap(BeaconIdentity.init) == wanted ? .right : nil
+            BeaconFrame(decoding: AdvertisingData(octets: data)).flatMap(BeaconIdentity.init) == expectedIdentity
+                ? .right : nil
         }
     }
 

@@ -4,7 +4,7 @@ internal import HCITransports
 
 /// Chooses the adapters of a qualification: one, or two different ones.
 struct QualifiedAdapters {
-    /// The first sender and the first receiver; only the receiver if it receives a beacon nearby.
+    /// The first sender and the first receiver; only the receiver if a single radio receives a beacon nearby.
     let names: [AdapterName]
 
     /// - Throws: `request` for adapters that cannot be used together, `unavailable` if there is no second adapter.
@@ -40,8 +40,8 @@ struct QualifiedAdapters {
         names = [sender, receiver]
     }
 
-    /// Returns whether two names are certainly one radio: the same serial line, or the same hciN. Each connection to a
-    /// socket may be a separate controller.
+    /// Returns whether two names are certainly one radio: the same serial port, or the same hciN. Two connections to
+    /// the same socket may be two controllers.
     private static func isOneRadio(_ one: AdapterName, _ other: AdapterName) -> Bool {
         if let index = one.kernelIndex { return index == other.kernelIndex }
         if case .serial(let path, _) = one, case .serial(path, _) = other { return true }

@@ -18,7 +18,7 @@ final class RadioUnderTest {
     /// The reports of the current phase; `nil` while the radio does not receive.
     private(set) var delivery: Delivery?
 
-    /// The locks on the adapter, by which other runs of Pharos notice this one.
+    /// The locks on the adapter, which show other runs of Pharos that the adapter is in use.
     private let claims: [AdapterClaim]
     private let opened: OpenAdapter
     private let host: HCIHost
@@ -44,7 +44,7 @@ final class RadioUnderTest {
         if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingPermission(for: name, Privileges.effective) {
             throw missing
         }
-        // A claim of a raw adapter takes only one role; a claim of any other adapter takes both.
+        // A claim of a raw adapter is for one role, so there are two; a claim of any other adapter is for both roles.
         let roles: [AdapterLock.Role] = if case .raw = name { [.send, .listen] } else { [.send] }
         claims = try roles.map { try AdapterClaim(name, $0, for: "pharos qualify", in: runtimeDirectory) }
         // Another listener on the same adapter would change the result.
@@ -98,9 +98,9 @@ final class RadioUnderTest {
         try set.start(octets, advertisement.address)
     }
 
-    /// Returns whether the controller reports that it sends.
+    /// Returns whether the radio sends, according to its controller.
     func isSending() throws -> Bool {
-        if let extended { return try extended.isOnAir() }
+        if let extended { return try extended.isEnabled() }
         return try beacon?.verify() ?? false
     }
 
@@ -136,7 +136,8 @@ final class RadioUnderTest {
                     take(report, judge(range.map { octets[$0] }))
                 }
             case .packet: break
-            // Another program's scan may filter duplicates. A radio that is deaf listens all the same.
+            // The time in which another program scans does not count, because its scan may filter duplicates. The time
+            // in which the radio is deaf counts.
             case .state(.listening, let time), .state(.deaf, let time): delivery?.begin(at: heard(time))
             case .state(_, let time): delivery?.end(at: heard(time))
             }

@@ -12,7 +12,7 @@ final class RecordedFeed: SightingFeed {
         pieces = try InputPieces(file)
     }
 
-    /// Reads an input whose first bytes were read before.
+    /// Reads an input whose first bytes may have been read with ``InputPieces/peek(_:)``.
     init(_ pieces: InputPieces) { self.pieces = pieces }
 
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
@@ -35,7 +35,7 @@ final class RecordedFeed: SightingFeed {
         } catch {
             fault = error
         }
-        // If there is a gap, the scan was off at the end of the recording.
+        // A gap that has not ended means that the scan was off at the end of the recording.
         if let gap = scan.gap {
             source.advance(to: gap.since)
             source.change(.off, at: gap.since)
@@ -56,7 +56,7 @@ final class RecordedFeed: SightingFeed {
         if let fault { throw ListenerServiceError(fault) }
     }
 
-    /// Takes a packet of a controller without copying it. A sniffer's packet is converted into the event that a
+    /// Takes a packet. A packet of a controller is not copied; a sniffer's packet is converted into the event that a
     /// controller would send. Returns `false` for packets of an unsupported link type.
     private func take(
         _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
@@ -103,7 +103,7 @@ public final class InputPieces {
     public let name: String
     private let descriptor: Descriptor
     /// The bytes that ``peek(_:)`` has read and ``next()`` has not returned yet.
-    private var held: [UInt8] = []
+    private var peeked: [UInt8] = []
     /// The largest size of a piece, in bytes.
     private static let size = 1 << 16
 
@@ -119,19 +119,19 @@ public final class InputPieces {
 
     /// Returns the first bytes without taking them: at least `count`, unless the input is shorter.
     public func peek(_ count: Int = 16) throws(ListenerServiceError) -> [UInt8] {
-        while held.count < count {
+        while peeked.count < count {
             let piece = try read()
             if piece.isEmpty { break }
-            held += piece
+            peeked += piece
         }
-        return held
+        return peeked
     }
 
     /// Returns the next bytes, at most 64 KiB; empty at the end.
     public func next() throws(ListenerServiceError) -> [UInt8] {
-        guard held.isEmpty else {
-            defer { held = [] }
-            return held
+        guard peeked.isEmpty else {
+            defer { peeked = [] }
+            return peeked
         }
         return try read()
     }

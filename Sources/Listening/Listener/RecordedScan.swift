@@ -9,12 +9,12 @@ internal import Sightings
 struct RecordedScan {
     /// A time in which nothing could be received.
     struct Gap: Equatable {
-        /// The last sign that the scan was on, or the time when it was turned off.
+        /// The time of the last sign that the scan was on, or the time at which the scan was turned off.
         let since: HeardInstant
         let state: ListeningState
     }
 
-    /// The meaning of an event for the time before it.
+    /// The meaning of an event for the time before the event.
     enum Sign: Equatable {
         /// It is not known yet whether the receiver listened.
         case none
@@ -32,13 +32,13 @@ struct RecordedScan {
     /// True if a scan of the recording filtered duplicates.
     private(set) var filtersDuplicates = false
     /// The last request to turn the scan on or off that was not answered yet.
-    private var request: (isOn: Bool, filters: Bool)?
-    /// The last sign that the scan was on; `nil` before the first one.
-    private var proven: HeardInstant?
-    /// The adapter with the last sign that the scan was on.
+    private var request: (isOn: Bool, filtersDuplicates: Bool)?
+    /// The time of the last sign that the scan was on; `nil` before the first one.
+    private var lastProof: HeardInstant?
+    /// The adapter with the first sign that the scan was on.
     private var adapter: UInt16?
     /// True if the recording has signs of several adapters.
-    private var isOfSeveral = false
+    private var hasSeveralAdapters = false
 
     init() {}
 
@@ -60,12 +60,12 @@ struct RecordedScan {
             && (octets[start + 2] == LESubevent.advertisingReport
                 || octets[start + 2] == LESubevent.extendedAdvertisingReport)
         if isReport {
-            if proven != nil, adapter != self.adapter { isOfSeveral = true }
+            if lastProof != nil, adapter != self.adapter { hasSeveralAdapters = true }
             if let gap, gap.state == .paused, now.microseconds(since: gap.since) < Self.tail { return .listened(nil) }
             return prove(adapter, at: now)
         }
         // Before the first sign, silence cannot be distinguished from a scan that is not on yet.
-        guard proven == nil || adapter == self.adapter else { return .none }
+        guard lastProof == nil || adapter == self.adapter else { return .none }
         guard range.count >= 6, octets[start] == HCIEventCode.commandComplete else { return undecided }
         let opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: start + 3))
         let status = HCIStatus(rawValue: octets[start + 5])
@@ -74,7 +74,7 @@ struct RecordedScan {
             guard let request else { return undecided }
             self.request = nil
             if request.isOn {
-                filtersDuplicates = filtersDuplicates || request.filters
+                filtersDuplicates = filtersDuplicates || request.filtersDuplicates
                 return prove(adapter, at: now)
             }
             beginGap(since: now, .paused)
@@ -82,23 +82,24 @@ struct RecordedScan {
             // A controller refuses scan parameters while it scans.
             return prove(adapter, at: now)
         case _ where (opcode == HCIReset.opcode || Self.parameters.contains(opcode)) && status.isSuccess:
-            if let proven { beginGap(since: proven, .recovering) }
+            if let lastProof { beginGap(since: lastProof, .recovering) }
         default: break
         }
         return undecided
     }
 
-    private var undecided: Sign { proven == nil ? .listened(nil) : .none }
+    /// The meaning of an event that does not show whether the scan is on.
+    private var undecided: Sign { lastProof == nil ? .listened(nil) : .none }
 
     private mutating func prove(_ adapter: UInt16?, at now: HeardInstant) -> Sign {
-        if proven == nil { self.adapter = adapter }
-        proven = now
+        if lastProof == nil { self.adapter = adapter }
+        lastProof = now
         defer { gap = nil }
         return .listened(gap)
     }
 
     private mutating func beginGap(since instant: HeardInstant, _ state: ListeningState) {
-        guard proven != nil, gap == nil, !isOfSeveral else { return }
+        guard lastProof != nil, gap == nil, !hasSeveralAdapters else { return }
         gap = Gap(since: instant, state: state)
     }
 }

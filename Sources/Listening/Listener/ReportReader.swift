@@ -7,7 +7,7 @@ public struct ReportReader: Sendable {
     /// Totals of the packets that were read.
     public struct Counts: Hashable, Sendable {
         public var reports = 0
-        /// Reports whose level is outside ``ReportReader/levels``.
+        /// Reports that were left out, because their level is outside ``ReportReader/levels``.
         public var leftOut = 0
         /// Events that could not be read completely. The reports before the error were taken.
         public var malformedEvents = 0
@@ -129,8 +129,8 @@ extension FragmentAssembler.Status {
 }
 
 extension ExtendedPHY {
-    /// The physical layers of a report; `nil` for legacy PDUs. A report names S=2 only if the host has asked for that,
-    /// so LE Coded may be any coding.
+    /// The physical layers of a report; `nil` for legacy PDUs. A report names the coding S=2 only if the host has asked
+    /// for that; without this request, a report of LE Coded may be of either coding.
     fileprivate init?(_ element: AdvertisingReportElement) {
         guard !element.type.isLegacyPDU else { return nil }
         let layers = [element.primaryPHY, element.secondaryPHY]

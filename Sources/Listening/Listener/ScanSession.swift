@@ -2,7 +2,8 @@ public import Advertiser
 internal import BluetoothTypes
 public import HCI
 
-/// A scan on one controller. It is checked regularly, and restarted when another program has turned it off.
+/// A scan on one controller. The session checks the scan regularly, and turns it on again when another program has
+/// turned it off.
 ///
 /// Use it only on the thread that owns the host. Packets and changes of ``state`` are stored until they are taken with
 /// ``takeEvents(_:)``.
@@ -12,7 +13,8 @@ public final class ScanSession: AdapterSession {
         /// Not started, or stopped.
         case off
         case listening
-        /// Another program scans with its own parameters. Its reports are received, perhaps without duplicates.
+        /// Another program scans with its own parameters. The reports of that scan are received, but repeated reports
+        /// may be missing.
         case foreign
         /// This session has stopped the scan for a moment.
         case paused
@@ -44,7 +46,7 @@ public final class ScanSession: AdapterSession {
     /// The events that were not taken yet.
     private var events: [Event] = []
     /// The storage of the events that are being taken, kept for reuse.
-    private var taken: [Event] = []
+    private var takenEvents: [Event] = []
 
     private let host: HCIHost
     private let settings: ScanSettings
@@ -55,19 +57,19 @@ public final class ScanSession: AdapterSession {
     private var hasLeftover: Bool
     /// True if the current scan belongs to another program.
     private var isForeignScan = false
-    /// True if the controller was unreachable and has lost its settings.
+    /// True if the controller was unreachable, and has lost its settings since.
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
     /// The time of the next check whether the scan is on.
     private var nextProbe: HCIInstant?
-    /// The time at which another program last changed the scan, until the next check.
-    private var foreignSeen: HCIInstant?
+    /// The time at which another program last changed the scan; `nil` if the scan was checked since.
+    private var foreignChangeTime: HCIInstant?
     /// The number of resets so far.
     private var resets = 0
     /// The value of `resets` when the controller was last set up.
-    private var resetsOutlived = 0
-    private var wasReset: Bool { resets > resetsOutlived }
+    private var resetsAtSetUp = 0
+    private var wasReset: Bool { resets > resetsAtSetUp }
     /// True if another program has opened the event masks since the last reset.
     private var isUnmasked = false
     /// True if another program needs a pause of the scan.
@@ -78,10 +80,10 @@ public final class ScanSession: AdapterSession {
     ///     Specification 5.4, Vol 4 Part E 3.1.1).
     ///   - isExclusive: Whether no other program uses the controller. Then a scan that is on is a leftover of an
     ///     earlier run.
-    ///   - isAmongListeners: Whether another listener of this package shares the controller. Its scan can be used,
-    ///     because it filters nothing.
+    ///   - isAmongListeners: Whether another listener of this package shares the controller. The scan of that listener
+    ///     can be used, because it filters no reports.
     ///   - hasLeftover: Whether an earlier run could not end its scan. A scan that is on is then restarted once.
-    ///   - previous: The previous session on the same radio. Its knowledge of silences is kept, and a scan that it
+    ///   - previous: The previous session on the same radio. Its measurement of silences continues, and a scan that it
     ///     could not end is a leftover.
     public init(
         host: HCIHost, _ capabilities: ControllerCapabilities, _ settings: ScanSettings = .standard, isExclusive: Bool,
@@ -108,15 +110,16 @@ public final class ScanSession: AdapterSession {
     /// Turns scanning on, or finds that another program has done so.
     public func start() throws(SessionError) {
         try prepareForCoded()
-        foreignSeen = nil
+        foreignChangeTime = nil
         nextProbe = nil
         deafness.breakOff(at: host.now)
         watch.forget()
         let reset = resets
-        // A reset also closes the event masks, so that no report arrives until they are opened. They cannot be read. If
-        // the kernel sets the controller up again, as after a power cycle, the kernel's masks must not be replaced.
+        // A reset also closes the event masks, so that no report arrives until they are opened. The masks cannot be
+        // read. If the kernel sets the controller up again, as after a power cycle, the kernel's masks must not be
+        // replaced.
         if wasReset, !isUnmasked { try openEventMasks() }
-        resetsOutlived = reset
+        resetsAtSetUp = reset
         let mayReplace = isExclusive || hasLeftover
         hasLeftover = false
         if try setParameters() {
@@ -133,8 +136,8 @@ public final class ScanSession: AdapterSession {
         expectSetUpIfReset()
     }
 
-    /// Checks that the controller receives LE Coded, if the settings want that. On a controller of its own, the session
-    /// makes reports name the coding.
+    /// Checks that the controller can receive LE Coded, if the settings ask for that. If no other program uses the
+    /// controller, reports then also name the coding.
     private func prepareForCoded() throws(SessionError) {
         guard settings.isCoded else { return }
         guard isExtended, capabilities.leFeatures.contains(.leCodedPHY) else {
@@ -142,7 +145,7 @@ public final class ScanSession: AdapterSession {
                 "this controller cannot receive LE Coded (no Raspberry Pi's own radio can): scan without it, or use an "
                     + "adapter with extended advertising and LE Coded")
         }
-        // A refusal only leaves the coding out of the reports.
+        // If the controller refuses this, the reports do not name the coding, but arrive all the same.
         if isExclusive, capabilities.selectsCoding { _ = try? host.execute(LESetHostFeature.codingInReports) }
     }
 
@@ -208,13 +211,13 @@ public final class ScanSession: AdapterSession {
 
     private func checkScan() throws(SessionError) {
         guard try setParameters() else {
-            if foreignSeen != nil { enterForeignState() }
-            foreignSeen = nil
+            if foreignChangeTime != nil { enterForeignState() }
+            foreignChangeTime = nil
             return
         }
         restarts += 1
-        if foreignSeen != nil { foreignRestarts += 1 }
-        foreignSeen = nil
+        if foreignChangeTime != nil { foreignRestarts += 1 }
+        foreignChangeTime = nil
         try enable(true)
         deafness.breakOff(at: host.now)
         nextProbe = nil
@@ -279,20 +282,20 @@ public final class ScanSession: AdapterSession {
         }
     }
 
-    /// Passes on the events since the last call, in order.
+    /// Passes the events since the last call to `body`, in order.
     public func takeEvents(_ body: (Event) -> Void) {
-        swap(&events, &taken)
-        for event in taken { body(event) }
-        taken.removeAll(keepingCapacity: true)
+        swap(&events, &takenEvents)
+        for event in takenEvents { body(event) }
+        takenEvents.removeAll(keepingCapacity: true)
     }
 
     private func observe(_ packet: HCIPacket, _ isFromController: Bool, _ now: HCIInstant) {
         events.append(.packet(packet, isFromController: isFromController, at: now))
-        guard isFromController else { return watch.sent(packet) }
+        guard isFromController else { return watch.takeSent(packet) }
         if packet.isAdvertisingReport {
             deafness.receive(at: now)
             if state == .deaf { change(.listening) }
-        } else if let effect = watch.received(packet) {
+        } else if let effect = watch.takeReceived(packet) {
             switch effect {
             case .reset:
                 resets += 1
@@ -301,7 +304,7 @@ public final class ScanSession: AdapterSession {
             case .setEventMask: isUnmasked = true
             case .changedScan where state == .off || state == .reset: break
             case .changedScan:
-                foreignSeen = now
+                foreignChangeTime = now
                 nextProbe = now.advanced(byMicroseconds: Self.restartDelay)
             case .needsPause where !isExtended && (state == .listening || state == .deaf):
                 needsPause = true
@@ -317,12 +320,12 @@ public final class ScanSession: AdapterSession {
         change(isAmongListeners ? .listening : .foreign)
     }
 
-    private func change(_ wanted: State) {
+    private func change(_ requestedState: State) {
         // A deaf radio works again when a report arrives, not when the scan is turned on.
-        let new = wanted == .listening && deafness.isDeaf ? .deaf : wanted
-        guard state != new else { return }
-        state = new
-        events.append(.state(new, at: host.now))
+        let newState = requestedState == .listening && deafness.isDeaf ? .deaf : requestedState
+        guard state != newState else { return }
+        state = newState
+        events.append(.state(newState, at: host.now))
     }
 
     /// Sets the scan parameters. Returns whether the controller accepted them, because it does not scan.

@@ -1,8 +1,8 @@
 public import BluetoothTypes
 public import HCI
 
-/// The parameters of a scan. Duplicates are not filtered, because intervals, losses and silences could not be measured
-/// otherwise.
+/// The parameters of a scan. The controller usually does not filter duplicates, because otherwise intervals, losses and
+/// silences could not be measured.
 public struct ScanSettings: Hashable, Sendable {
     /// True if scannable devices are asked for their scan response. This shows names, but costs other devices'
     /// batteries, and this machine transmits an address.
@@ -14,7 +14,7 @@ public struct ScanSettings: Hashable, Sendable {
     /// True to receive LE Coded as well. The radio listens to LE 1M and LE Coded in turn, so each interval is twice
     /// as long.
     public var isCoded = false
-    /// True if the controller filters duplicates, which only a qualification tests.
+    /// True if the controller filters duplicates. Only a qualification uses this, to test the filter.
     public var filtersDuplicates = false
 
     /// A passive scan with a window of 60 ms in each interval of 60 ms.

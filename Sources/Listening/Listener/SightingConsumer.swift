@@ -13,7 +13,7 @@ public protocol SightingConsumer: AnyObject {
 
     /// Called when the source listens for the first time.
     func begin(at now: HeardInstant)
-    /// Called when the time is `now`. Nothing before that time will be reported any more.
+    /// Called when the time is `now`. No later call has an earlier time.
     func advance(to now: HeardInstant)
     /// Takes an advertisement with the data in `range` of `octets`.
     func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
@@ -44,7 +44,8 @@ extension SightingConsumer {
 public enum ListeningState: String, Hashable, Sendable {
     case starting
     case listening
-    /// Another program scans with its own parameters. Its reports are received too, perhaps without duplicates.
+    /// Another program scans with its own parameters. The reports of that scan are received, but repeated reports may
+    /// be missing.
     case foreign
     case paused
     case deaf

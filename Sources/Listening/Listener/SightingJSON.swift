@@ -49,11 +49,11 @@ public struct SightingJSON {
     /// would take much longer.
     ///
     /// - Parameters:
-    ///   - places: The positions of the beacons in the table.
+    ///   - positions: The positions of the beacons in the table.
     ///   - heading: Adds members to the round.
     ///   - more: Adds members to the beacon at a position.
     public func write(
-        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int],
+        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of positions: [Int],
         into row: inout JSONWriter,
         heading: (inout JSONWriter) -> Void = { _ in }, more: (Int, inout JSONWriter) -> Void = { _, _ in }
     ) {
@@ -63,10 +63,10 @@ public struct SightingJSON {
         heading(&row)
         row.add("windowS", thousandths: (to.microseconds(since: from) + 500) / 1000)
         row.beginArray("beacons")
-        for place in places {
+        for position in positions {
             row.beginObject()
-            write(table.tracks[place], at: to, into: &row)
-            more(place, &row)
+            write(table.tracks[position], at: to, into: &row)
+            more(position, &row)
             row.endObject()
         }
         row.endArray()

@@ -16,7 +16,8 @@ public final class SightingSource {
         public var recording: String?
         /// The duration in microseconds; `nil` to listen until a signal arrives.
         public var durationMicroseconds: Int?
-        /// The name of the command or service. Another program that finds the adapter in use shows it in its message.
+        /// The name of the command or service. Another program that finds the adapter in use shows this name in its
+        /// message.
         public var purpose = "pharos"
         /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
@@ -79,6 +80,7 @@ public final class SightingSource {
     private var consumer: (any SightingConsumer)?
     /// The latest moment that was reported. Moments never go back.
     private var latest = HeardInstant(nanoseconds: 0)
+    /// The moment until which the time in which reports may be missing was counted; `nil` while the source listens.
     private var deafSince: HeardInstant?
 
     private init(_ feed: any SightingFeed, levels: ClosedRange<Int8>?) {
@@ -86,7 +88,7 @@ public final class SightingSource {
         reader = ReportReader(levels: levels)
     }
 
-    /// Creates a live source. Only the file of the recording is opened.
+    /// Creates a live source. Opens the file of the recording, but not yet the adapter.
     ///
     /// - Parameter levels: Reports with other levels, in dBm, are counted but not reported.
     /// - Throws: An error if the recording cannot be written.
@@ -110,7 +112,7 @@ public final class SightingSource {
         SightingSource(try RecordedFeed(file), levels: levels)
     }
 
-    /// Creates a source from an input whose first bytes were read before.
+    /// Creates a source from an input whose first bytes may have been read with ``InputPieces/peek(_:)``.
     public static func recording(_ pieces: InputPieces) -> SightingSource {
         SightingSource(RecordedFeed(pieces), levels: nil)
     }
@@ -126,7 +128,7 @@ public final class SightingSource {
         try feed.run(self, consumer)
     }
 
-    /// Takes a packet from a controller. Everything that was due before is reported first.
+    /// Takes a packet from a controller, after it has advanced the time to `instant`.
     func take(_ packet: HCIPacket, at instant: HeardInstant) {
         guard packet.kind == .event else { return }
         take(event: packet.octets.span, in: packet.octets.indices, at: instant)
@@ -144,7 +146,7 @@ public final class SightingSource {
         counts.incomplete = reader.incomplete
     }
 
-    /// Takes a report that was decoded elsewhere.
+    /// Takes a report that was decoded elsewhere, such as by the kernel.
     func take(_ report: HeardReport, _ data: [UInt8]) {
         counts.reports += 1
         let heard = report.sighting
@@ -160,26 +162,27 @@ public final class SightingSource {
         consumer?.receive(report, data.span, data.indices)
     }
 
-    /// Advances the time. A packet that waited in the kernel may be older than the last one.
+    /// Advances the time. If `instant` is earlier than the latest moment, as for a packet that waited in the kernel,
+    /// the time stays the same.
     func advance(to instant: HeardInstant) {
         // Ongoing deafness is counted continuously, for consumers that read the counts meanwhile.
         if let since = deafSince, since < instant {
-            let passed = instant.microseconds(since: since)
-            counts.deafMicroseconds += passed
-            deafSince = since.advanced(byMicroseconds: passed)
+            let elapsed = instant.microseconds(since: since)
+            counts.deafMicroseconds += elapsed
+            deafSince = since.advanced(byMicroseconds: elapsed)
         }
         latest = max(latest, instant)
         consumer?.advance(to: latest)
     }
 
     /// Sets the state, and reports it if it has changed.
-    func change(_ new: ListeningState, at now: HeardInstant) {
-        guard state != new else { return }
+    func change(_ newState: ListeningState, at now: HeardInstant) {
+        guard state != newState else { return }
         let now = max(latest, now)
         if let since = deafSince { counts.deafMicroseconds += now.microseconds(since: since) }
-        deafSince = new.isListening || state == .starting ? nil : now
-        state = new
-        consumer?.change(new, at: now)
+        deafSince = newState.isListening || state == .starting ? nil : now
+        state = newState
+        consumer?.change(newState, at: now)
     }
 }
 

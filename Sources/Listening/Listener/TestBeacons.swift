@@ -52,17 +52,17 @@ struct QualificationBeacons {
         return octets + structure + [UInt8](repeating: 0xFF, count: filling)
     }
 
-    /// Returns a function that recognises the data of a radio.
+    /// Returns a function that judges received data. The function returns `nil` for data of another sender.
     func judge(
         of sender: Int, _ phase: QualificationPhase, limit: Int
     ) throws -> ([UInt8]) -> OctetsJudgement? {
-        let own = try octets(of: sender, phase, limit: limit)
-        let later = try changed(of: sender).payload().octets
+        let expected = try octets(of: sender, phase, limit: limit)
+        let expectedAfterChange = try changed(of: sender).payload().octets
         // Flags, the header of an iBeacon, and the UUID.
-        let head = own.prefix(25)
+        let identifyingPrefix = expected.prefix(25)
         return { data in
-            if data == own || (phase == .duplicatesFiltered && data == later) { return .right }
-            return data.starts(with: head) ? .wrong : nil
+            if data == expected || (phase == .duplicatesFiltered && data == expectedAfterChange) { return .right }
+            return data.starts(with: identifyingPrefix) ? .wrong : nil
         }
     }
 }
@@ -108,7 +108,7 @@ final class ExtendedBeacon {
     }
 
     /// Returns whether the set is enabled. A controller refuses the parameters of a set that advertises.
-    func isOnAir() throws -> Bool {
+    func isEnabled() throws -> Bool {
         do {
             try setParameters()
             return false

@@ -14,8 +14,8 @@ internal import Profiles
 public import Sightings
 internal import VirtualController
 
-/// The beacons that a virtual adapter receives: everything that profiles, fleets, listener files and inventories
-/// describe, at their intervals. If they describe none, it receives one iBeacon.
+/// The beacons that a virtual adapter receives: all beacons that profiles, fleets, listener files and inventories
+/// describe, at their intervals. If there are none, the adapter receives one iBeacon.
 public struct VirtualBeacons: Sendable {
     private enum Part: Sendable {
         case profile(LoadedProfile)
@@ -27,7 +27,7 @@ public struct VirtualBeacons: Sendable {
 
     private var parts: [Part] = []
 
-    /// Creates a value without beacons.
+    /// Creates an empty collection. A virtual adapter then receives one iBeacon.
     public init() {}
 
     mutating func add(_ profile: LoadedProfile) { parts.append(.profile(profile)) }
@@ -42,15 +42,15 @@ public struct VirtualBeacons: Sendable {
 
     mutating func add(_ key: IdentityResolvingKey, name: String) { parts.append(.phone(name: name, key)) }
 
-    /// Starts an air on which the beacons are sent to every other controller.
+    /// Starts a virtual air: every controller that is connected to it receives the beacons.
     ///
     /// - Parameter model: The model of the receiving controllers.
     /// - Throws: An error if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
     func air(_ model: VirtualControllerModel, _ path: VirtualPath) throws -> VirtualAirServer {
         let beacons = try beacons()
         // Controllers without extended advertising do not receive extended advertisements.
-        let isExtended = beacons.contains { $0.sources.contains { $0.advertisement.phy != nil } }
-        let model = isExtended && !model.hasExtendedAdvertising ? .zephyr : model
+        let hasExtended = beacons.contains { $0.sources.contains { $0.advertisement.phy != nil } }
+        let model = hasExtended && !model.hasExtendedAdvertising ? .zephyr : model
         return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
             try VirtualBeaconHosts(beacons, on: air, path)
         }
@@ -70,12 +70,14 @@ public struct VirtualBeacons: Sendable {
     /// The beacons in the order of the files. A beacon that two files describe is sent once.
     func beacons() throws -> [VirtualBeacon] {
         var beacons: [VirtualBeacon] = []
-        var sent: Set<BeaconIdentity> = []
+        var addedIdentities: Set<BeaconIdentity> = []
         func add(_ beacon: VirtualBeacon) {
-            let own = Set(beacon.sources.compactMap(\.advertisement.content.identity))
-            let isThere = !own.isEmpty && own.isSubset(of: sent) && beacons.contains { $0.name == beacon.name }
-            guard !isThere, !beacon.sources.isEmpty else { return }
-            sent.formUnion(own)
+            let identities = Set(beacon.sources.compactMap(\.advertisement.content.identity))
+            let isDuplicate =
+                !identities.isEmpty && identities.isSubset(of: addedIdentities)
+                && beacons.contains { $0.name == beacon.name }
+            guard !isDuplicate, !beacon.sources.isEmpty else { return }
+            addedIdentities.formUnion(identities)
             beacons.append(beacon)
         }
         for part in parts {
@@ -85,12 +87,15 @@ public struct VirtualBeacons: Sendable {
             case .identities, .phone: continue
             }
         }
-        // Profiles and fleets describe a beacon in more detail than its identity alone, so they were added first.
+        // Profiles and fleets describe a beacon in more detail than listener files and inventories, so their beacons
+        // were added first.
         for part in parts {
             switch part {
             case .identities(let name, let known):
-                let rest = known.filter { $0.identity.map { !sent.contains($0) } ?? ($0.region != nil) }
-                add(VirtualBeacon(name: name, rest))
+                let newIdentities = known.filter {
+                    $0.identity.map { !addedIdentities.contains($0) } ?? ($0.region != nil)
+                }
+                add(VirtualBeacon(name: name, newIdentities))
             case .phone(let name, let key): add(try VirtualBeacon(name: name, key))
             case .profile, .fleet: continue
             }
@@ -137,7 +142,9 @@ struct VirtualBeacon: Sendable {
             guard let content = Self.content(known) else { return nil }
             // A device that is known by its address may have any kind of address.
             let rule: Advertisement.AddressRule =
-                if case .address(let own)? = known.identity { .random(own) } else { .staticRandom(address) }
+                if case .address(let knownAddress)? = known.identity { .random(knownAddress) } else {
+                    .staticRandom(address)
+                }
             let dBm = known.calibrationAtOneMeter ?? Self.usualPower
             let interval = known.intervalMicroseconds.map { (2 * $0 + 625) / 1250 }
             var hasPower = true
@@ -208,15 +215,15 @@ struct VirtualBeacon: Sendable {
         return try manifest.beacons.compactMap { beacon in
             guard let text = texts[beacon.name], let profile = BeaconProfile.decode(text).profile else { return nil }
             let key = try BeaconRotation(beacon).flatMap { try directory.key(of: $0) }
-            let all = try profile.advertisements { StaticAddress.make(name: $0) }
-            let sendable = all.filter { $0.content.keyFile == nil || key != nil }
-            var virtual = VirtualBeacon(
+            let advertisements = try profile.advertisements { StaticAddress.make(name: $0) }
+            let sendable = advertisements.filter { $0.content.keyFile == nil || key != nil }
+            var virtualBeacon = VirtualBeacon(
                 name: beacon.name,
                 sources: sendable.map {
                     PayloadSource($0, identityKey: key, firstPacket: LoadedProfile.firstPacket)
                 })
-            virtual.eidTime = LoadedProfile.eidTime(since: beacon.eidEpoch)
-            return virtual
+            virtualBeacon.eidTime = LoadedProfile.eidTime(since: beacon.eidEpoch)
+            return virtualBeacon
         }
     }
 
@@ -242,8 +249,8 @@ struct VirtualBeacon: Sendable {
 enum VirtualPath: Sendable {
     /// Next to all beacons, 0.3 m from each.
     case still
-    /// Along a line of beacons that are 10 m apart, there and back. The receiver turns 10 m before the first beacon and
-    /// 10 m after the last one. It stays 10 s at each beacon and each turning point, and walks 10 m in 7 s.
+    /// Along a line of beacons that are 10 m apart, there and back. The receiver turns around 10 m before the first
+    /// beacon and 10 m after the last one. It stays 10 s at each beacon and each turning point, and walks 10 m in 7 s.
     case tour
 
     /// The shortest distance to a beacon, in metres.
@@ -259,19 +266,19 @@ enum VirtualPath: Sendable {
     /// The distance in metres from the receiver to a beacon.
     ///
     /// - Parameters:
-    ///   - beacon: The position among the beacons, from 0.
+    ///   - beacon: The index of the beacon.
     ///   - count: The number of beacons.
     func distance(to beacon: Int, of count: Int, seconds: Double) -> Double {
         guard self == .tour else { return Self.nearest }
         // The stops are in front of the first beacon, at each beacon, and behind the last one.
-        let legs = count + 1
-        let leg = Self.staySeconds + Self.walkSeconds
-        let number = Int(seconds / leg)
-        let walked = max(0, seconds - Double(number) * leg - Self.staySeconds) / Self.walkSeconds
-        let step = number % (2 * legs)
-        let stop = step < legs ? Double(step) + walked : Double(2 * legs - step) - walked
-        let along = Self.spacing * (stop - Double(beacon + 1))
-        return max(Self.nearest, abs(along))
+        let legCount = count + 1
+        let legSeconds = Self.staySeconds + Self.walkSeconds
+        let completedLegs = Int(seconds / legSeconds)
+        let walkedShare = max(0, seconds - Double(completedLegs) * legSeconds - Self.staySeconds) / Self.walkSeconds
+        let leg = completedLegs % (2 * legCount)
+        let stop = leg < legCount ? Double(leg) + walkedShare : Double(2 * legCount - leg) - walkedShare
+        let distance = Self.spacing * (stop - Double(beacon + 1))
+        return max(Self.nearest, abs(distance))
     }
 
     /// The path loss in dB with free-space propagation; `nil` if a packet of this power is too weak to be received.
@@ -287,7 +294,7 @@ final class VirtualBeaconHosts: AirResident {
     private(set) var nextWakeUp: HCIInstant?
 
     /// The model of the controllers. It has enough advertising sets, power levels and data bytes for every profile.
-    private static let model: VirtualControllerModel = {
+    private static let roomyModel: VirtualControllerModel = {
         var model = VirtualControllerModel.intel
         model.advertisingSets = 64
         model.features.insert(.advertisingCodingSelection)
@@ -296,13 +303,13 @@ final class VirtualBeaconHosts: AirResident {
         return model
     }()
 
-    /// - Throws: An error if a beacon cannot be sent; the error names it.
+    /// - Throws: An error with the name of the beacon, if a beacon cannot be sent.
     init(_ beacons: [VirtualBeacon], on air: VirtualAir, _ path: VirtualPath) throws {
         let beginning = air.now
-        var places: [VirtualController.ID: (index: Int, loss: Double)] = [:]
+        var senders: [VirtualController.ID: (index: Int, loss: Double)] = [:]
         for (index, beacon) in beacons.enumerated() {
             do {
-                let channel = VirtualChannel(Self.model, on: air)
+                let channel = VirtualChannel(Self.roomyModel, on: air)
                 let host = HCIHost(channel: channel)
                 let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
                 let session = BeaconSession(
@@ -311,17 +318,17 @@ final class VirtualBeaconHosts: AirResident {
                     clock: EIDClock(saved: beacon.eidTime, at: host.now), telemetry: FixedSensors.shared)
                 try session.start()
                 sessions.append(session)
-                places[channel.controller.id] = (index, beacon.lossAtOneMeter)
+                senders[channel.controller.id] = (index, beacon.lossAtOneMeter)
             } catch {
                 throw BeaconServiceError.refused(.invalid, "\(beacon.name) cannot be sent on the virtual air: \(error)")
             }
         }
         let count = beacons.count
         air.pathLoss = { [parameters = air.parameters] pdu, _ in
-            guard let place = places[pdu.sender] else { return parameters.pathLoss }
+            guard let sender = senders[pdu.sender] else { return parameters.pathLoss }
             let seconds = Double(max(0, pdu.start.microseconds(since: beginning))) / 1_000_000
-            let meters = path.distance(to: place.index, of: count, seconds: seconds)
-            return path.loss(place.loss, meters: meters, power: pdu.power)
+            let meters = path.distance(to: sender.index, of: count, seconds: seconds)
+            return path.loss(sender.loss, meters: meters, power: pdu.power)
         }
         nextWakeUp = sessions.compactMap(\.nextWakeUp).min()
     }

@@ -187,8 +187,7 @@ public struct SightingTable: Sendable {
     /// Returns the position of the beacon in ``tracks``; `nil` for other senders.
     private mutating func takeKnownByAddress(_ sighting: Sighting) -> Int? {
         guard let sender = sighting.sender, let position = knownPosition(of: sender, at: sighting.instant),
-            position >= 0,
-            position < knownCount
+            position >= 0, position < knownCount
         else { return nil }
         take(sighting, position, as: .address(sender.address), power: nil)
         return position
