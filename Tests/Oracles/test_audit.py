@@ -305,7 +305,7 @@ def test_a_recording_of_nothing_proves_nothing(tmp_path, boxes):
     path = written(tmp_path, [])
     answer = audit(path, boxes[0], code=1)
     assert answer["good"] is False and verdicts(answer)["box1", "ibeacon"] == []
-    assert "Nothing could be judged, by 0 s of listening." in pharos.run("audit", boxes[0], "--replay", path).out
+    assert "Nothing could be judged, after 0 s of listening." in pharos.run("audit", boxes[0], "--replay", path).out
 
 
 def test_a_profile_that_is_named_twice_is_judged_once(tmp_path, boxes):

@@ -14,8 +14,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case wrongInterval = "wrong-interval"
     /// The advertisement is sent in other PDUs, or on another PHY.
     case wrongPHY = "wrong-phy"
-    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them;
-    /// or the level is lower than the plan expects.
+    /// Less than two thirds of the events that collisions should leave were received, by more than chance; or the level
+    /// is lower than the plan expects.
     case weak
     /// One receiver receives the advertisement weaker than the plan expects, and the other receivers as expected.
     case obstructed
@@ -35,8 +35,9 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
 public enum AuditWarning: Hashable, Sendable {
     /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// A beacon was not received, and it is out of range of all receivers, or may be: `chance` is the plan's
-    /// probability that at least one receiver is in its range; `nil` if the beacon is certainly out of range.
+    /// A beacon was not received, but it is out of range of all receivers, or may be out of range: `chance` is the
+    /// plan's probability that at least one receiver is in range of the beacon; `nil` if the beacon is certainly out of
+    /// range.
     case notInRange(beacon: String, chance: Double?)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
@@ -111,15 +112,16 @@ public struct AuditReport: Sendable {
     /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// True if no verdict differs from ok, and at least one advertisement was judged if any can be judged. An audit
-    /// that judged nothing proves nothing.
+    /// True if all verdicts are ok, and at least one advertisement was judged, unless none can be judged. An audit that
+    /// judged nothing proves nothing.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
     }
     /// The number of advertisements with a verdict.
     var judgedCount: Int { advertisements.count { !$0.verdicts.isEmpty } }
-    /// True if reports were lost. Then events that were not received may still have been sent.
+    /// True if reports were lost, so that shares are lower bounds. Events that were not received may still have been
+    /// sent.
     public var isLowerBound: Bool { receivers.contains { $0.lost > 0 } }
     /// Returns the number of advertisements with this verdict.
     public func count(_ verdict: AuditVerdict) -> Int { advertisements.count { $0.verdicts.contains(verdict) } }
@@ -139,7 +141,7 @@ public struct AuditPlace: Hashable, Sendable {
 
     /// Returns whether beacons of the group must be received.
     public func contains(_ group: [String]) -> Bool {
-        if let site, let first = group.first, first != site { return false }
+        if let site, let siteOfGroup = group.first, siteOfGroup != site { return false }
         if let floor, group.count > 1, group[1] != floor { return false }
         return true
     }
@@ -147,9 +149,9 @@ public struct AuditPlace: Hashable, Sendable {
 
 extension AuditReport {
     /// The report as text, at most 80 columns wide: a table, the reasons, the warnings, and the summary.
-    public var text: String { isWalk ? walkText : wholeText }
+    public var text: String { isWalk ? walkText : fullText }
 
-    private var wholeText: String {
+    private var fullText: String {
         var table = Table(
             ["beacon", "sends", "heard", "%", "ms", "silent s", "dBm", "verdict"],
             alignment: [.left, .left, .right, .right, .right, .right, .right, .left])
@@ -174,7 +176,7 @@ extension AuditReport {
             alignment: [.left, .left, .right, .right, .right, .left])
         let heard = advertisements.filter { $0.verdicts != [.silent] }
         let ranked = heard.enumerated().sorted { left, right in
-            (right.element.rank, left.offset) < (left.element.rank, right.offset)
+            (right.element.walkSeverity, left.offset) < (left.element.walkSeverity, right.offset)
         }.map(\.element)
         for audit in ranked { table.add(audit.walkCells) }
         var lines = ranked.isEmpty ? [] : [table.text]
@@ -185,8 +187,8 @@ extension AuditReport {
         let missing = advertisements.filter { $0.verdicts == [.silent] }
         // If none of a beacon's advertisements was received, the beacon is listed once, without their types.
         let silent = missing.reduce(into: [String]()) { names, audit in
-            let isWhole = !heard.contains { $0.beacon == audit.beacon }
-            let name = isWhole ? TerminalText.line(audit.beacon) : audit.name
+            let isWholeBeacon = !heard.contains { $0.beacon == audit.beacon }
+            let name = isWholeBeacon ? TerminalText.line(audit.beacon) : audit.name
             if names.last != name { names.append(name) }
         }
         if !silent.isEmpty {
@@ -198,20 +200,20 @@ extension AuditReport {
         return lines.joined() + "\n" + summary + "\n"
     }
 
-    /// The result in one line.
+    /// The result in one line of text.
     public var summary: String {
         let judged = judgedCount
-        let wrong = advertisements.count { !$0.verdicts.allSatisfy { $0 == .ok } }
+        let faulty = advertisements.count { !$0.verdicts.allSatisfy { $0 == .ok } }
         let seconds = NumberFormat.rounded(Double(listenedMicroseconds) / 1_000_000, 1)
         let head =
             judged == 0
             ? "Nothing could be judged"
-            : wrong == 0
+            : faulty == 0
                 ? judged == 1
                     ? "The advertisement is as it should be" : "All \(judged) advertisements are as they should be"
-                : "\(wrong) of \(judged) advertisements are not as they should be"
+                : "\(faulty) of \(judged) advertisements are not as they should be"
         let lost = receivers.reduce(0) { $0 + $1.lost }
-        return head + ", by \(seconds) s of listening."
+        return head + ", after \(seconds) s of listening."
             + (lost == 0
                 ? ""
                 : isWalk
@@ -256,8 +258,8 @@ extension AdvertisementAudit {
         ]
     }
 
-    /// The severity of the worst verdict: its position among all verdicts of a walk; 0 for ok.
-    fileprivate var rank: Int {
+    /// The severity of the worst verdict in a walk: larger is worse; 0 for ok.
+    fileprivate var walkSeverity: Int {
         let order: [AuditVerdict] = [
             .lowBattery, .telemetry, .wrongInterval, .wrongAddress, .wrongPHY, .wrongOctets, .cloned, .impostor,
             .silent,
@@ -270,7 +272,7 @@ extension AdvertisementAudit {
         return [cells[0], cells[1], "\(heard)", cells[4], cells[6], cells[7]]
     }
 
-    /// The advertisement as in ``AuditReport/json``.
+    /// The advertisement as in ``AuditReport/json``. The key `owed` has the number of due events.
     public var json: JSONValue {
         .record([
             ("beacon", .string(beacon)), ("type", .string(expected.type)),
@@ -315,11 +317,11 @@ extension AuditWarning {
     var sentence: String {
         switch self {
         case .stranger(let identity, let sender, let reports):
-            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of these beacons, \(reports) reports"
+            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of the audited beacons, \(reports) reports"
         case .notInRange(let beacon, nil): "\(TerminalText.line(beacon)) is out of range of all receivers"
         case .notInRange(let beacon, let chance?):
-            "\(TerminalText.line(beacon)) was not received, but may be out of range: according to the plan, a receiver is in its "
-                + "range in only \(NumberFormat.percent(chance)) of the cases"
+            "\(TerminalText.line(beacon)) was not received, but may be out of range: according to the plan, a receiver is in "
+                + "range with a probability of only \(NumberFormat.percent(chance))"
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
         case .truncated(let receiver, let count):
@@ -347,7 +349,7 @@ extension AuditWarning {
 }
 
 extension AuditReport {
-    /// Returns the report as a web page.
+    /// Returns the report as a web page. All pages of the programs are made by `Planner/PlanPage`.
     ///
     /// - Parameters:
     ///   - title: The title of the page.
@@ -378,7 +380,7 @@ extension AuditReport {
             "One event is due in each interval plus 5 ms, during the time in which a receiver listened.",
             "A silence is too long if, by the planner's model of losses in a row, it occurs in less than one of a "
                 + "thousand audits.",
-            "The bytes of a copied frame do not show the copy. Clones are found by two addresses at once, by a level "
+            "A copied frame has the same bytes as the original. Clones are found by two addresses at once, by a level "
                 + "that jumps, or by counters that go back.",
         ]
         return PlanPage(content)
@@ -386,26 +388,27 @@ extension AuditReport {
 
     /// Two tables: the advertisements with a problem, the worst first, with the reasons; and the other advertisements.
     private var tables: [PlanPageContent.DataTable] {
-        let wrong = advertisements.filter { !$0.reasons.isEmpty }.sorted {
-            ($0.severity, $0.share ?? 0, $0.name) < ($1.severity, $1.share ?? 0, $1.name)
+        let faulty = advertisements.filter { !$0.reasons.isEmpty }.sorted {
+            ($0.tableOrder, $0.share ?? 0, $0.name) < ($1.tableOrder, $1.share ?? 0, $1.name)
         }
-        let rest = advertisements.filter(\.reasons.isEmpty).sorted {
+        let others = advertisements.filter(\.reasons.isEmpty).sorted {
             ($0.share ?? 0, $0.name) < ($1.share ?? 0, $1.name)
         }
         var tables: [PlanPageContent.DataTable] = []
-        if !wrong.isEmpty {
+        if !faulty.isEmpty {
             var table = PlanPageContent.DataTable(
                 caption: "Problems, the worst first", header: Self.columns + ["reason"],
-                rows: wrong.map { $0.row + [$0.reasons.joined(separator: "; ")] })
-            table.marks = wrong.map { _ in .bad }
+                rows: faulty.map { $0.row + [$0.reasons.joined(separator: "; ")] })
+            table.marks = faulty.map { _ in .bad }
             tables.append(table)
         }
-        if !rest.isEmpty {
+        if !others.isEmpty {
             var table = PlanPageContent.DataTable(
-                caption: "\(wrong.isEmpty ? "All" : "The other") \(rest.count) advertisements, the weakest first",
-                header: Self.columns, rows: rest.map(\.row))
-            table.marks = rest.map { $0.verdicts.isEmpty ? nil : .good }
-            table.isFolded = rest.count > Self.shownRows || !wrong.isEmpty
+                caption:
+                    "\(faulty.isEmpty ? "All" : "The other") \(others.count) advertisements, the least received first",
+                header: Self.columns, rows: others.map(\.row))
+            table.marks = others.map { $0.verdicts.isEmpty ? nil : .good }
+            table.isFolded = others.count > Self.shownRows || !faulty.isEmpty
             tables.append(table)
         }
         return tables
@@ -420,13 +423,13 @@ extension AuditReport {
 }
 
 extension AdvertisementAudit {
-    /// The rank of the most severe verdict: 0 for the worst of all verdicts.
-    fileprivate var severity: Int {
-        let ranks: [AuditVerdict] = [
+    /// The order of the advertisement in the table of problems, by its worst verdict: 0 for the worst of all verdicts.
+    fileprivate var tableOrder: Int {
+        let order: [AuditVerdict] = [
             .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongPHY, .wrongInterval, .longSilence, .weak,
             .obstructed, .telemetry, .lowBattery,
         ]
-        return verdicts.compactMap { ranks.firstIndex(of: $0) }.min() ?? ranks.count
+        return verdicts.compactMap { order.firstIndex(of: $0) }.min() ?? order.count
     }
 
     /// The cells of the page.

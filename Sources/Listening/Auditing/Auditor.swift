@@ -4,13 +4,12 @@ public import Sightings
 
 /// Compares received advertisements with those that should be sent.
 ///
-/// The caller passes sightings, the times of listening, and functions that use keys. Each event of an expected
-/// advertisement takes eight bytes; strangers are stored in a table of fixed size.
+/// The caller passes sightings, the times of listening, and functions that use keys. The auditor stores eight bytes for
+/// each received event of an expected advertisement, and a limited number of strangers.
 public struct Auditor: Sendable {
     /// Functions that need the beacons' keys.
     public struct Keys: Sendable {
-        /// Returns the number of the advertisement, counted over all beacons, that sent an ephemeral id; `nil` if no
-        /// key fits.
+        /// Returns the index of the advertisement with an ephemeral id, counted over all beacons; `nil` if no key fits.
         public var resolve: @Sendable (_ id: FixedOctets<8>, _ instant: HeardInstant) -> Int?
         /// Decrypts the telemetry of an advertisement; returns `nil` if its key does not fit.
         public var open:
@@ -48,7 +47,7 @@ public struct Auditor: Sendable {
         var reports = 0
     }
 
-    /// Frames of one type from a beacon's address that are none of its advertisements.
+    /// Frames of one type that come from a beacon's address, but are none of the beacon's advertisements.
     struct Unexpected: Sendable {
         /// The data of the first frame.
         let octets: [UInt8]
@@ -58,7 +57,7 @@ public struct Auditor: Sendable {
 
     /// The maximum number of strangers.
     static let strangerLimit = 256
-    /// The maximum number of unexpected senders that are remembered.
+    /// The maximum number of entries in `senders`.
     private static let senderLimit = 4096
 
     public let beacons: [ExpectedBeacon]
@@ -67,7 +66,7 @@ public struct Auditor: Sendable {
     let advertisements: [(beacon: Int, expected: ExpectedAdvertisement)]
     /// For each advertisement, the reports of each receiver.
     private(set) var heard: [[ReceivedAdvertisement]]
-    /// For each beacon, by type, frames from its address that are none of its advertisements.
+    /// For each beacon, by type, frames that come from its address, but are none of its advertisements.
     private(set) var unexpected: [[String: Unexpected]]
     private(set) var strangers: [BeaconIdentity: Stranger] = [:]
 
@@ -77,18 +76,18 @@ public struct Auditor: Sendable {
     /// For each sender, the beacon that should send from exactly this address.
     private var byAddress: [Sender: Int] = [:]
     /// The indices in `advertisements` of raw data without a known frame.
-    private var raw: [Int] = []
-    /// The UUIDs and namespaces of the audited beacons, by which strangers are noticed.
+    private var rawAdvertisements: [Int] = []
+    /// The UUIDs and namespaces of the audited beacons, by which strangers are recognised.
     private var regions: Set<RegionPattern> = []
-    /// A beacon that sends only telemetry from an unknown address. Telemetry that belongs to no other beacon is
-    /// assigned to it.
+    /// A beacon that sends only telemetry or BTHome, from an unknown address. A frame of these types that belongs to no
+    /// other beacon is assigned to this beacon.
     private var telemetryBeacon: Int?
     /// For each sender, the beacon whose frame it sent last.
     private var senders: [Sender: Int] = [:]
     /// The beacons to which a sender in `senders` is assigned.
-    private var claimed: Set<Int> = []
+    private var beaconsWithSender: Set<Int> = []
     /// The beacons with an identity that no other beacon has.
-    private var hasOwnIdentity: Set<Int> = []
+    private var beaconsWithOwnIdentity: Set<Int> = []
 
     /// The voltage below which a battery is low, in millivolts.
     public var lowBatteryMillivolts = 2400
@@ -122,7 +121,7 @@ public struct Auditor: Sendable {
             case .frame(let identity):
                 byIdentity[identity, default: []].append(index)
                 if let region = Self.region(identity) { regions.insert(region) }
-            case .raw: raw.append(index)
+            case .raw: rawAdvertisements.append(index)
             case .ephemeralID: break
             case .telemetry, .btHome:
                 let isAlone = beacons[beacon].advertisements.count == 1
@@ -133,7 +132,7 @@ public struct Auditor: Sendable {
         }
         for indices in byIdentity.values {
             let owners = Set(indices.map { advertisements[$0].beacon })
-            if owners.count == 1 { hasOwnIdentity.formUnion(owners) }
+            if owners.count == 1 { beaconsWithOwnIdentity.formUnion(owners) }
         }
     }
 
@@ -154,15 +153,15 @@ public struct Auditor: Sendable {
     /// The default duration of an audit, in microseconds: 30 s, or 60 times the longest interval if that is longer.
     public var defaultMicroseconds: Int { max(30_000_000, 60 * longestIntervalMicroseconds) }
 
-    /// The number of advertisements that were received at least once.
+    /// The number of expected advertisements that were received at least once.
     public var heardCount: Int { heard.count { $0.contains(where: \.isHeard) } }
-    /// The number of advertisements.
+    /// The number of expected advertisements.
     public var expectedCount: Int { advertisements.count }
 
     /// Marks a receiver as working from now on.
     public mutating func begin(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.begin(at: now) }
 
-    /// Marks a receiver as deaf from now on.
+    /// Marks a receiver as not working from now on.
     public mutating func end(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.end(at: now) }
 
     /// Sets the number of reports that a receiver has lost so far.
@@ -211,8 +210,9 @@ public struct Auditor: Sendable {
             remember(sighting.sender, beacon)
         } else if let telemetry {
             take(telemetry, sighting, octets, range, receiver)
-        } else if let index = raw.first(where: { advertisements[$0].expected.octets?.matches(octets, range) ?? false })
-        {
+        } else if let index = rawAdvertisements.first(where: {
+            advertisements[$0].expected.octets?.matches(octets, range) ?? false
+        }) {
             take(sighting, index, octets, range, receiver)
             remember(sighting.sender, advertisements[index].beacon)
         } else if let sender = sighting.sender, let beacon = byAddress[sender] {
@@ -235,16 +235,16 @@ public struct Auditor: Sendable {
         if matching.isEmpty { matching = candidates }
         let owner = advertisements[candidates[0]].beacon
         guard candidates.contains(where: { advertisements[$0].beacon != owner }) else { return matching.first }
-        if let known = sender.flatMap({ byAddress[$0] ?? senders[$0] }),
-            let own = matching.first(where: { advertisements[$0].beacon == known })
+        if let beacon = sender.flatMap({ byAddress[$0] ?? senders[$0] }),
+            let index = matching.first(where: { advertisements[$0].beacon == beacon })
         {
-            return own
+            return index
         }
         // If senders of all these beacons are known, this sender is another device.
-        guard let free = matching.first(where: { !claimed.contains(advertisements[$0].beacon) }) else {
+        guard let unassigned = matching.first(where: { !beaconsWithSender.contains(advertisements[$0].beacon) }) else {
             return matching.first
         }
-        return hasOwnIdentity.contains(advertisements[free].beacon) ? nil : free
+        return beaconsWithOwnIdentity.contains(advertisements[unassigned].beacon) ? nil : unassigned
     }
 
     private mutating func take(
@@ -254,11 +254,12 @@ public struct Auditor: Sendable {
         let expected = advertisements[index].expected
         heard[index][receiver].add(
             sighting, isRight: isRight ?? expected.octets?.matches(octets, range) ?? true,
-            isOnPHY: expected.isSent(on: sighting.phy), isTurning: expected.address == .turning, octets: octets, range)
+            isOnPHY: expected.isSent(on: sighting.phy), hasChangingAddress: expected.address == .changing,
+            octets: octets, range)
     }
 
-    /// Takes telemetry or BTHome. It has no identity, and belongs to the beacon with this address, or to the last
-    /// beacon from this sender.
+    /// Takes a frame of telemetry or BTHome. The frame has no identity; it belongs to the beacon with this address, or
+    /// to the beacon whose frame the same sender sent last.
     private mutating func take(
         _ frame: BeaconFrame, _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, _ receiver: Int
     ) {
@@ -282,9 +283,9 @@ public struct Auditor: Sendable {
             heard[index][receiver].telemetry.add(frame, at: sighting.instant)
             take(sighting, index, octets, range, receiver, isRight: true)
         case .eddystoneEncryptedTLM(let frame) where matches:
-            let opened = keys.open(frame, index, sighting.instant)
-            if let opened { heard[index][receiver].telemetry.add(opened, at: sighting.instant) }
-            take(sighting, index, octets, range, receiver, isRight: opened != nil)
+            let decrypted = keys.open(frame, index, sighting.instant)
+            if let decrypted { heard[index][receiver].telemetry.add(decrypted, at: sighting.instant) }
+            take(sighting, index, octets, range, receiver, isRight: decrypted != nil)
         case .btHome(let packet):
             let expected = advertisements[index].expected.content
             if !packet.isEncrypted, let battery = packet.objects.first(where: { $0.kind.name == "battery" }) {
@@ -313,8 +314,8 @@ public struct Auditor: Sendable {
         if senders.count >= Self.senderLimit { senders.removeAll(keepingCapacity: true) }
         // If the sender was assigned to another beacon with the same URL, a frame that only one beacon sends corrects
         // this.
-        if let before = senders.updateValue(beacon, forKey: sender) { claimed.remove(before) }
-        claimed.insert(beacon)
+        if let former = senders.updateValue(beacon, forKey: sender) { beaconsWithSender.remove(former) }
+        beaconsWithSender.insert(beacon)
     }
 
     /// Counts a report of a stranger. Ignores strangers without a UUID or namespace of the audited beacons.

@@ -17,19 +17,19 @@ extension Auditor {
         let spans = ListenedTime.union(receivers.map(\.listened))
         var audits: [AdvertisementAudit] = []
         var warnings: [AuditWarning] = []
-        var index = 0
+        var firstIndex = 0
         let radios = beacons.indices.count { beacon in
             advertisements.indices.contains {
                 advertisements[$0].beacon == beacon && heard[$0].contains(where: \.isHeard)
             }
         }
-        for number in beacons.indices {
-            let range = index..<index + beacons[number].advertisements.count
-            index = range.upperBound
-            var judge = BeaconJudge(self, beacon: number, range, spans: spans, radios: radios, isWalk: isWalk)
-            let name = beacons[number].name
+        for beacon in beacons.indices {
+            let range = firstIndex..<firstIndex + beacons[beacon].advertisements.count
+            firstIndex = range.upperBound
+            var judge = BeaconJudge(self, beacon: beacon, range, spans: spans, radios: radios, isWalk: isWalk)
+            let name = beacons[beacon].name
             let chance = isWalk ? nil : expectedLevels?.chanceOfSilentBeacon(name)
-            let isNear = (place?.contains(beacons[number].group) ?? true) && chance == nil
+            let isNear = (place?.contains(beacons[beacon].group) ?? true) && chance == nil
             if judge.isSilent, spans.isEmpty || !isNear {
                 warnings.append(.notInRange(beacon: name, chance: chance))
                 audits += judge.advertisementAudits
@@ -56,16 +56,16 @@ extension Auditor {
 
 /// Judges the advertisements of one beacon together, because they share its radio.
 struct BeaconJudge {
-    /// The number of reports from another sender that cannot be chance.
-    private static let fewest = 2
-    /// The number of changes between two senders after which both must be present.
-    private static let returns = CloneWatch.signs
+    /// The number of reports from another sender, with wrong bytes or on a wrong PHY that cannot be chance.
+    private static let fewestReports = 2
+    /// The number of returns of a sender, a level or the right bytes after which two senders must be present.
+    private static let fewestReturns = CloneWatch.signs
 
     private(set) var advertisementAudits: [AdvertisementAudit]
     private let auditor: Auditor
     /// The indices of the beacon's advertisements in the auditor.
     private let range: Range<Int>
-    /// The periods that are judged, in microseconds; in a walk, only the passage of this beacon.
+    /// The periods that are judged, in microseconds; in a walk, only the time in which the receiver passed this beacon.
     private let spans: [ClosedRange<Int>]
     /// The number of radios on the air, which determines how many events collisions lose.
     private let radios: Int
@@ -75,10 +75,10 @@ struct BeaconJudge {
     /// A receiver is near the beacon if it receives at least this share of the events per second that the best one
     /// receives.
     private static let nearShare = 0.5
-    /// By type, the frames from the beacon's address that are none of its advertisements.
+    /// By type, the frames that come from the beacon's address, but are none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
-    /// The sender and the events of each advertisement.
-    private var own: [Owner]
+    /// For each advertisement, the sender and its events.
+    private var owners: [Owner]
 
     /// The sender of an advertisement and its events.
     private struct Owner {
@@ -99,7 +99,7 @@ struct BeaconJudge {
         advertisementAudits = range.map {
             AdvertisementAudit(beacon: auditor.beacons[beacon].name, expected: auditor.advertisements[$0].expected)
         }
-        own = range.map { _ in Owner() }
+        owners = range.map { _ in Owner() }
     }
 
     /// Returns the times in which a receiver near the beacon listened; `nil` if no receiver received the beacon. While
@@ -110,10 +110,10 @@ struct BeaconJudge {
             Double(range.flatMap { auditor.heard[$0][receiver].sources }.reduce(0) { $0 + $1.events.times.count })
         }
         // In a short time with few events, the rate may be high by chance, so two standard deviations are subtracted.
-        let best = zip(events, times).map { $1 > 0 ? ($0 - 2 * $0.squareRoot()) / $1 : 0 }.max() ?? 0
-        guard best > 0 else { return nil }
-        let near = auditor.receivers.indices.filter { events[$0] >= nearShare * best * times[$0] }
-        return ListenedTime.union(near.map { auditor.receivers[$0].listened })
+        let highestRate = zip(events, times).map { $1 > 0 ? ($0 - 2 * $0.squareRoot()) / $1 : 0 }.max() ?? 0
+        guard highestRate > 0 else { return nil }
+        let nearReceivers = auditor.receivers.indices.filter { events[$0] >= nearShare * highestRate * times[$0] }
+        return ListenedTime.union(nearReceivers.map { auditor.receivers[$0].listened })
     }
 
     /// Returns the times from the first to the last event of any of these advertisements.
@@ -148,13 +148,13 @@ struct BeaconJudge {
             // fault.
             for index in rhythms.indices where rhythms[index].isWrong { rhythms[index] = .init() }
         }
-        let turn = rhythms.map(\.turnMicroseconds).max() ?? 0
-        let pace = turn > 0 ? 1_000_000 / turn : nil
+        let commonPeriod = rhythms.map(\.turnMicroseconds).max() ?? 0
+        let commonEventsPerSecond = commonPeriod > 0 ? 1_000_000 / commonPeriod : nil
         for index in advertisementAudits.indices where advertisementAudits[index].expected.isJudgeable {
             judgeRhythm(index, rhythms[index], &model)
         }
         for index in advertisementAudits.indices where advertisementAudits[index].expected.isJudgeable {
-            judgeTelemetry(index, eventsPerSecond: pace)
+            judgeTelemetry(index, commonEventsPerSecond)
             judgeLevel(index)
             if advertisementAudits[index].verdicts.isEmpty { advertisementAudits[index].verdicts = [.ok] }
         }
@@ -165,9 +165,9 @@ struct BeaconJudge {
     private mutating func judgeSenders(_ index: Int) {
         let records = heard(index)
         guard records.contains(where: \.isHeard) else {
-            if let instead = unexpected[advertisementAudits[index].expected.type] {
-                advertisementAudits[index].wrongOctets = instead.octets
-                own[index].events = .union(instead.events, window: window(index))
+            if let frames = unexpected[advertisementAudits[index].expected.type] {
+                advertisementAudits[index].wrongOctets = frames.octets
+                owners[index].events = .union(frames.events, window: window(index))
                 advertisementAudits[index].add(.wrongOctets, "its address sends other bytes instead")
             } else {
                 advertisementAudits[index].add(.silent, "it was not received")
@@ -179,37 +179,39 @@ struct BeaconJudge {
         let expected = advertisementAudits[index].expected.address
         let owner = reports.keys.filter { Self.isExpected($0, expected) }.max { reports[$0] ?? 0 < reports[$1] ?? 0 }
         guard let sender = owner ?? reports.keys.max(by: { reports[$0] ?? 0 < reports[$1] ?? 0 }) else { return }
-        own[index].sender = sender
+        owners[index].sender = sender
         advertisementAudits[index].sender = sender
         let isElsewhere = owner == nil
         if isElsewhere, let sender { advertisementAudits[index].add(.wrongAddress, "it comes from \(sender.address)") }
-        let mine = records.flatMap(\.sources).filter { $0.sender == sender }
+        let ownSources = records.flatMap(\.sources).filter { $0.sender == sender }
         judgeOthers(index, records)
-        judgeOctets(index, mine)
-        judgePHY(index, mine)
+        judgeOctets(index, ownSources)
+        judgePHY(index, ownSources)
         var levels = LevelTally()
-        for source in mine { levels.merge(source.levels) }
+        for source in ownSources { levels.merge(source.levels) }
         advertisementAudits[index].meanLevel = levels.mean
         advertisementAudits[index].levelDeviation = levels.standardDeviation
         // If an impostor sends from the same address, its reports cause the jumps.
         if !advertisementAudits[index].verdicts.contains(.impostor),
-            mine.contains(where: { $0.levelJumps >= Self.returns })
+            ownSources.contains(where: { $0.levelJumps >= Self.fewestReturns })
         {
             advertisementAudits[index].add(
                 .cloned, "its level jumps by more than 30 dB and back: two devices send it from one address")
         }
-        own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
+        owners[index].events =
+            ownSources.count == 1 ? ownSources[0].events : .union(ownSources.map(\.events), window: window(index))
     }
 
-    /// Returns the time within which reports of several receivers are one event. Their clocks may differ slightly.
+    /// Returns the time in microseconds within which reports of several receivers are one event, because the clocks of
+    /// the receivers may differ slightly.
     private func window(_ index: Int) -> Int {
         min(50_000, advertisementAudits[index].expected.shortestMicroseconds / 2)
     }
 
     private static func isExpected(_ sender: Sender?, _ address: ExpectedAdvertisement.Address) -> Bool {
         switch (address, sender) {
-        case (.turning, _), (_, nil): true
-        case (.exactly(let wanted), let sender?): sender == wanted
+        case (.changing, _), (_, nil): true
+        case (.exactly(let expected), let sender?): sender == expected
         case (.anyStatic, let sender?): sender.isRandom && sender.address.isValidStaticRandom
         case (.anyPublic, let sender?): !sender.isRandom
         }
@@ -217,32 +219,33 @@ struct BeaconJudge {
 
     private mutating func judgeOthers(_ index: Int, _ records: [ReceivedAdvertisement]) {
         let returns = records.map(\.senderReturns).max() ?? 0
-        if advertisementAudits[index].expected.address == .turning {
-            if returns >= Self.returns {
+        if advertisementAudits[index].expected.address == .changing {
+            if returns >= Self.fewestReturns {
                 advertisementAudits[index].add(.cloned, "the same id comes from two addresses at once")
             }
             return
         }
-        let sender = own[index].sender ?? nil
+        let sender = owners[index].sender ?? nil
         let others = records.flatMap(\.sources).filter { $0.sender != sender }
         let (right, wrong) = others.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
-        guard right + wrong >= Self.fewest, let other = others.max(by: { $0.reports < $1.reports })?.sender else {
+        guard right + wrong >= Self.fewestReports, let other = others.max(by: { $0.reports < $1.reports })?.sender
+        else {
             return
         }
         if wrong > right {
             advertisementAudits[index].add(.impostor, "\(other.address) sends its identity with other bytes")
-        } else if returns >= Self.returns {
+        } else if returns >= Self.fewestReturns {
             advertisementAudits[index].add(.cloned, "\(other.address) sends the same at the same time")
         } else {
             advertisementAudits[index].add(.impostor, "\(other.address) sends its identity too")
         }
     }
 
-    private mutating func judgeOctets(_ index: Int, _ mine: [ReceivedAdvertisement.Source]) {
-        let (right, wrong) = mine.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
-        guard wrong >= (right == 0 ? 1 : Self.fewest) else { return }
-        advertisementAudits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
-        if mine.contains(where: { $0.octetReturns >= Self.returns }) {
+    private mutating func judgeOctets(_ index: Int, _ ownSources: [ReceivedAdvertisement.Source]) {
+        let (right, wrong) = ownSources.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
+        guard wrong >= (right == 0 ? 1 : Self.fewestReports) else { return }
+        advertisementAudits[index].wrongOctets = ownSources.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
+        if ownSources.contains(where: { $0.octetReturns >= Self.fewestReturns }) {
             advertisementAudits[index].add(
                 .impostor, "right and wrong bytes alternate: another device uses its address")
         } else {
@@ -250,10 +253,12 @@ struct BeaconJudge {
         }
     }
 
-    private mutating func judgePHY(_ index: Int, _ mine: [ReceivedAdvertisement.Source]) {
-        let wrong = mine.reduce(0) { $0 + $1.wrongPHYs }
-        let reports = mine.reduce(0) { $0 + $1.reports }
-        guard wrong >= (wrong == reports ? 1 : Self.fewest), let source = mine.first(where: { $0.wrongPHYs > 0 }) else {
+    private mutating func judgePHY(_ index: Int, _ ownSources: [ReceivedAdvertisement.Source]) {
+        let wrong = ownSources.reduce(0) { $0 + $1.wrongPHYs }
+        let reports = ownSources.reduce(0) { $0 + $1.reports }
+        guard wrong >= (wrong == reports ? 1 : Self.fewestReports),
+            let source = ownSources.first(where: { $0.wrongPHYs > 0 })
+        else {
             return
         }
         func text(_ phy: ExtendedPHY?) -> String { phy.map { "extended PDUs on \($0.name)" } ?? "legacy PDUs" }
@@ -267,30 +272,30 @@ struct BeaconJudge {
     private func rhythms() -> [RadioRhythm.Judgement] {
         let receivers = auditor.receivers.indices
         func events(_ index: Int, _ receiver: Int) -> EventTimes {
-            guard let sender = own[index].sender else {
+            guard let sender = owners[index].sender else {
                 return unexpected[advertisementAudits[index].expected.type]?.events[receiver] ?? EventTimes()
             }
             return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? EventTimes()
         }
-        let best = receivers.max { left, right in
+        let bestReceiver = receivers.max { left, right in
             advertisementAudits.indices.reduce(0) { $0 + events($1, left).times.count }
                 < advertisementAudits.indices.reduce(0) { $0 + events($1, right).times.count }
         }
         var judgements = advertisementAudits.map { _ in RadioRhythm.Judgement() }
-        guard let best else { return judgements }
-        let times = isWalk ? spans : auditor.receivers[best].listened.spans
+        guard let bestReceiver else { return judgements }
+        let times = isWalk ? spans : auditor.receivers[bestReceiver].listened.spans
         // A pattern has an advertising set of its own, so it never takes turns with the other advertisements.
-        let constant = advertisementAudits.indices.filter { advertisementAudits[$0].expected.pattern == nil }
+        let constantIndices = advertisementAudits.indices.filter { advertisementAudits[$0].expected.pattern == nil }
         let judged = RadioRhythm.judge(
-            constant.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) },
-            constant.map { events($0, best) }, within: times)
-        for (index, judgement) in zip(constant, judged) { judgements[index] = judgement }
+            constantIndices.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) },
+            constantIndices.map { events($0, bestReceiver) }, within: times)
+        for (index, judgement) in zip(constantIndices, judged) { judgements[index] = judgement }
         if !isWalk, !judged.contains(where: { $0.isWrong || $0.isMixed }) {
-            judgeLatest(constant, constant.map { events($0, best) }, within: times, &judgements)
+            judgeLatest(constantIndices, constantIndices.map { events($0, bestReceiver) }, within: times, &judgements)
         }
         for index in advertisementAudits.indices {
             guard let pattern = advertisementAudits[index].expected.pattern else { continue }
-            judgements[index].isWrong = PatternRhythm(pattern).isWrong(events(index, best), within: times)
+            judgements[index].isWrong = PatternRhythm(pattern).isWrong(events(index, bestReceiver), within: times)
         }
         return judgements
     }
@@ -298,20 +303,21 @@ struct BeaconJudge {
     /// Judges the last half of the time, the last quarter and so on by themselves, so that an interval that changed
     /// during a long audit is found.
     private func judgeLatest(
-        _ constant: [Int], _ events: [EventTimes], within times: [ClosedRange<Int>],
+        _ constantIndices: [Int], _ events: [EventTimes], within times: [ClosedRange<Int>],
         _ judgements: inout [RadioRhythm.Judgement]
     ) {
         guard let first = times.first?.lowerBound, let last = times.last?.upperBound else { return }
         var start = first
         while true {
             start += (last - start) / 2
-            let part = times.filter { $0.upperBound > start }.map { max($0.lowerBound, start)...$0.upperBound }
-            let latest = events.map { all in EventTimes(all.times.filter { $0 >= start }) }
-            guard latest.contains(where: { $0.times.count > Self.latestEvents }) else { return }
+            let latestTimes = times.filter { $0.upperBound > start }.map { max($0.lowerBound, start)...$0.upperBound }
+            let latestEvents = events.map { events in EventTimes(events.times.filter { $0 >= start }) }
+            guard latestEvents.contains(where: { $0.times.count > Self.neededEvents }) else { return }
             let judged = RadioRhythm.judge(
-                constant.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) }, latest, within: part)
+                constantIndices.map { Double(advertisementAudits[$0].expected.intervalMicroseconds) }, latestEvents,
+                within: latestTimes)
             guard judged.contains(where: { $0.isWrong && !$0.isMixed }) else { continue }
-            for (index, judgement) in zip(constant, judged) where judgement.isWrong && !judgement.isMixed {
+            for (index, judgement) in zip(constantIndices, judged) where judgement.isWrong && !judgement.isMixed {
                 judgements[index] = judgement
             }
             return
@@ -319,12 +325,12 @@ struct BeaconJudge {
     }
 
     /// The number of events that a part of an audit needs to be judged by itself.
-    private static let latestEvents = 200
+    private static let neededEvents = 200
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
         let expected = advertisementAudits[index].expected
         let listened = Double(ListenedTime.length(spans))
-        advertisementAudits[index].heard = own[index].events.times.count { time in
+        advertisementAudits[index].heard = owners[index].events.times.count { time in
             spans.isEmpty || spans.contains { $0.contains(time) }
         }
         if !isWalk { advertisementAudits[index].dueEvents = Int((listened / expected.periodMicroseconds).rounded()) }
@@ -359,9 +365,9 @@ struct BeaconJudge {
     }
 
     private func isSentByTwoDevices(_ index: Int) -> Bool {
-        guard let sender = own[index].sender else { return false }
+        guard let sender = owners[index].sender else { return false }
         return heard(index).flatMap(\.sources).contains {
-            $0.sender == sender && ($0.levelJumps >= Self.returns || $0.octetReturns >= Self.returns)
+            $0.sender == sender && ($0.levelJumps >= Self.fewestReturns || $0.octetReturns >= Self.fewestReturns)
         }
     }
 
@@ -373,40 +379,40 @@ struct BeaconJudge {
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
         let dueEvents = Double(ListenedTime.length(spans)) / period
         // With a pattern, the limit is computed for the part with the longest interval.
-        let longest =
+        let longestInterval =
             advertisementAudits[index].expected.pattern == nil
             ? interval : Double(advertisementAudits[index].expected.longestMicroseconds)
-        let silence = own[index].events.longestSilence(within: spans)
+        let silence = owners[index].events.longestSilence(within: spans)
         advertisementAudits[index].longestSilenceMicroseconds = silence
-        // The loss is computed without the longest silence. It is the largest loss that is likely with this number of
+        // The loss is computed without the longest silence, and is the largest loss that is likely with this number of
         // events.
-        let rest = max(1, dueEvents - Double(silence) / period)
-        let lost = max(0, rest - heard)
-        let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
+        let dueOutsideSilence = max(1, dueEvents - Double(silence) / period)
+        let lost = max(0, dueOutsideSilence - heard)
+        let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (dueOutsideSilence + 4))
         let limit =
             model.longestSilence(
-                radios: radios, interval: longest, octets: octets, dueEvents: dueEvents, loss: loss,
+                radios: radios, interval: longestInterval, octets: octets, dueEvents: dueEvents, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
         advertisementAudits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
         // Lost reports may have been reports of this beacon.
         let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
-        let free =
+        let receivableShare =
             auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)
-        let due = isLong ? rest : dueEvents
+        let due = isLong ? dueOutsideSilence : dueEvents
         let received = heard + Double(lostReports)
         let isCovered = advertisementAudits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
         // The margin is two standard deviations, so that few events do not make a beacon weak by chance. An incomplete
         // cycle of a pattern may have fewer events than its share of time.
         let margin = due.squareRoot() + (advertisementAudits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
-        let isWeak = isCovered && received + margin < Self.weakShare * free * due
+        let isWeak = isCovered && received + margin < Self.weakShare * receivableShare * due
         if isWeak {
-            let collisions = max(0, Int(((1 - free) * 100).rounded()))
+            let explainedPercent = max(0, Int(((1 - receivableShare) * 100).rounded()))
             advertisementAudits[index].add(
                 .weak,
                 "\(advertisementAudits[index].heard) of \(Int(due.rounded())) events were received, and "
                     + (auditor.listeningShare < 1 ? "listening to two PHYs in turn and " : "")
                     + "collisions explain a loss of "
-                    + "\(collisions) %")
+                    + "\(explainedPercent) %")
         }
         if isLong {
             advertisementAudits[index].add(
@@ -418,7 +424,7 @@ struct BeaconJudge {
 
     /// Compares the levels at all receivers with those of the plan, even if no event was lost.
     private mutating func judgeLevel(_ index: Int) {
-        guard !isWalk, let expected = auditor.expectedLevels, let sender = own[index].sender else { return }
+        guard !isWalk, let expected = auditor.expectedLevels, let sender = owners[index].sender else { return }
         let received = heard(index).map { record in
             record.sources.first { $0.sender == sender }?.lowestLevel.value
         }
@@ -434,7 +440,9 @@ struct BeaconJudge {
 
     // MARK: Telemetry
 
-    private mutating func judgeTelemetry(_ index: Int, eventsPerSecond pace: Double?) {
+    /// - Parameter commonEventsPerSecond: The number of events of all advertisements per second, if they are sent in
+    ///   turn.
+    private mutating func judgeTelemetry(_ index: Int, _ commonEventsPerSecond: Double?) {
         if let percent = heard(index).compactMap(\.batteryPercent).last {
             advertisementAudits[index].batteryPercent = percent
             if percent < Auditor.lowBatteryPercent {
@@ -453,23 +461,23 @@ struct BeaconJudge {
         }
         guard !advertisementAudits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
         if let resets = records.map(\.resets).max(), resets > 0 {
-            if resets >= Self.returns {
+            if resets >= Self.fewestReturns {
                 advertisementAudits[index].add(.cloned, "its counters go back and forth: two devices send it")
             } else {
                 advertisementAudits[index].add(.telemetry, "its counters went back: the beacon was restarted")
             }
             return
         }
-        let perSecond =
-            pace
+        let eventsPerSecond =
+            commonEventsPerSecond
             ?? advertisementAudits.reduce(0.0) { sum, audit in
                 if audit.verdicts.contains(.silent) { return sum }
                 let isWrong = audit.verdicts.contains(.wrongInterval)
                 let interval = (isWrong ? audit.intervalMicroseconds : nil) ?? audit.expected.intervalMicroseconds
                 return sum + 1_000_000 / Double(interval + IntervalEstimate.meanDelayMicroseconds)
             }
-        let renewal = max(1, Double(advertisementAudits[index].expected.intervalMicroseconds) / 1_000_000)
-        if let fault = TelemetryRule(eventsPerSecond: perSecond, renewalSeconds: renewal).fault(record) {
+        let renewalSeconds = max(1, Double(advertisementAudits[index].expected.intervalMicroseconds) / 1_000_000)
+        if let fault = TelemetryRule(eventsPerSecond: eventsPerSecond, renewalSeconds: renewalSeconds).fault(record) {
             advertisementAudits[index].add(.telemetry, fault)
         }
     }

@@ -16,11 +16,11 @@ public enum QualificationPhase: String, Hashable, Sendable, CaseIterable {
 public enum DuplicateFilterKind: String, Hashable, Sendable {
     /// Duplicates are reported although the filter is on.
     case none
-    /// Each address is reported once, whatever data it sends later.
+    /// Each address is reported once, even if it sends other data later.
     case address
     /// New data of the same address is reported.
     case addressAndData = "address-and-data"
-    /// Duplicates are filtered, but the criterion was not tested.
+    /// Duplicates are filtered. Whether new data is reported was not tested.
     case some
 }
 
@@ -30,8 +30,9 @@ public enum DuplicateFilterKind: String, Hashable, Sendable {
 public struct Delivery: Sendable {
     /// A class of gaps between received events, by the number of missed events.
     public struct GapClass: Hashable, Sendable {
-        /// The smallest number in the class: 0, 1, 2, 4, 8, … The next class starts with the next number.
+        /// The smallest number of missed events in the class: 0, 1, 2, 4, 8, … A class ends where the next one starts.
         public let missed: Int
+        /// The number of gaps in the class.
         public let count: Int
     }
 
@@ -43,14 +44,15 @@ public struct Delivery: Sendable {
     /// The configured interval in microseconds, without the mean delay.
     public let intervalMicroseconds: Int
     /// The number of reports from all senders.
-    public var reportsOfAll = 0
+    public var reportsFromAllSenders = 0
     /// The number of reports with the beacon's identity and wrong data.
     public var damaged = 0
     /// The number of reports that the kernel dropped; `nil` if it is not known.
     public var lostInKernel: Int?
     /// The number of times that the scan was restarted.
     public var restarts = 0
-    /// The command that the controller refused; `nil` if the phase was completed.
+    /// The reason why the phase could not be completed, such as a command that the controller refused; `nil` if it was
+    /// completed.
     public var refusal: String?
     /// True if the sender had stopped at the end of the phase, because another program turned it off.
     public var isSenderOff = false
@@ -58,7 +60,7 @@ public struct Delivery: Sendable {
     private var listened = ListenedTime()
     private var events = EventTimes()
     private var levels = LevelTally()
-    /// The time of ``changeData(at:)`` in microseconds; `nil` before it.
+    /// The time of ``changeData(at:)`` in microseconds; `nil` before that call.
     private var changedAt: Int?
 
     /// Creates a delivery without reports.
@@ -106,11 +108,11 @@ extension Delivery {
     public var levelDeviation: Double? { levels.standardDeviation }
     /// The number of reports from all senders per second; `nil` without listened time.
     public var reportsPerSecond: Double? {
-        listenedMicroseconds > 0 ? Double(reportsOfAll) * 1_000_000 / Double(listenedMicroseconds) : nil
+        listenedMicroseconds > 0 ? Double(reportsFromAllSenders) * 1_000_000 / Double(listenedMicroseconds) : nil
     }
 
-    /// The mean time between two events in microseconds. It is measured if the events have a plausible rhythm, because
-    /// some controllers add no random delay.
+    /// The mean time between two events in microseconds. If the events have a plausible rhythm, the time is measured,
+    /// because some controllers add no random delay.
     private var period: Double {
         let interval = Double(intervalMicroseconds)
         guard let fold = PeriodFold(events.gaps(within: listened.spans)), fold.isRhythm,

@@ -39,7 +39,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         /// Any public address.
         case anyPublic
         /// An address that changes together with the ephemeral id.
-        case turning
+        case changing
     }
 
     /// The type as in profiles, such as `ibeacon`.
@@ -50,7 +50,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// The configured interval in microseconds, without the mean delay of 5 ms; with a pattern, the interval that has
     /// the same number of events.
     public var intervalMicroseconds: Int
-    /// The intervals that take turns; `nil` for a constant interval.
+    /// The intervals that follow each other in a cycle; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
     public var address: Address
     /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
@@ -107,16 +107,16 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         return ExpectedOctets(try sample(advertisement, 0), or: try sample(advertisement, 1))
     }
 
-    /// Returns one of two payloads that differ in every byte of a live value: `number` is 0 or 1.
-    private static func sample(_ advertisement: Advertisement, _ number: Int) throws(PayloadError) -> [UInt8] {
+    /// Returns one of two payloads that differ in every byte of a live value: `variant` is 0 or 1.
+    private static func sample(_ advertisement: Advertisement, _ variant: Int) throws(PayloadError) -> [UInt8] {
         var sample = advertisement
-        // The granted power is not known here, but a calibration with a single value does not depend on it.
+        // The measured power of a calibration with points depends on the granted power, which is not known here.
         if case .calibrated(let calibration) = advertisement.measuredPower,
             !calibration.points.isEmpty || calibration.fallback == nil
         {
-            sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: number == 0 ? 0xC5 : 0xA6))
+            sample.measuredPower = .atOneMeter(MeasuredPowerAtOneMeter(octet: variant == 0 ? 0xC5 : 0xA6))
         }
-        let octet: UInt8 = number == 0 ? 0x01 : 0x02
+        let octet: UInt8 = variant == 0 ? 0x01 : 0x02
         return try sample.payload(advertisement.content.sampleValues(octet)).octets
     }
 
@@ -142,14 +142,14 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
 public struct ExpectedOctets: Hashable, Sendable {
     private let octets: [UInt8]
     /// For each byte, whether it may have any value.
-    private let isFree: [Bool]
+    private let isVariable: [Bool]
 
     /// Creates data in which the bytes that differ between two samples may have any value.
     ///
     /// - Parameter other: A sample of the same length.
     public init(_ octets: [UInt8], or other: [UInt8]) {
         self.octets = octets
-        isFree = octets.indices.map { other.indices.contains($0) && octets[$0] != other[$0] }
+        isVariable = octets.indices.map { other.indices.contains($0) && octets[$0] != other[$0] }
     }
 
     /// Creates data without variable bytes.
@@ -161,7 +161,7 @@ public struct ExpectedOctets: Hashable, Sendable {
     /// Returns whether `range` of `span` contains exactly this data.
     public func matches(_ span: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard range.count == octets.count else { return false }
-        for index in octets.indices where !isFree[index] && span[range.lowerBound + index] != octets[index] {
+        for index in octets.indices where !isVariable[index] && span[range.lowerBound + index] != octets[index] {
             return false
         }
         return true
@@ -169,6 +169,6 @@ public struct ExpectedOctets: Hashable, Sendable {
 
     /// Hexadecimal digits, with two dots for a byte that may have any value.
     public var text: String {
-        octets.indices.map { isFree[$0] ? ".." : Hexadecimal.text([octets[$0]]) }.joined()
+        octets.indices.map { isVariable[$0] ? ".." : Hexadecimal.text([octets[$0]]) }.joined()
     }
 }

@@ -9,7 +9,7 @@ public struct ExpectedLevels: Sendable {
     /// σ of the shadowing of each link, in dB.
     private let shadowing: Double
     /// By the name of the beacon, the probability that at least one receiver is in its reach.
-    private let reach: [String: Double]
+    private let chancesInReach: [String: Double]
 
     /// A difference from the plan up to this value is never reported, in dB.
     private static let tolerance = 6.0
@@ -22,13 +22,13 @@ public struct ExpectedLevels: Sendable {
     public init(_ levels: [String: [Double?]], shadowing: Double, reach: [String: Double] = [:]) {
         self.levels = levels
         self.shadowing = shadowing
-        self.reach = reach
+        chancesInReach = reach
     }
 
     /// Returns the probability that at least one receiver is in reach of a beacon, if it is so low that silence is no
     /// sign of a fault: below 99 %. Returns nil for other beacons.
     func chanceOfSilentBeacon(_ beacon: String) -> Double? {
-        reach[beacon].flatMap { $0 < 0.99 ? $0 : nil }
+        chancesInReach[beacon].flatMap { $0 < 0.99 ? $0 : nil }
     }
 
     /// A level that is lower than the plan expects, with the reason in one sentence.
@@ -42,9 +42,9 @@ public struct ExpectedLevels: Sendable {
     /// Returns a finding if the levels of a beacon are below those of the plan; `nil` if shadowing may explain the
     /// difference.
     ///
-    /// A difference is reported if it is so low by chance in one of a thousand audits. The mean difference over n
-    /// receivers has the deviation σ/√n. A single receiver is compared with the plan and with the mean of the others,
-    /// so a beacon that is as expected elsewhere does not count as weak.
+    /// A difference is reported if chance would cause it in at most one of a thousand audits. The mean difference over
+    /// n receivers has the standard deviation σ/√n. The receiver with the lowest level is compared with the plan and
+    /// with the mean of the other receivers, so a beacon that is weak at only one receiver does not count as weak.
     ///
     /// - Parameters:
     ///   - received: The level at each receiver in dBm; `nil` for receivers that received too little.
@@ -61,26 +61,26 @@ public struct ExpectedLevels: Sendable {
         let mean = differences.reduce(0) { $0 + $1.decibels } / Double(differences.count)
         let error = shadowing / Double(differences.count).squareRoot()
         guard -mean > max(Self.tolerance, -NormalDistribution.quantile(rarity) * error) else { return nil }
-        let places = NumberFormat.count(differences.count, "receiver")
-        return .weak("\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)")
+        let receiverCount = NumberFormat.count(differences.count, "receiver")
+        return .weak("\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(receiverCount)")
     }
 
-    /// Returns the reason if the beacon is weak at one receiver only; otherwise `nil`.
+    /// Returns the reason if the beacon is weak at exactly one of several receivers; otherwise `nil`.
     private func obstruction(_ differences: [(receiver: String, decibels: Double)], rarity: Double) -> String? {
         guard differences.count > 1, let lowest = differences.min(by: { $0.decibels < $1.decibels }) else { return nil }
         let others = Double(differences.count - 1)
         let mean = (differences.reduce(0) { $0 + $1.decibels } - lowest.decibels) / others
         let deviations = -NormalDistribution.quantile(rarity / Double(differences.count))
-        // The mean of the others has a deviation of its own.
+        // The mean of the other receivers has a deviation, too.
         let allowed = max(Self.tolerance, deviations * shadowing * (1 + 1 / others).squareRoot())
         guard abs(mean) <= Self.tolerance, -lowest.decibels > allowed, mean - lowest.decibels > allowed else {
             return nil
         }
-        let places = differences.count == 2 ? "the other receiver" : "\(differences.count - 1) other receivers"
+        let otherReceivers = differences.count == 2 ? "the other receiver" : "\(differences.count - 1) other receivers"
         let name = TerminalText.line(lowest.receiver)
         return
             "\(NumberFormat.rounded(-lowest.decibels, 1)) dB weaker than the plan expects at \(name), and as expected at "
-            + "\(places): something between the beacon and \(name) weakens it"
+            + "\(otherReceivers): something between the beacon and \(name) weakens it"
     }
 }
 
@@ -89,7 +89,7 @@ struct LowestLevel: Sendable {
     /// The number of levels in a row.
     private static let length = 64
     /// The smallest number of levels from which a mean is computed.
-    private static let least = 20
+    private static let fewest = 20
 
     private var sum = 0
     private var count = 0
@@ -104,5 +104,5 @@ struct LowestLevel: Sendable {
     }
 
     /// The lowest mean in dBm; `nil` with fewer than 20 levels.
-    var value: Double? { lowest ?? (count >= Self.least ? Double(sum) / Double(count) : nil) }
+    var value: Double? { lowest ?? (count >= Self.fewest ? Double(sum) / Double(count) : nil) }
 }

@@ -7,7 +7,7 @@ public struct ListenedTime: Hashable, Sendable {
     /// The periods in order, without overlap.
     private(set) var spans: [ClosedRange<Int>] = []
     /// The start of the current period; `nil` while the receiver does not listen.
-    private var since: Int?
+    private var periodStart: Int?
     /// The end of the last period, in microseconds.
     private var latest = 0
 
@@ -17,20 +17,20 @@ public struct ListenedTime: Hashable, Sendable {
     static func microseconds(_ instant: HeardInstant) -> Int { Int(clamping: instant.nanoseconds / 1000) }
 
     /// True if the receiver is listening now.
-    var isOpen: Bool { since != nil }
+    var isOpen: Bool { periodStart != nil }
 
     /// Begins a period at `now`, unless one has begun.
     public mutating func begin(at now: HeardInstant) {
-        guard since == nil else { return }
-        since = max(latest, Self.microseconds(now))
+        guard periodStart == nil else { return }
+        periodStart = max(latest, Self.microseconds(now))
     }
 
     /// Ends the current period at `now`.
     public mutating func end(at now: HeardInstant) {
-        guard let since else { return }
-        self.since = nil
-        latest = max(since, Self.microseconds(now))
-        if latest > since { spans.append(since...latest) }
+        guard let periodStart else { return }
+        self.periodStart = nil
+        latest = max(periodStart, Self.microseconds(now))
+        if latest > periodStart { spans.append(periodStart...latest) }
     }
 
     /// Returns the periods in which at least one of several receivers listened.
@@ -70,7 +70,7 @@ struct EventTimes: Sendable {
     }
 
     /// Returns the events that at least one receiver has received. Times less than `window` microseconds apart are one
-    /// event, because clocks differ.
+    /// event, because the clocks of receivers differ.
     static func union(_ all: [EventTimes], window: Int) -> EventTimes {
         guard all.count > 1 else { return all.first ?? EventTimes() }
         var merged = EventTimes()
@@ -84,16 +84,17 @@ struct EventTimes: Sendable {
     /// Returns the gaps between successive events within one period of listening.
     func gaps(within spans: [ClosedRange<Int>]) -> [Int] {
         var gaps: [Int] = []
-        for events in stretches(spans) {
+        for events in eventRanges(spans) {
             for index in events.indices.dropFirst() { gaps.append(times[index] - times[index - 1]) }
         }
         return gaps
     }
 
-    /// Returns the longest silence within one period of listening, including its start and end.
+    /// Returns the longest silence within one period of listening. The time before the first event of a period and the
+    /// time after the last one count, too.
     func longestSilence(within spans: [ClosedRange<Int>]) -> Int {
         var longest = 0
-        for (span, events) in zip(spans, stretches(spans)) {
+        for (span, events) in zip(spans, eventRanges(spans)) {
             var last = span.lowerBound
             for index in events {
                 longest = max(longest, times[index] - last)
@@ -104,8 +105,8 @@ struct EventTimes: Sendable {
         return longest
     }
 
-    /// Returns the range of events in each period.
-    private func stretches(_ spans: [ClosedRange<Int>]) -> [Range<Int>] {
+    /// Returns the range of indices in ``times`` of the events in each period.
+    private func eventRanges(_ spans: [ClosedRange<Int>]) -> [Range<Int>] {
         var next = 0
         return spans.map { span in
             while next < times.count, times[next] < span.lowerBound { next += 1 }

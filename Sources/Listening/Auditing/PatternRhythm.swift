@@ -4,7 +4,8 @@ internal import Sightings
 /// Judges whether received events follow a pattern of intervals.
 ///
 /// The interval changes all the time, so it is not measured. Each gap between two received events must be one or two
-/// periods of a part, as far as the receiver's losses allow it, and there must not be more events than the pattern has.
+/// periods of a part of the pattern, apart from gaps that losses explain, and there must not be more events than the
+/// pattern has.
 struct PatternRhythm: Sendable {
     private let pattern: AdvertisingPattern
 
@@ -14,8 +15,8 @@ struct PatternRhythm: Sendable {
 
     /// The number of events, as a multiple of the expected number, above which the excess cannot be chance.
     private static let excess = 1.2
-    /// The smallest share of fitting gaps that is still right, as a part of the expected share. It is below 1, because
-    /// gaps at the changes of the interval fit no part.
+    /// The smallest share of fitting gaps that is still right, divided by the expected share. It is below 1, because a
+    /// gap in which the interval changes fits no part of the pattern.
     private static let leastShare = 0.6
 
     /// The number of cycles below which the number of events depends on where in the cycle the receiver listened.
@@ -34,7 +35,7 @@ struct PatternRhythm: Sendable {
     func isWrong(_ events: EventTimes, within spans: [ClosedRange<Int>]) -> Bool {
         let gaps = events.gaps(within: spans).filter { $0 >= IntervalEstimate.sameEventMicroseconds }
         guard gaps.count >= PeriodFold.needed, covers(spans) else { return false }
-        let share = received(gaps)
+        let share = receivedShare(gaps)
         if share > Self.excess { return true }
         // With losses that do not depend on each other, a gap is one period with the probability of a reception, or two
         // periods after one loss.
@@ -43,8 +44,8 @@ struct PatternRhythm: Sendable {
         return Double(fitting) < Self.leastShare * (1 - lost * lost) * Double(gaps.count)
     }
 
-    /// The number of received events, divided by the number that the pattern has in the same time.
-    private func received(_ gaps: [Int]) -> Double {
+    /// Returns the number of received events, divided by the number that the pattern has in the same time.
+    private func receivedShare(_ gaps: [Int]) -> Double {
         Double(gaps.count) * pattern.meanPeriodMicroseconds / Double(max(1, gaps.reduce(0, +)))
     }
 

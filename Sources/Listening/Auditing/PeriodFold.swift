@@ -3,7 +3,8 @@ internal import Sightings
 /// The period of an advertisement, measured from its gaps: each gap is a whole number of periods, one more for each
 /// lost event.
 ///
-/// It uses all gaps. `Sightings/IntervalEstimate` uses only the last ones, to be fast enough for live tables.
+/// The measurement uses all gaps. `Sightings/IntervalEstimate` uses only the last 32 gaps, to be fast enough for live
+/// tables.
 struct PeriodFold: Sendable {
     /// The number of gaps that a measurement needs.
     static let needed = 30
@@ -16,10 +17,10 @@ struct PeriodFold: Sendable {
     let periods: Double
     /// The share of gaps that are a whole number of periods, 0...1.
     let fittingShare: Double
-    /// The number of gaps that would fit any period of this length by chance.
-    private let byChance: Double
+    /// The number of gaps that would fit by chance if the events had no period.
+    private let fittingByChance: Double
     /// The number of all gaps.
-    private let count: Double
+    private let gapCount: Double
 
     /// Measures the period. Returns `nil` with fewer than ``needed`` gaps.
     init?(_ gaps: [Int]) {
@@ -29,12 +30,12 @@ struct PeriodFold: Sendable {
         var total = 0.0
         var periods = 0.0
         var fitting = 0
-        var byChance = 0.0
+        var fittingByChance = 0.0
         for gap in sorted.lazy.map(Double.init) {
             let count = (gap / period).rounded()
             // Three standard deviations of the sum of `count` delays, and an allowance for clock errors.
             let allowed = 8_700 * count.squareRoot() + 1_000 + count * 200
-            byChance += min(1, 2 * allowed / period)
+            fittingByChance += min(1, 2 * allowed / period)
             guard count >= 1, abs(gap - count * period) <= allowed else { continue }
             fitting += 1
             total += gap
@@ -44,20 +45,21 @@ struct PeriodFold: Sendable {
         self.period = period
         self.periods = periods
         fittingShare = Double(fitting) / Double(sorted.count)
-        self.byChance = byChance
-        count = Double(sorted.count)
+        self.fittingByChance = fittingByChance
+        gapCount = Double(sorted.count)
     }
 
-    /// True if more gaps fit than chance explains, by three standard deviations. A period that is short compared with
-    /// the gaps fits all of them.
+    /// True if more gaps fit than chance explains, by three standard deviations. If a period is short compared with the
+    /// gaps, all gaps fit by chance.
     var isEvident: Bool {
-        let spread = (byChance * (1 - byChance / count)).squareRoot()
-        return fittingShare * count > byChance + 3 * spread
+        let spread = (fittingByChance * (1 - fittingByChance / gapCount)).squareRoot()
+        return fittingShare * gapCount > fittingByChance + 3 * spread
     }
 
-    /// Returns the mean of the smallest gaps that lie within the width of the delay, if there are enough of them.
+    /// Returns the mean of the smallest gaps that differ by at most the largest random delay. Gaps of which there are
+    /// too few are left out. If no such gaps are numerous enough, returns the smallest gap.
     private static func smallestCluster(_ sorted: [Int]) -> Double {
-        let enough = max(2, sorted.count / 50)
+        let neededCount = max(2, sorted.count / 50)
         var end = 0
         var sum = 0
         for start in sorted.indices {
@@ -65,7 +67,7 @@ struct PeriodFold: Sendable {
                 sum += sorted[end]
                 end += 1
             }
-            if end - start >= enough { return Double(sum) / Double(end - start) }
+            if end - start >= neededCount { return Double(sum) / Double(end - start) }
             sum -= sorted[start]
         }
         return Double(sorted[0])
@@ -96,7 +98,8 @@ struct RadioRhythm: Sendable {
         /// The interval in microseconds, without the mean delay; `nil` with too few events.
         var interval: Double?
         var isWrong = false
-        /// The common period if the advertisements are sent in turn. A silence may then be longer by this time.
+        /// The common period in microseconds, if the advertisements are sent in turn; otherwise 0. A silence may be
+        /// longer by this time.
         var turnMicroseconds = 0.0
         /// True if the events have no rhythm, because several devices send them.
         var isMixed = false
@@ -124,25 +127,28 @@ struct RadioRhythm: Sendable {
         let members = zip(intervals, events).map {
             Member(expected: $0, events: $1, fold: PeriodFold($1.gaps(within: spans)))
         }
-        let alone = judgeAlone(members)
-        guard members.count > 1, zip(members, alone).contains(where: { $1.isWrong || $0.fold == nil || $1.isMixed }),
+        let judgedAlone = judgeAlone(members)
+        guard members.count > 1,
+            zip(members, judgedAlone).contains(where: { $1.isWrong || $0.fold == nil || $1.isMixed }),
             let common = commonFold(members, within: spans)
-        else { return alone }
-        let all = Double(members.reduce(0) { $0 + $1.events.times.count })
-        let loss = 1 - all * common.period / Double(max(1, ListenedTime.length(spans)))
-        let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
+        else { return judgedAlone }
+        let eventCount = Double(members.reduce(0) { $0 + $1.events.times.count })
+        let loss = 1 - eventCount * common.period / Double(max(1, ListenedTime.length(spans)))
+        let judgedInTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
         // An advertisement that keeps its configured interval is not sent in turn with the others, unless it also has
         // its configured share of the common events. Telemetry that follows other frames after a fixed time also leads
         // to a common period, but a false one.
         let isApart = members.indices.contains { index in
             guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
-            return !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
+            return !judgedAlone[index].isWrong && !judgedAlone[index].isMixed && judgedInTurn[index].isWrong
         }
-        // If both explanations hold for all, either can be used.
-        let isGood = alone.allSatisfy { !$0.isWrong && !$0.isMixed }
-        if isApart || isGood && inTurn.contains(where: \.isWrong) { return alone }
+        // If both explanations hold for all advertisements, either can be used.
+        let isGood = judgedAlone.allSatisfy { !$0.isWrong && !$0.isMixed }
+        if isApart || isGood && judgedInTurn.contains(where: \.isWrong) { return judgedAlone }
         // A wrong interval cannot be proved with few events.
-        return members.indices.map { members[$0].fold == nil && inTurn[$0].isWrong ? alone[$0] : inTurn[$0] }
+        return members.indices.map {
+            members[$0].fold == nil && judgedInTurn[$0].isWrong ? judgedAlone[$0] : judgedInTurn[$0]
+        }
     }
 
     private static func judgeAlone(_ members: [Member]) -> [Judgement] {
@@ -176,42 +182,42 @@ struct RadioRhythm: Sendable {
         else {
             return nil
         }
-        // Independent advertising sets sometimes send at nearly the same time.
-        let early = gaps.count { Double($0) < fold.period - 9_000 }
-        return early * 50 <= gaps.count ? fold : nil
+        // Many short gaps show independent advertising sets, which sometimes send at nearly the same time.
+        let shortGaps = gaps.count { Double($0) < fold.period - 9_000 }
+        return shortGaps * 50 <= gaps.count ? fold : nil
     }
 
     private static func judgeInTurn(
         _ members: [Member], _ common: PeriodFold, loss: Double
     ) -> [Judgement] {
         let counts = members.map { Double($0.events.times.count) }
-        let all = counts.reduce(0, +)
+        let eventCount = counts.reduce(0, +)
         // Advertisements that are not sent take no turn.
-        let wanted = members.indices.map { counts[$0] > 0 ? 1 / (members[$0].expected + delay) : 0 }
-        let wantedPeriod = 1 / wanted.reduce(0, +)
+        let expectedRates = members.indices.map { counts[$0] > 0 ? 1 / (members[$0].expected + delay) : 0 }
+        let expectedPeriod = 1 / expectedRates.reduce(0, +)
         // Intervals are multiples of 0.625 ms, rounded down.
-        let tolerance = common.tolerance(of: wantedPeriod - delay) + 625
-        let isPaceRight = abs(common.period - wantedPeriod) <= tolerance
+        let tolerance = common.tolerance(of: expectedPeriod - delay) + 625
+        let isPeriodRight = abs(common.period - expectedPeriod) <= tolerance
         /// For each advertisement, the difference between its share of events and the share that its interval
         /// requires.
         let deviations = members.indices.map { index -> Deviation in
-            let share = min(1, wanted[index] * (isPaceRight ? wantedPeriod : common.period))
-            let spread = (all * share * max(0, 1 - share) * loss).squareRoot()
-            let difference = abs(counts[index] - all * share)
+            let share = min(1, expectedRates[index] * (isPeriodRight ? expectedPeriod : common.period))
+            let spread = (eventCount * share * max(0, 1 - share) * loss).squareRoot()
+            let difference = abs(counts[index] - eventCount * share)
             return Deviation(
-                isWrong: counts[index] > 0 && difference > 4.5 * spread + 2 + 0.01 * all * share,
+                isWrong: counts[index] > 0 && difference > 4.5 * spread + 2 + 0.01 * eventCount * share,
                 score: difference / (spread + 1))
         }
         let mostWrong = deviations.map(\.score).max() ?? 0
-        let isFound = deviations.contains(where: \.isWrong)
+        let isAnyWrong = deviations.contains(where: \.isWrong)
         return members.indices.map { index in
             guard counts[index] > 0 else { return Judgement(turnMicroseconds: common.period) }
             // If the common period is wrong, at least the advertisement with the largest deviation is wrong.
-            let isWrong = isPaceRight || isFound ? deviations[index].isWrong : deviations[index].score == mostWrong
+            let isWrong = isPeriodRight || isAnyWrong ? deviations[index].isWrong : deviations[index].score == mostWrong
             let interval =
-                isWrong || !isPaceRight
-                ? common.period * all / counts[index] - delay
-                : (members[index].expected + delay) * common.period / wantedPeriod - delay
+                isWrong || !isPeriodRight
+                ? common.period * eventCount / counts[index] - delay
+                : (members[index].expected + delay) * common.period / expectedPeriod - delay
             return Judgement(interval: interval, isWrong: isWrong, turnMicroseconds: common.period)
         }
     }

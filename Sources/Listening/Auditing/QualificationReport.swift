@@ -3,8 +3,8 @@ public import Configuration
 
 /// The result of qualifying one or two radios.
 ///
-/// With two radios it is not known which of them loses packets. So a good grade holds for both radios, but a bad grade
-/// may be caused by the other radio. A test with a third radio can show which one loses packets.
+/// With two radios it is not known which of them loses packets. So a good grade shows that both radios are good, but a
+/// bad grade of one radio may be caused by the other radio. A test with a third radio can show which one loses packets.
 public struct QualificationReport: Sendable {
     public let radios: [QualifiedRadio]
     /// The deliveries in the order of the phases.
@@ -30,15 +30,15 @@ public struct QualificationReport: Sendable {
     /// Returns the verdict for each role.
     public func verdicts(of radio: QualifiedRadio) -> [RadioVerdict] {
         RadioRole.allCases.map { role in
-            let counting = deliveries.filter { Self.counts($0, for: role, of: radio.label) }
-            let grades = counting.compactMap { delivery in
+            let relevant = deliveries.filter { Self.counts($0, for: role, of: radio.label) }
+            let grades = relevant.compactMap { delivery in
                 // Failing at extended advertising only prevents the best grade, because beacons use legacy
                 // advertising.
                 delivery.phase == .extended ? delivery.grade.map { min($0, .usable) } : delivery.grade
             }
             return RadioVerdict(
-                role: role, grade: counting.contains { $0.grade == nil } ? nil : grades.max(),
-                reasons: counting.map(\.reason))
+                role: role, grade: relevant.contains { $0.grade == nil } ? nil : grades.max(),
+                reasons: relevant.map(\.reason))
         }
     }
 

@@ -10,14 +10,14 @@ public enum RadioRole: String, Hashable, Sendable, CaseIterable {
 
 /// A grade, the best first.
 public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
-    /// At least 90 % is delivered, and no silence is longer than 2 s.
+    /// At least 90 % of the due events are received, and no silence is longer than 2 s.
     case good
-    /// At least 50 % is delivered, and no silence is longer than 10 s.
+    /// At least 50 % of the due events are received, and no silence is longer than 10 s.
     case usable
     /// The conditions of ``usable`` are not met.
     case unfit
 
-    /// The conditions of the grade: the smallest share, and the longest silence in microseconds.
+    /// The conditions of the grade: the smallest share of received events, and the longest silence in microseconds.
     var limits: (share: Double, silenceMicroseconds: Int) {
         switch self {
         case .good: (0.9, 2_000_000)
@@ -67,7 +67,7 @@ extension Delivery {
         let silence = longestSilenceMicroseconds
         let grade =
             RadioGrade.allCases.first { share >= $0.limits.share && silence <= $0.limits.silenceMicroseconds } ?? .unfit
-        // If reception was good, the beacon was certainly sent.
+        // If reception was good, the beacon was certainly sent nearly all the time.
         return isSenderOff && grade != .good ? nil : grade
     }
 

@@ -8,16 +8,18 @@ struct ReceivedAdvertisement: Sendable {
     struct Source: Sendable {
         /// The address; `nil` if it changes, or if the reports had no address.
         let sender: Sender?
+        /// The number of reports with the expected data.
         var right = 0
+        /// The number of reports with other data.
         var wrong = 0
         var events = EventTimes()
         var levels = LevelTally()
         var lowestLevel = LowestLevel()
         /// The data of the first report with wrong data.
         var wrongOctets: [UInt8] = []
-        /// The number of reports on other physical layers than the expected ones.
+        /// The number of reports on unexpected physical layers.
         private(set) var wrongPHYs = 0
-        /// The physical layers of the first report that was not on the expected ones; `nil` for legacy PDUs.
+        /// The physical layers of the first report on unexpected ones; `nil` for legacy PDUs.
         private(set) var wrongPHY: ExtendedPHY?
         /// The number of times that right data followed wrong data that had followed right data.
         var octetReturns = 0
@@ -63,30 +65,32 @@ struct ReceivedAdvertisement: Sendable {
     var batteryPercent: Int?
 
     var isHeard: Bool { !sources.isEmpty }
-    /// The number of times that a sender was received again after another sender, which shows that both are present.
+    /// The number of times that a sender was received again after another sender. Several such returns show that both
+    /// senders are present.
     var senderReturns: Int { senders.returns }
 
     private var senders = SenderChanges()
 
-    /// - Parameter isTurning: Whether the address changes, so that all senders are one source.
+    /// - Parameter hasChangingAddress: Whether the address changes, so that all senders are one source.
     mutating func add(
-        _ sighting: Sighting, isRight: Bool, isOnPHY: Bool, isTurning: Bool, octets: Span<UInt8>, _ range: Range<Int>
+        _ sighting: Sighting, isRight: Bool, isOnPHY: Bool, hasChangingAddress: Bool, octets: Span<UInt8>,
+        _ range: Range<Int>
     ) {
         senders.add(sighting.sender)
-        let sender = isTurning ? nil : sighting.sender
-        let place: Int
+        let sender = hasChangingAddress ? nil : sighting.sender
+        let index: Int
         if let known = sources.firstIndex(where: { $0.sender == sender }) {
-            place = known
+            index = known
         } else if sources.count < Self.sourceLimit {
-            place = sources.count
+            index = sources.count
             sources.append(Source(sender))
         } else {
             otherReports += 1
             return
         }
-        sources[place].add(sighting, isRight: isRight, isOnPHY: isOnPHY)
-        if !isRight, sources[place].wrongOctets.isEmpty {
-            sources[place].wrongOctets = range.map { octets[$0] }
+        sources[index].add(sighting, isRight: isRight, isOnPHY: isOnPHY)
+        if !isRight, sources[index].wrongOctets.isEmpty {
+            sources[index].wrongOctets = range.map { octets[$0] }
         }
     }
 }
@@ -129,7 +133,7 @@ struct TelemetryRecord: Sendable {
 
     /// Returns whether a counter went back. Counters wrap around, so a step of more than half the range is a step
     /// back.
-    private static func wentBack(_ now: UInt32, _ before: UInt32) -> Bool { now &- before > UInt32.max / 2 }
+    private static func wentBack(_ value: UInt32, _ former: UInt32) -> Bool { value &- former > UInt32.max / 2 }
 
     private static func extend(_ range: ClosedRange<Int>?, _ value: Int) -> ClosedRange<Int> {
         guard let range else { return value...value }
@@ -151,7 +155,7 @@ struct TelemetryRule {
     /// The maximum age of the values in a frame, in seconds.
     let renewalSeconds: Double
 
-    /// Returns the first violated condition as one sentence; `nil` if all are met.
+    /// Returns the first violated condition as one sentence; `nil` if all conditions are met.
     func fault(_ record: TelemetryRecord) -> String? {
         if let battery = record.battery, let wrong = Self.outside(battery, Self.batteries) {
             return "it reports a battery voltage of \(wrong) mV"

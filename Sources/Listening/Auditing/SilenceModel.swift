@@ -1,21 +1,22 @@
 internal import Airtime
 
-/// Computes how long a correct advertisement may be silent, because losses come in runs.
+/// Computes how long a correct advertisement may be silent because several events in a row are lost.
 ///
-/// It uses the planner's model for this number of radios with the same interval, and adds losses until the share of
-/// received events equals the share in the audit. Results are stored, so use one model for all advertisements of an
-/// audit.
+/// Uses the planner's model of collisions for this number of radios with the same interval, and adds other losses until
+/// the share of received events equals the share in the audit. Results are stored, so use one `SilenceModel` for all
+/// advertisements of an audit.
 public struct SilenceModel: Sendable {
     /// The probability that any advertisement of an audit is silent for longer than the limit.
     static let rarity = 0.001
 
-    /// The maximum data length of the model, in bytes. Longer advertisements are sent on other channels.
+    /// The maximum data length in the planner's model, in bytes. The data of longer advertisements is sent on other
+    /// channels.
     private static let octetLimit = PacketTiming.payloadRange.upperBound
 
-    private var models: [Question: RunsModel] = [:]
+    private var models: [Parameters: RunsModel] = [:]
 
     /// The parameters of a model.
-    private struct Question: Hashable {
+    private struct Parameters: Hashable {
         var radios: Int
         var interval: Double
         var octets: Int
@@ -35,8 +36,8 @@ public struct SilenceModel: Sendable {
         runs(radios: radios, interval: interval, octets: octets, clear: 1)?.collisionFreeProbability ?? 1
     }
 
-    /// Returns the silence in microseconds that, in one of a thousand audits, at least one of `advertisements` equal
-    /// advertisements exceeds.
+    /// Returns the limit of the silence in microseconds. In one of a thousand audits, at least one of `advertisements`
+    /// correct advertisements like this one is silent for longer.
     ///
     /// - Parameters:
     ///   - dueEvents: The number of events that were due in the listened time.
@@ -45,8 +46,8 @@ public struct SilenceModel: Sendable {
         radios: Int, interval: Double, octets: Int, dueEvents: Double, loss: Double, advertisements: Int
     ) -> Double {
         let period = interval + AdvertisingDelay.meanMicroseconds
-        let free = clearShare(radios: radios, interval: interval, octets: octets)
-        let clear = free > 0 ? min(1, max(0.01, (1 - loss) / free)) : 1
+        let collisionFreeShare = clearShare(radios: radios, interval: interval, octets: octets)
+        let clear = collisionFreeShare > 0 ? min(1, max(0.01, (1 - loss) / collisionFreeShare)) : 1
         let allowed = Self.rarity / Double(max(1, advertisements))
         var length = 1
         if let runs = runs(radios: radios, interval: interval, octets: octets, clear: clear) {
@@ -71,10 +72,10 @@ public struct SilenceModel: Sendable {
         // The percentage is rounded down, so that many advertisements share one model. More losses permit a longer
         // silence.
         let percent = Int((min(1, max(0, clear)) * 100 + 1e-9).rounded(.down))
-        let question = Question(radios: group.count, interval: interval, octets: octets, clearPercent: percent)
-        if models[question] == nil {
-            models[question] = try? RunsModel(group: group, otherClearProbability: Double(percent) / 100)
+        let parameters = Parameters(radios: group.count, interval: interval, octets: octets, clearPercent: percent)
+        if models[parameters] == nil {
+            models[parameters] = try? RunsModel(group: group, otherClearProbability: Double(percent) / 100)
         }
-        return models[question]
+        return models[parameters]
     }
 }

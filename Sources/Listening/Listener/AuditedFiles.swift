@@ -115,7 +115,7 @@ public struct AuditedFiles {
         for (configured, advertisement) in zip(profile.advertisements, transmitted) {
             let address: ExpectedAdvertisement.Address
             if let key = configured.rotatingKey, keysOfEphemeralIDs.contains(key) {
-                address = .turning
+                address = .changing
             } else {
                 switch configured.address ?? profile.address {
                 case .public: address = .anyPublic
@@ -183,7 +183,7 @@ public struct AuditedFiles {
             }
             let address: ExpectedAdvertisement.Address
             if rotation != nil, hasEphemeralID {
-                address = .turning
+                address = .changing
             } else {
                 address = beacon.address.map { .exactly(Sender($0, isRandom: true)) } ?? .anyPublic
             }

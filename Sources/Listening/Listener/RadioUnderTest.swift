@@ -147,7 +147,7 @@ final class RadioUnderTest {
     private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
 
     private func take(_ report: HeardReport, _ judgement: OctetsJudgement?) {
-        delivery?.reportsOfAll += 1
+        delivery?.reportsFromAllSenders += 1
         guard !report.sighting.isScanResponse else { return }
         switch judgement {
         case .right: delivery?.receive(at: report.sighting.instant, rssi: report.sighting.rssi)
