@@ -9,19 +9,19 @@ struct BeaconTracker: Sendable {
     let tracks: [Int]
     /// True if several devices count as the beacon.
     let isGroup: Bool
-    /// The numbers of the beacon's zone members (``ZoneMember``), one for each zone to which it belongs.
+    /// The indices of the beacon's zone members (``ZoneMember``), one for each zone to which the beacon belongs.
     var members: [Int] = []
     private(set) var levels = DeviceLevels()
     /// The track of an identity that two devices send; `nil` if there is no such track.
     private var clonedTrack: Int?
     var proof = EphemeralIDProof()
-    /// The track of the last report that proved the beacon, and the time of that report in listened time.
-    var proven: (track: Int, received: Int)?
-    /// The number of restarts of the receiver up to the beacon's last report; `nil` before its first report in this
-    /// run.
+    /// The track of the last report that proved the beacon's presence, and the listened time of that report.
+    var lastProof: (track: Int, received: Int)?
+    /// The value of `ListeningClock/restarts` at the beacon's last report; `nil` before the beacon's first report in
+    /// this run.
     var restarts: Int?
     /// The last median that was compared with a zone's bound: the level in dBm, and the level relative to 1 m in dB.
-    var last: (level: Double, gain: Double?)?
+    var lastMedian: (level: Double, gain: Double?)?
 }
 
 extension BeaconTracker {
@@ -32,7 +32,7 @@ extension BeaconTracker {
         self.isGroup = isGroup
     }
 
-    /// Adds a level in dBm. The levels of the devices of a group are kept apart.
+    /// Adds a level in dBm. The levels of the devices of a group are stored separately.
     ///
     /// - Parameter power: The level at 1 m, in dBm; `nil` if it is not known or not plausible.
     mutating func add(_ level: Int8, power: Int?, from sender: Sender?, at now: Int) {
@@ -57,29 +57,30 @@ struct DeviceLevels: Sendable {
     /// recently.
     static let capacity = 16
 
-    /// For each device, its address, when it was last received, and its levels.
-    private var windows: [(sender: Sender?, last: Int, levels: MedianWindow)] = [(nil, .min, MedianWindow())]
+    /// For each device, its address, the time at which it was last received, and its levels.
+    private var windows: [(sender: Sender?, lastReceived: Int, levels: MedianWindow)] = [(nil, .min, MedianWindow())]
 
     mutating func add(_ level: Int8, power: Int?, from sender: Sender?, at now: Int) {
-        var place = windows.indices.first { windows[$0].sender == sender || windows[$0].last == .min }
-        if place == nil {
+        var index = windows.indices.first { windows[$0].sender == sender || windows[$0].lastReceived == .min }
+        if index == nil {
             if windows.count < Self.capacity {
-                place = windows.count
+                index = windows.count
                 windows.append((sender, now, MedianWindow()))
             } else {
-                place = windows.indices.min { windows[$0].last < windows[$1].last }
-                if let place { windows[place].levels.removeAll() }
+                index = windows.indices.min { windows[$0].lastReceived < windows[$1].lastReceived }
+                if let index { windows[index].levels.removeAll() }
             }
         }
-        guard let place else { return }
-        (windows[place].sender, windows[place].last) = (sender, now)
-        windows[place].levels.add(level, power: power, at: now)
+        guard let index else { return }
+        (windows[index].sender, windows[index].lastReceived) = (sender, now)
+        windows[index].levels.add(level, power: power, at: now)
     }
 
     /// Returns the medians of the device with the highest level, computed from its levels since `start`; `nil` if there
     /// are none.
     ///
-    /// - Parameter reports: The number of reports that a device needs to be chosen, unless no device has that many.
+    /// - Parameter reports: The number of reports that a device needs to be chosen. If no device has that many, all
+    ///   devices are compared.
     func median(since start: Int, reports: Int = 1) -> MedianWindow.Median? {
         windows.count == 1
             ? windows[0].levels.median(since: start) : strongest(since: start, reports: reports)?.median
@@ -87,18 +88,18 @@ struct DeviceLevels: Sendable {
 
     /// Returns all kept levels of the device that has the highest level since `start`.
     func window(since start: Int) -> MedianWindow {
-        windows[strongest(since: start, reports: 1)?.place ?? 0].levels
+        windows[strongest(since: start, reports: 1)?.index ?? 0].levels
     }
 
-    private func strongest(since start: Int, reports: Int) -> (place: Int, median: MedianWindow.Median)? {
-        var best: (place: Int, median: MedianWindow.Median)?
-        for place in windows.indices {
-            guard let median = windows[place].levels.median(since: start) else { continue }
+    private func strongest(since start: Int, reports: Int) -> (index: Int, median: MedianWindow.Median)? {
+        var best: (index: Int, median: MedianWindow.Median)?
+        for index in windows.indices {
+            guard let median = windows[index].levels.median(since: start) else { continue }
             if let other = best?.median {
-                let (has, hasOther) = (median.count >= reports, other.count >= reports)
-                guard has == hasOther ? median.isStronger(than: other) : has else { continue }
+                let (hasEnough, otherHasEnough) = (median.count >= reports, other.count >= reports)
+                guard hasEnough == otherHasEnough ? median.isStronger(than: other) : hasEnough else { continue }
             }
-            best = (place, median)
+            best = (index, median)
         }
         return best
     }
@@ -116,8 +117,8 @@ struct MedianWindow: Sendable {
     private var levels = InlineArray<64, Int8>(repeating: 0)
     /// The levels relative to the level at 1 m, in dB; `noGain` if the power is not known.
     private var gains = InlineArray<64, Int8>(repeating: 0)
-    private var next = 0
-    private var filled = 0
+    private var nextIndex = 0
+    private var levelCount = 0
 
     /// The median level of a window, in dBm and relative to 1 m.
     struct Median: Sendable {
@@ -139,14 +140,14 @@ struct MedianWindow: Sendable {
     ///
     /// - Parameter power: The level at 1 m, in dBm.
     mutating func add(_ level: Int8, power: Int?, at now: Int) {
-        times[next] = now
-        levels[next] = level
-        gains[next] = power.map { Int8(clamping: max(-127, Int(level) - $0)) } ?? Self.noGain
-        next = (next + 1) % Self.capacity
-        filled = min(filled + 1, Self.capacity)
+        times[nextIndex] = now
+        levels[nextIndex] = level
+        gains[nextIndex] = power.map { Int8(clamping: max(-127, Int(level) - $0)) } ?? Self.noGain
+        nextIndex = (nextIndex + 1) % Self.capacity
+        levelCount = min(levelCount + 1, Self.capacity)
     }
 
-    mutating func removeAll() { filled = 0 }
+    mutating func removeAll() { levelCount = 0 }
 
     /// Returns the medians of the levels since `start`; `nil` if there are none.
     func median(since start: Int) -> Median? {
@@ -155,14 +156,14 @@ struct MedianWindow: Sendable {
         var count = 0
         var gainCount = 0
         let (times, levels, gains) = (times.span, levels.span, gains.span)
-        var position = next
-        while count < filled {
-            position = position == 0 ? Self.capacity - 1 : position - 1
-            guard times[position] >= start else { break }
-            Self.insert(levels[position], into: &sortedLevels, count)
+        var index = nextIndex
+        while count < levelCount {
+            index = index == 0 ? Self.capacity - 1 : index - 1
+            guard times[index] >= start else { break }
+            Self.insert(levels[index], into: &sortedLevels, count)
             count += 1
-            if gains[position] != Self.noGain {
-                Self.insert(gains[position], into: &sortedGains, gainCount)
+            if gains[index] != Self.noGain {
+                Self.insert(gains[index], into: &sortedGains, gainCount)
                 gainCount += 1
             }
         }
@@ -174,8 +175,8 @@ struct MedianWindow: Sendable {
 
     /// The smallest number of levels from which the standard deviation is estimated.
     private static let needed = 8
-    /// The standard deviations in dB that are assumed for fewer levels, and at least: levels are whole numbers, so
-    /// equal levels do not mean a deviation of 0.
+    /// The standard deviation that is assumed for fewer levels, and the smallest one that is assumed, in dB. Levels are
+    /// whole numbers, so equal levels do not mean a deviation of 0.
     private static let (usualDeviation, leastDeviation) = (4.0, 1.0)
 
     /// Returns the variance of a median of this window, in dB².
@@ -188,26 +189,26 @@ struct MedianWindow: Sendable {
     /// The standard deviation in dB of the levels at one place. It is estimated from the differences between successive
     /// levels, so a beacon that moves does not enlarge it.
     private var deviation: Double {
-        guard filled >= Self.needed else { return Self.usualDeviation }
+        guard levelCount >= Self.needed else { return Self.usualDeviation }
         let levels = levels.span
         var sum = 0
-        var position = (next + Self.capacity - filled) % Self.capacity
-        for _ in 1..<filled {
-            let following = (position + 1) % Self.capacity
-            sum += abs(Int(levels[following]) - Int(levels[position]))
-            position = following
+        var index = (nextIndex + Self.capacity - levelCount) % Self.capacity
+        for _ in 1..<levelCount {
+            let following = (index + 1) % Self.capacity
+            sum += abs(Int(levels[following]) - Int(levels[index]))
+            index = following
         }
         // The mean difference of two normally distributed values is 2/√π standard deviations.
-        return max(Self.leastDeviation, 0.886 * Double(sum) / Double(filled - 1))
+        return max(Self.leastDeviation, 0.886 * Double(sum) / Double(levelCount - 1))
     }
 
     private static func insert(_ value: Int8, into sorted: inout InlineArray<64, Int8>, _ count: Int) {
-        var free = count
-        while free > 0, case let before = sorted.span[free - 1], before > value {
-            sorted[free] = before
-            free -= 1
+        var insertionIndex = count
+        while insertionIndex > 0, case let before = sorted.span[insertionIndex - 1], before > value {
+            sorted[insertionIndex] = before
+            insertionIndex -= 1
         }
-        sorted[free] = value
+        sorted[insertionIndex] = value
     }
 
     private static func middle(_ sorted: Span<Int8>, _ count: Int) -> Double {

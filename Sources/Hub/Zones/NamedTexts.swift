@@ -3,12 +3,12 @@ package enum NamedTexts {
     /// Returns the text with each `${name}` replaced by the value of that name.
     package static func fill(_ text: String, _ value: (String) -> String) -> String {
         var result = ""
-        var rest = text[...]
-        while let start = rest.firstRange(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {
-            result += rest[..<start.lowerBound] + value(String(rest[start.upperBound..<end]))
-            rest = rest[rest.index(after: end)...]
+        var remainder = text[...]
+        while let start = remainder.firstRange(of: "${"), let end = remainder[start.upperBound...].firstIndex(of: "}") {
+            result += remainder[..<start.lowerBound] + value(String(remainder[start.upperBound..<end]))
+            remainder = remainder[remainder.index(after: end)...]
         }
-        return result + rest
+        return result + remainder
     }
 
     /// Returns the names of all `${name}` in a text, in order of appearance.

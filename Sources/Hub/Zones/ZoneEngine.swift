@@ -11,10 +11,11 @@ public struct ZoneEngine: Sendable {
     /// The length of the automatic window in advertising periods of the beacon, if that is longer than
     /// ``shortestWindow``.
     static let windowPeriods = 3.0
-    /// The number of standard errors by which the level of a beacon must exceed that of the beacon inside another zone
-    /// of the exclusive group to take over. The standard error is that of the difference of the two levels.
+    /// A beacon takes over from the beacon inside another zone of the exclusive group if its level is higher by this
+    /// number of standard errors. The standard error is that of the difference of the two levels.
     static let exclusiveErrors = 4.0
-    /// The window length from which the windows for comparing two beacons are no longer doubled, in microseconds: 24 s.
+    /// Two beacons are compared over windows that are doubled until the difference is certain. From this length on, in
+    /// microseconds, they are not doubled any more: 24 s.
     static let longestComparison = 24_000_000
 
     /// The zones, in the order of the file.
@@ -24,7 +25,7 @@ public struct ZoneEngine: Sendable {
     private var trackers: [BeaconTracker] = []
     /// The silence of each track of the sighting table, in the order of the tracks.
     private var silences: [BeaconSilence]
-    /// For each track of the sighting table, the numbers of the trackers of its beacon.
+    /// For each track of the sighting table, the indices of the trackers of its beacon.
     private let trackersOfTracks: [[Int]]
     private var timers = ZoneTimers()
     /// The timers of dwell times. A dwell event does not end a presence, so it needs no report that proves that the
@@ -62,8 +63,7 @@ public struct ZoneEngine: Sendable {
 
     /// True if it is known which beacons are inside the zones; false while the receiver may have failed.
     public var isKnown: Bool { unknownSince == nil }
-    /// Restores the value of ``unknownSince`` of an earlier engine: the zones are unknown since `since`; `nil` makes
-    /// them known.
+    /// Sets ``unknownSince`` to the value of an earlier engine.
     public mutating func continueUnknown(since: HeardInstant?) { unknownSince = since }
 
     /// Returns the names of the beacons inside a zone, in the order in which the zone lists its beacons.
@@ -93,15 +93,15 @@ public struct ZoneEngine: Sendable {
     /// Returns the current estimate of the silence after which a beacon counts as gone, in microseconds of listened
     /// time; `nil` if the beacon is unknown or was never received.
     public func silenceMicroseconds(of beacon: String) -> Int? {
-        let own = trackersOfTracks.indices.filter { track in
+        let tracks = trackersOfTracks.indices.filter { track in
             trackersOfTracks[track].contains { beacons[trackers[$0].beacon].name == beacon }
                 && silences[track].lastReceived != nil
         }
-        return own.map { silences[$0].limit }.max()
+        return tracks.map { silences[$0].limit }.max()
     }
 
-    /// The time at which ``advance(to:)`` will return an event if no report arrives before; `nil` if there is no such
-    /// time.
+    /// The time at which ``advance(to:)`` will return an event if no report arrives until then; `nil` if there is no
+    /// such time.
     public var nextWakeUp: HeardInstant? {
         isKnown ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
     }
@@ -118,8 +118,8 @@ public struct ZoneEngine: Sendable {
 
     // MARK: Inputs
 
-    /// The longest time inside that is taken over from an earlier run, in microseconds: 100 years.
-    private static let longestStay: Int64 = 3_155_760_000_000_000
+    /// The longest time inside a zone that is taken over from an earlier run, in microseconds: 100 years.
+    private static let longestTimeInside: Int64 = 3_155_760_000_000_000
 
     /// Restores the presences that an earlier run saved. Must be called before the first sighting.
     ///
@@ -132,14 +132,14 @@ public struct ZoneEngine: Sendable {
             guard let index, !occupants[index].isInside, occupants.rivals(of: index).isEmpty else { continue }
             _ = occupants.enter(index, at: clock.listened, .unix(presence.since))
             // The time inside must not be negative if the wall clock was set back, nor endless if the file is damaged.
-            let before = (now ?? presence.since).subtractingReportingOverflow(presence.since)
-            occupants[index].enteredBefore =
-                before.overflow ? 0 : Int(min(max(0, before.partialValue), Self.longestStay))
+            let elapsed = (now ?? presence.since).subtractingReportingOverflow(presence.since)
+            occupants[index].earlierDuration =
+                elapsed.overflow ? 0 : Int(min(max(0, elapsed.partialValue), Self.longestTimeInside))
             occupants[index].dwells = max(0, presence.dwells)
             occupants[index].isUnconfirmed = true
             let tracker = occupants.members[index].tracker
             for track in trackers[tracker].tracks { silences[track].resume(at: clock.listened) }
-            if let track = trackers[tracker].tracks.last { trackers[tracker].proven = (track, clock.listened) }
+            if let track = trackers[tracker].tracks.last { trackers[tracker].lastProof = (track, clock.listened) }
             scheduleSilence(index)
         }
     }
@@ -147,15 +147,15 @@ public struct ZoneEngine: Sendable {
     /// Processes a report of any device, and decides whether its beacon enters or leaves zones. The report must already
     /// be in the table.
     ///
-    /// - Parameter track: The number of the beacon's track in the table. For an unknown device it is `nil` or higher
-    ///   than those of the known beacons; its report only proves that the receiver works.
+    /// - Parameter track: The index of the beacon's track in the table. If it is `nil`, or not that of a known beacon,
+    ///   the device is unknown; its report only proves that the receiver works.
     public mutating func receive(_ track: Int?, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
         fireDwellTimers(until: sighting.instant)
         becomeUnknown(at: sighting.instant)
-        let (last, period) = (clock.lastReport, clock.period)
+        let (lastReport, period) = (clock.lastReport, clock.period)
         clock.receive(at: sighting.instant)
-        if let last, clock.period != period,
-            sighting.instant.microseconds(since: last) >= ListeningClock.graceMicroseconds
+        if let lastReport, clock.period != period,
+            sighting.instant.microseconds(since: lastReport) >= ListeningClock.graceMicroseconds
         {
             // The pause was so long that the levels before it are outdated.
             for tracker in trackers.indices { trackers[tracker].forgetLevels() }
@@ -181,10 +181,10 @@ public struct ZoneEngine: Sendable {
         return takePending()
     }
 
-    /// Marks the receiver as not working since `now`.
+    /// Marks the receiver as not working from `now` on.
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 
-    /// Marks the receiver as working since `now`, for the first time or again.
+    /// Marks the receiver as working from `now` on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
         becomeUnknown(at: now)
         clock.startListening(at: now)
@@ -237,7 +237,7 @@ public struct ZoneEngine: Sendable {
                 let isProven = trackers[tracker].proof.accepts(
                     table.tracks[track].identity, from: sighting.sender, level: level, at: now)
                 guard isProven else { continue }
-                trackers[tracker].proven = (track, now)
+                trackers[tracker].lastProof = (track, now)
             }
             if let level {
                 let power = table.tracks[track].plausiblePower
@@ -274,7 +274,7 @@ public struct ZoneEngine: Sendable {
         let member = occupants.members[index]
         let rule = rules[member.zone]
         guard let measure = rule.bound.isDistance ? median.gain : median.level else { return }
-        trackers[member.tracker].last = (median.level, median.gain)
+        trackers[member.tracker].lastMedian = (median.level, median.gain)
         if member.isInside {
             guard measure < member.stayMeasure else { return occupants.members[index].outsideSince = nil }
             guard member.outsideSince == nil else { return }
@@ -296,19 +296,19 @@ public struct ZoneEngine: Sendable {
             trackers[occupants.members[index].tracker].levels, trackers[occupants.members[rival].tracker].levels
         )
         let margin = Double(rules[occupants.members[index].zone].exclusiveDecibels)
-        var (ownLength, otherLength) = (windowLength(index), windowLength(rival))
-        let (own, other) = (levels.0.window(since: now - ownLength), levels.1.window(since: now - otherLength))
-        while let median = own.median(since: now - ownLength) {
-            guard let others = other.median(since: now - otherLength) else { return true }
+        var (length, rivalLength) = (windowLength(index), windowLength(rival))
+        let (window, rivalWindow) = (levels.0.window(since: now - length), levels.1.window(since: now - rivalLength))
+        while let median = window.median(since: now - length) {
+            guard let rivalMedian = rivalWindow.median(since: now - rivalLength) else { return true }
             let difference =
-                if let gain = median.gain, let otherGain = others.gain { gain - otherGain } else {
-                    median.level - others.level
+                if let gain = median.gain, let rivalGain = rivalMedian.gain { gain - rivalGain } else {
+                    median.level - rivalMedian.level
                 }
             guard difference > 0 else { return false }
-            let variance = own.variance(of: median) + other.variance(of: others)
+            let variance = window.variance(of: median) + rivalWindow.variance(of: rivalMedian)
             if difference >= max(margin, Self.exclusiveErrors * variance.squareRoot()) { return true }
-            guard max(ownLength, otherLength) < Self.longestComparison else { return false }
-            (ownLength, otherLength) = (2 * ownLength, 2 * otherLength)
+            guard max(length, rivalLength) < Self.longestComparison else { return false }
+            (length, rivalLength) = (2 * length, 2 * rivalLength)
         }
         return false
     }
@@ -346,8 +346,8 @@ public struct ZoneEngine: Sendable {
         let seconds = rules[occupants.occupancies[occupancy].zone].dwellSeconds
         let dwells = occupants.occupancies[occupancy].dwells
         guard dwells < seconds.count else { return }
-        let entered = occupants.occupancies[occupancy].entered - occupants.occupancies[occupancy].enteredBefore
-        let due = max(entered + seconds[dwells] * 1_000_000, clock.listened)
+        let start = occupants.occupancies[occupancy].enteredAt - occupants.occupancies[occupancy].earlierDuration
+        let due = max(start + seconds[dwells] * 1_000_000, clock.listened)
         occupants.occupancies[occupancy].dwellDue = due
         dwellTimers.add(due, .dwell, occupancy)
     }
@@ -355,19 +355,19 @@ public struct ZoneEngine: Sendable {
     /// Returns the time at which a beacon will have been silent for too long, in listened time; `nil` if it was never
     /// received.
     private func silenceDeadline(_ index: Int) -> Int? {
-        let after = rules[occupants.members[index].zone].silentAfter
+        let fixedLimit = rules[occupants.members[index].zone].silentAfter
         let tracker = trackers[occupants.members[index].tracker]
         if tracker.needsProof {
-            return tracker.proven.map { $0.received + (after ?? silences[$0.track].limit) }
+            return tracker.lastProof.map { $0.received + (fixedLimit ?? silences[$0.track].limit) }
         }
         return tracker.tracks.compactMap { track in
-            silences[track].lastReceived.map { $0 + (after ?? silences[track].limit) }
+            silences[track].lastReceived.map { $0 + (fixedLimit ?? silences[track].limit) }
         }.max()
     }
 
     private mutating func fireTimers() {
         while true {
-            let isDwell = dwellIsFirst
+            let isDwell = isDwellNext
             guard let timer = isDwell ? dwellTimers.first : timers.first, timer.due <= clock.listened else { return }
             if isDwell { dwellTimers.removeFirst() } else { timers.removeFirst() }
             fire(timer)
@@ -375,7 +375,7 @@ public struct ZoneEngine: Sendable {
     }
 
     /// True if the timer that is due next is that of a dwell time.
-    private var dwellIsFirst: Bool {
+    private var isDwellNext: Bool {
         guard let dwell = dwellTimers.first else { return false }
         return timers.first.map { dwell < $0 } ?? true
     }
@@ -383,7 +383,7 @@ public struct ZoneEngine: Sendable {
     /// The time at which the next dwell time ends, if the receiver continues to work; `nil` if another timer is due
     /// first, or if only a further report can prove that the receiver still works at that time.
     private var dwellDue: HeardInstant? {
-        guard dwellIsFirst, let timer = dwellTimers.first, clock.lastReport != nil, clock.stoppedAt == nil else {
+        guard isDwellNext, let timer = dwellTimers.first, clock.lastReport != nil, clock.stoppedAt == nil else {
             return nil
         }
         let due = clock.instant(of: timer.due)
@@ -398,7 +398,7 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func fire(_ timer: ZoneTimers.Timer) {
-        let index = timer.number
+        let index = timer.index
         let instant = clock.instant(of: timer.due)
         switch timer.kind {
         case .silence:
@@ -414,8 +414,7 @@ public struct ZoneEngine: Sendable {
             }
         case .level:
             guard let since = occupants.members[index].outsideSince, occupants.members[index].isInside else { return }
-            // If the beacon was within the bound in the meantime, this timer is outdated: a later timer ends its
-            // presence.
+            // If the beacon was within the bound in the meantime, this timer is outdated: there is a later timer.
             guard since + rules[occupants.members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
@@ -449,9 +448,9 @@ public struct ZoneEngine: Sendable {
         event.cause = cause
         if kind == .exit { event.receiverProof = clock.proof(since: tracker.restarts) }
         event.content = content?.filled(beacon.attachments)
-        if cause != .silence, let last = tracker.last {
-            event.level = last.level
-            event.distance = last.gain.map(ZoneRule.Bound.meters)
+        if cause != .silence, let median = tracker.lastMedian {
+            event.level = median.level
+            event.distance = median.gain.map(ZoneRule.Bound.meters)
         }
         pending.append(event)
     }

@@ -12,19 +12,19 @@ public enum ZoneMoment: Hashable, Sendable {
 
 /// An event of a zone.
 public struct ZoneEvent: Hashable, Sendable {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case enter
         case exit
         /// A beacon has been inside for one of the zone's dwell times.
         case dwell
-        /// The receiver may have failed: the zone's beacons are not known any more.
+        /// The receiver may have failed: it is not known any more which beacons are inside the zone.
         case unknown
         /// Reports arrive again.
         case known
     }
 
-    /// Why a beacon left.
+    /// The reason why a beacon left.
     public enum Cause: String, Hashable, Sendable {
         /// The beacon was too far away, or its level was too low.
         case level
@@ -37,7 +37,7 @@ public struct ZoneEvent: Hashable, Sendable {
     public let kind: Kind
     /// The number of the event in this run: 1, 2, 3, and so on.
     public let sequence: Int
-    /// The zone's position among the rules.
+    /// The index of the zone in ``ZoneEngine/rules``.
     public let zoneIndex: Int
     public let zone: String
     /// The beacon's name; `nil` for an event of the whole zone.
@@ -51,7 +51,7 @@ public struct ZoneEvent: Hashable, Sendable {
     public internal(set) var cause: Cause?
     /// The proof that the receiver worked until the beacon left; `nil` if the event is no exit.
     public internal(set) var receiverProof: ListeningClock.Proof?
-    /// The median level of the window, in dBm; `nil` if the event does not depend on it.
+    /// The median level of the window, in dBm; `nil` if the event does not depend on the level.
     public internal(set) var level: Double?
     /// The estimated distance in metres; `nil` if the beacon's power is not known.
     public internal(set) var distance: Double?

@@ -31,7 +31,10 @@ package enum ZoneKeys {
         default: 2)
     static let window = Key(
         "windowS", automatic(100...3_600_000),
-        "Length of the window. auto (the default) takes 3 s, or 3 periods of the beacon if that is longer.")
+        """
+        Length of the window, that is, the time whose levels are used. auto (the default): 3 s, or 3 periods of the \
+        beacon if that is longer.
+        """)
     static let leaveAfter = Key(
         "leaveAfterS", .thousandths(0...3_600_000, unit: "s"),
         "Time for which a beacon must be outside before it leaves.", default: 5000)
@@ -40,9 +43,9 @@ package enum ZoneKeys {
         "Silence after which a beacon has left. auto (the default) computes it from the interval and the loss.")
     static let dwell = Key(
         "dwellS", .list("seconds", 1...Int.max, of: .integer(1...864_000, unit: "s"), isUnique: true),
-        "Times inside, in s and ascending, after each of which a dwell event is sent.")
+        "Times in s, in ascending order. When a beacon has been inside for one of them, a dwell event is sent.")
     static let exclusive = Key(
-        "exclusive", .name, "Name of a group of zones. A beacon is inside only the nearest zone of the group.")
+        "exclusive", .name, "Name of a group of zones. Of the zones of a group, only the nearest one can be entered.")
     static let exclusiveMargin = Key(
         "exclusiveDb", .integer(0...40, unit: "dB"),
         """

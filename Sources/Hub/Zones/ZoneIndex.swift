@@ -5,7 +5,7 @@ struct ZoneIndex {
     var beacons: [ZoneBeacon] = []
     private(set) var occupants = ZoneOccupants()
     var trackers: [BeaconTracker] = []
-    /// For each track of the sighting table, the numbers of the trackers of its beacon.
+    /// For each track of the sighting table, the indices of the trackers of its beacon.
     var trackersOfTracks: [[Int]] = []
     /// The names of the exclusive groups.
     private var groups: [String] = []
@@ -15,52 +15,53 @@ struct ZoneIndex {
         let needsProof: Bool
     }
 
-    /// The number of each beacon, by name.
-    private var beaconNumbers: [String: Int] = [:]
+    /// The index of each beacon, by name.
+    private var beaconIndices: [String: Int] = [:]
     /// For each beacon, its tracks in the sighting table.
     private var tracksOfBeacons: [[Int]] = []
-    private var trackerNumbers: [TrackerKey: Int] = [:]
+    private var trackerIndices: [TrackerKey: Int] = [:]
+    /// The indices of the beacons with a tag, by tag.
     private var beaconsWithTag: [String: [Int]] = [:]
 
-    /// The beacons that are groups of devices.
+    /// The indices of the beacons that are groups of devices.
     private var groupBeacons: Set<Int> = []
 
     init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
         let names = known.map(\.name)
         let descriptions = Dictionary(described.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for (track, name) in names.enumerated() {
-            if let number = beaconNumbers[name] {
-                tracksOfBeacons[number].append(track)
+            if let index = beaconIndices[name] {
+                tracksOfBeacons[index].append(track)
                 continue
             }
-            beaconNumbers[name] = beacons.count
+            beaconIndices[name] = beacons.count
             for tag in descriptions[name]?.tags ?? [] { beaconsWithTag[tag, default: []].append(beacons.count) }
             beacons.append(descriptions[name] ?? ZoneBeacon(name: name))
             tracksOfBeacons.append([track])
         }
         for beacon in known where beacon.isGroup {
-            if let number = beaconNumbers[beacon.name] { groupBeacons.insert(number) }
+            if let index = beaconIndices[beacon.name] { groupBeacons.insert(index) }
         }
         for (zone, rule) in rules.enumerated() { add(zone, rule) }
         trackersOfTracks = names.map { _ in [] }
-        for (number, tracker) in trackers.enumerated() {
-            for track in tracker.tracks { trackersOfTracks[track].append(number) }
+        for (index, tracker) in trackers.enumerated() {
+            for track in tracker.tracks { trackersOfTracks[track].append(index) }
         }
     }
 
     private mutating func add(_ zone: Int, _ rule: ZoneRule) {
-        let own: [Int]
+        let memberBeacons: [Int]
         switch rule.members {
-        case .tag(let tag): own = beaconsWithTag[tag] ?? []
-        case .beacons(let names): own = names.compactMap { beaconNumbers[$0] }
+        case .tag(let tag): memberBeacons = beaconsWithTag[tag] ?? []
+        case .beacons(let names): memberBeacons = names.compactMap { beaconIndices[$0] }
         }
-        let group = rule.exclusive.map { groupNumber($0) }
-        for (position, beacon) in own.enumerated() {
+        let group = rule.exclusive.map { groupIndex($0) }
+        for (position, beacon) in memberBeacons.enumerated() {
             if position == 0 || rule.scope == .beacon {
                 occupants.occupancies.append(
                     ZoneOccupancy(zone: zone, group: group, isOfOneBeacon: rule.scope == .beacon))
             }
-            let tracker = trackerNumber(beacon, needsProof: rule.proof == .eid)
+            let tracker = trackerIndex(beacon, needsProof: rule.proof == .eid)
             trackers[tracker].members.append(occupants.members.count)
             occupants.members.append(
                 ZoneMember(
@@ -69,17 +70,17 @@ struct ZoneIndex {
         }
     }
 
-    private mutating func groupNumber(_ name: String) -> Int {
-        if let number = groups.firstIndex(of: name) { return number }
+    private mutating func groupIndex(_ name: String) -> Int {
+        if let index = groups.firstIndex(of: name) { return index }
         groups.append(name)
         occupants.holders.append(nil)
         return groups.count - 1
     }
 
-    private mutating func trackerNumber(_ beacon: Int, needsProof: Bool) -> Int {
+    private mutating func trackerIndex(_ beacon: Int, needsProof: Bool) -> Int {
         let key = TrackerKey(beacon: beacon, needsProof: needsProof)
-        if let number = trackerNumbers[key] { return number }
-        trackerNumbers[key] = trackers.count
+        if let index = trackerIndices[key] { return index }
+        trackerIndices[key] = trackers.count
         trackers.append(
             BeaconTracker(
                 beacon: beacon, needsProof: needsProof, tracks: tracksOfBeacons[beacon],

@@ -18,15 +18,15 @@ struct ZoneMember: Sendable {
 /// The presence of one beacon in a zone, or of any beacon in a zone with `"per": "zone"`.
 struct ZoneOccupancy: Sendable {
     let zone: Int
-    /// The number of the zone's exclusive group; `nil` if the zone is in no group.
+    /// The index of the zone's exclusive group; `nil` if the zone is in no group.
     let group: Int?
     let isOfOneBeacon: Bool
-    /// The numbers of the members inside, in the order in which they entered.
+    /// The indices of the members inside, in the order in which they entered.
     var inside: [Int] = []
-    /// The time at which the occupancy began, in listened time.
-    var entered = 0
+    /// The time at which the occupancy began in this run, in listened time.
+    var enteredAt = 0
     /// The duration of the occupancy before this run began, in microseconds.
-    var enteredBefore = 0
+    var earlierDuration = 0
     var since = ZoneMoment.unix(0)
     /// The number of the zone's dwell times that have been reported.
     var dwells = 0
@@ -39,8 +39,8 @@ struct ZoneOccupancy: Sendable {
 
     /// Begins an occupancy at `now` in listened time.
     mutating func begin(at now: Int, _ moment: ZoneMoment) {
-        entered = now
-        enteredBefore = 0
+        enteredAt = now
+        earlierDuration = 0
         since = moment
         dwells = 0
         isUnconfirmed = false
@@ -51,7 +51,7 @@ struct ZoneOccupancy: Sendable {
 struct ZoneOccupants: Sendable {
     var members: [ZoneMember] = []
     var occupancies: [ZoneOccupancy] = []
-    /// For each exclusive group, the number of the occupancy that has members inside; `nil` if the group is free.
+    /// For each exclusive group, the index of the occupancy that has members inside; `nil` if the group is free.
     var holders: [Int?] = []
 
     /// The occupancy of a member.
@@ -60,8 +60,8 @@ struct ZoneOccupants: Sendable {
         set { occupancies[members[member].occupancy] = newValue }
     }
 
-    /// Returns the members inside another occupancy of the member's exclusive group; empty if the group is free or the
-    /// member has none.
+    /// Returns the members inside another occupancy of the member's exclusive group; empty if the group is free, or if
+    /// the member is in no group.
     func rivals(of member: Int) -> [Int] {
         guard let group = self[member].group, let holder = holders[group], holder != members[member].occupancy else {
             return []
@@ -100,22 +100,22 @@ struct ZoneOccupants: Sendable {
     /// Returns the broken invariants, one sentence each.
     func check() -> [String] {
         var faults: [String] = []
-        for (number, member) in members.enumerated() {
-            let isListed = occupancies[member.occupancy].inside.contains(number)
-            if member.isInside != isListed { faults.append("member \(number) and its occupancy disagree") }
+        for (index, member) in members.enumerated() {
+            let isListed = occupancies[member.occupancy].inside.contains(index)
+            if member.isInside != isListed { faults.append("member \(index) and its occupancy disagree") }
             if member.outsideSince != nil, !member.isInside {
-                faults.append("member \(number) is about to leave, but it is not inside")
+                faults.append("member \(index) is about to leave, but it is not inside")
             }
             if member.isInside, !member.hasSilenceTimer {
-                faults.append("member \(number) is inside without a timer for its silence")
+                faults.append("member \(index) is inside without a timer for its silence")
             }
         }
-        for (number, occupancy) in occupancies.enumerated() {
+        for (index, occupancy) in occupancies.enumerated() {
             let inside = occupancy.inside
-            if Set(inside).count < inside.count || inside.contains(where: { members[$0].occupancy != number }) {
-                faults.append("occupancy \(number) has wrong members: \(inside)")
+            if Set(inside).count < inside.count || inside.contains(where: { members[$0].occupancy != index }) {
+                faults.append("occupancy \(index) has wrong members: \(inside)")
             }
-            if occupancy.isOfOneBeacon, inside.count > 1 { faults.append("two beacons share occupancy \(number)") }
+            if occupancy.isOfOneBeacon, inside.count > 1 { faults.append("two beacons share occupancy \(index)") }
         }
         for (group, holder) in holders.enumerated() {
             let inside = occupancies.indices.filter { occupancies[$0].group == group && occupancies[$0].isInside }

@@ -27,7 +27,7 @@ public struct ZoneRule: Hashable, Sendable {
         case level(above: Int, leaveBelow: Int)
     }
 
-    /// What a beacon must send to count as present.
+    /// The data that a beacon must send to count as present.
     public enum Proof: String, Hashable, Sendable, CaseIterable {
         /// Its identity, which can be copied.
         case none
@@ -35,8 +35,8 @@ public struct ZoneRule: Hashable, Sendable {
         case eid
     }
 
-    /// Texts of an event, in which `${key}` is replaced by the beacon's attachment `key`, or by nothing if it is
-    /// missing.
+    /// Texts of an event, in which `${key}` is replaced by the beacon's attachment `key`; a missing attachment is an
+    /// empty text.
     public struct Content: Hashable, Sendable {
         public var title: String?
         public var body: String?
@@ -58,11 +58,12 @@ public struct ZoneRule: Hashable, Sendable {
     public var silentAfter: Int?
     /// The times inside the zone after which a dwell event is sent, in seconds, in ascending order.
     public var dwellSeconds: [Int] = []
-    /// The name of the exclusive group: only the nearest zone of a group can be entered; `nil` for no group.
+    /// The name of the exclusive group; `nil` for no group. Of the zones of a group, only the nearest one can be
+    /// entered.
     public var exclusive: String?
-    /// The number of dB by which the level of a beacon of this zone must exceed that of the beacon inside another zone
-    /// of the group to take over. The difference must also be larger than chance explains. The levels relative to 1 m
-    /// are compared if both are known.
+    /// A beacon of this zone takes over from the beacon inside another zone of the group if its level is higher by this
+    /// number of dB. The difference must also be larger than chance explains. The levels relative to 1 m are compared
+    /// if both are known.
     public var exclusiveDecibels = 3
     public var proof = Proof.none
     public var onEnter: Content?
@@ -89,12 +90,12 @@ public struct ZoneRule: Hashable, Sendable {
 }
 
 extension ZoneRule.Bound {
-    /// Returns a bound with the entering distance in thousandths of a metre, and the default leaving distance.
+    /// Returns a bound with this entering distance, in thousandths of a metre, and the default leaving distance.
     static func within(_ distance: Int) -> Self {
         .distance(within: distance, leaveBeyond: Int(Double(distance) * ZoneRule.leaveFactor))
     }
 
-    /// Returns a bound with the entering level in dBm, and the default leaving level.
+    /// Returns a bound with this entering level, in dBm, and the default leaving level.
     static func above(_ level: Int) -> Self { .level(above: level, leaveBelow: level - ZoneRule.leaveDecibels) }
 
     /// True if the bound is a distance, which needs the beacon's level at 1 m.

@@ -62,7 +62,7 @@ private struct ZoneReader {
         if let node = object["tag"] {
             guard let tag = decoder.read(ZoneKeys.tag, in: object) else { return nil }
             if let beacons, !beacons.contains(where: { $0.tags.contains(tag) }) {
-                unknown("tag", tag, among: Array(Set(beacons.flatMap(\.tags))).sorted(), at: node)
+                reportUnknown("tag", tag, among: Array(Set(beacons.flatMap(\.tags))).sorted(), at: node)
             }
             return .tag(tag)
         }
@@ -72,26 +72,29 @@ private struct ZoneReader {
             if names.contains(name) {
                 decoder.error("the beacon \(ProblemText.quoted(name)) is in the list twice", at: node)
             } else if let beacons, !beacons.contains(where: { $0.name == name }) {
-                unknown("beacon", name, among: beacons.map(\.name), at: node)
+                reportUnknown("beacon", name, among: beacons.map(\.name), at: node)
             }
             names.append(name)
         }
         return names.isEmpty ? nil : .beacons(names)
     }
 
-    private mutating func unknown(_ what: String, _ word: String, among words: [String], at node: JSONNode) {
+    /// Reports an error: no beacon has this tag or name.
+    ///
+    /// - Parameter kind: `tag` or `beacon`.
+    private mutating func reportUnknown(_ kind: String, _ word: String, among words: [String], at node: JSONNode) {
         let advice: String
         if let nearest = NearestWord.find(word, among: words) {
             advice = "did you mean \(ProblemText.quoted(nearest))?"
         } else if words.isEmpty {
-            advice = what == "tag" ? "give beacons of \"known\" a list of \"tags\"" : "\"known\" names none"
+            advice = kind == "tag" ? "give beacons of \"known\" a list of \"tags\"" : "\"known\" names no beacon"
         } else {
             advice =
                 "known here: " + words.prefix(5).map { ProblemText.quoted($0) }.joined(separator: ", ")
                 + (words.count > 5 ? ", …" : "")
         }
         decoder.error(
-            "no beacon \(what == "tag" ? "has the tag" : "is called") \(ProblemText.quoted(word)); \(advice)", at: node)
+            "no beacon \(kind == "tag" ? "has the tag" : "is called") \(ProblemText.quoted(word)); \(advice)", at: node)
     }
 
     // MARK: Bounds and texts
@@ -136,9 +139,9 @@ private struct ZoneReader {
         let content = ZoneRule.Content(
             title: decoder.read(ContentKeys.title, in: object), body: decoder.read(ContentKeys.body, in: object))
         for key in content.keys {
-            let lacking = members(of: rule).filter { beacon in !beacon.attachments.contains { $0.key == key } }
-            guard let first = lacking.first else { continue }
-            let others = lacking.count > 1 ? " and \(lacking.count - 1) more have" : " has"
+            let beaconsWithout = members(of: rule).filter { beacon in !beacon.attachments.contains { $0.key == key } }
+            guard let first = beaconsWithout.first else { continue }
+            let others = beaconsWithout.count > 1 ? " and \(beaconsWithout.count - 1) more have" : " has"
             decoder.warning(
                 "\(first.name)\(others) no attachment \(ProblemText.quoted(key)): an empty text is used instead",
                 at: object)

@@ -1,5 +1,5 @@
-/// Timers in listened time, earliest first. Timers that are due at the same time are ordered by kind and number, so
-/// that the order of events does not depend on the order of insertion.
+/// Timers in listened time, earliest first. Timers that are due at the same time are ordered by kind and index, so that
+/// the order of events does not depend on the order of insertion.
 struct ZoneTimers: Sendable {
     enum Kind: Int, Sendable {
         /// A beacon may have been silent for too long when the timer is due.
@@ -14,11 +14,11 @@ struct ZoneTimers: Sendable {
         /// The time at which the timer is due, in microseconds of listened time.
         let due: Int
         let kind: Kind
-        /// The number of a member; for `dwell`, the number of an occupancy.
-        let number: Int
+        /// The index of a member; for `dwell`, the index of an occupancy.
+        let index: Int
 
         static func < (left: Timer, right: Timer) -> Bool {
-            (left.due, left.kind.rawValue, left.number) < (right.due, right.kind.rawValue, right.number)
+            (left.due, left.kind.rawValue, left.index) < (right.due, right.kind.rawValue, right.index)
         }
     }
 
@@ -27,27 +27,27 @@ struct ZoneTimers: Sendable {
 
     var first: Timer? { heap.first }
 
-    mutating func add(_ due: Int, _ kind: Kind, _ number: Int) {
-        heap.append(Timer(due: due, kind: kind, number: number))
-        var place = heap.count - 1
-        while place > 0, case let parent = (place - 1) / 2, heap[place] < heap[parent] {
-            heap.swapAt(place, parent)
-            place = parent
+    mutating func add(_ due: Int, _ kind: Kind, _ index: Int) {
+        heap.append(Timer(due: due, kind: kind, index: index))
+        var child = heap.count - 1
+        while child > 0, case let parent = (child - 1) / 2, heap[child] < heap[parent] {
+            heap.swapAt(child, parent)
+            child = parent
         }
     }
 
     mutating func removeFirst() {
         guard let last = heap.popLast(), !heap.isEmpty else { return }
         heap[0] = last
-        var place = 0
+        var parent = 0
         while true {
-            var least = place
-            for child in 2 * place + 1...2 * place + 2 where child < heap.count && heap[child] < heap[least] {
-                least = child
+            var earliest = parent
+            for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && heap[child] < heap[earliest] {
+                earliest = child
             }
-            if least == place { return }
-            heap.swapAt(place, least)
-            place = least
+            if earliest == parent { return }
+            heap.swapAt(parent, earliest)
+            parent = earliest
         }
     }
 }
