@@ -15,6 +15,7 @@ public struct BeaconReading: Hashable, Sendable {
     public var meanLevel: Double?
     /// The variance of the levels, in dB².
     public var levelVariance: Double
+    /// The number of reports that were measured.
     public var reports: Int
     public var distance: DistanceEstimate?
     /// The expected level at 1 m, in dBm.

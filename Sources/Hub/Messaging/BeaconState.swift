@@ -5,7 +5,7 @@ public import Sightings
 public struct BeaconState: Hashable, Sendable {
     /// True if the beacon is present; `nil` if this was never known.
     public var isPresent: Bool?
-    /// The room of the beacon, or the last known room; `nil` if it was never known, or the beacon is not present.
+    /// The room of the beacon, or the last known room; `nil` if the room was never known, or the beacon is not present.
     public var room: String?
     /// The names of the zones that the beacon is inside.
     public var zones: [String]
@@ -126,15 +126,15 @@ package enum Rounded {
     }
 }
 
-/// Limits how often levels and distances are published, because they change with every advertisement. They are
-/// published at once if the distance has changed by at least 0.5 m, otherwise every 5 s.
+/// Limits how often the level and the distance of a beacon are published, because they change with every advertisement.
+/// They are published at once if the distance has changed by at least 0.5 m, otherwise every 5 s.
 public struct PublishingPace: Sendable {
     /// The pause between two publications if the distance changes little, in microseconds.
     public static let pauseMicroseconds = 5_000_000
     /// The smallest change of the distance that is published at once, in metres.
     public static let step = 0.5
 
-    private var last: (at: HeardInstant, meters: Double?)?
+    private var lastPublication: (at: HeardInstant, meters: Double?)?
 
     /// Creates a pace with which the first publication is due at once.
     public init() {}
@@ -143,10 +143,12 @@ public struct PublishingPace: Sendable {
     ///
     /// - Parameter meters: The distance of the beacon; `nil` if it is not known.
     public mutating func isDue(_ meters: Double?, at now: HeardInstant) -> Bool {
-        if let last, now.microseconds(since: last.at) < Self.pauseMicroseconds {
-            guard let meters, let before = last.meters, abs(meters - before) >= Self.step else { return false }
+        if let lastPublication, now.microseconds(since: lastPublication.at) < Self.pauseMicroseconds {
+            guard let meters, let lastMeters = lastPublication.meters, abs(meters - lastMeters) >= Self.step else {
+                return false
+            }
         }
-        last = (now, meters)
+        lastPublication = (now, meters)
         return true
     }
 }

@@ -7,20 +7,20 @@ public struct BirthAnswers: Hashable, Sendable {
     /// True if a birth message waits for an answer.
     private var isPending = false
     /// The earliest time of the next answer, in nanoseconds of `LinuxHost/MonotonicClock`.
-    private var next: UInt64 = 0
+    private var earliestAnswer: UInt64 = 0
 
     /// Creates the state before the first birth message.
     public init() {}
 
-    /// Notes a birth message.
+    /// Takes a birth message.
     public mutating func receiveBirth() { isPending = true }
 
     /// Returns true if an answer is due. The next call then returns false.
     ///
     /// - Parameter now: The present time, in nanoseconds of `LinuxHost/MonotonicClock`.
     public mutating func isDue(at now: UInt64) -> Bool {
-        guard isPending, now >= next else { return false }
-        (isPending, next) = (false, now + Self.pause)
+        guard isPending, now >= earliestAnswer else { return false }
+        (isPending, earliestAnswer) = (false, now + Self.pause)
         return true
     }
 }

@@ -26,13 +26,13 @@ public final class BrokerConnection {
     /// The tickets of the messages that are not acknowledged, by Paho's message number.
     private var inFlight: [Int32: BrokerTicket] = [:]
     /// The number of QoS 0 messages that Paho has not sent yet.
-    private var unwritten = 0
+    private var unsentCount = 0
     private var lastTicket: UInt64 = 0
     /// The topic filters of the subscriptions that the broker has not answered, by Paho's message number.
-    private var subscribing: [Int32: String] = [:]
+    private var unansweredSubscriptions: [Int32: String] = [:]
     /// The topic filters of the subscriptions that the broker has refused.
-    private var refused: Set<String> = []
-    /// The time of the next attempt to subscribe to ``refused``, in nanoseconds.
+    private var refusedFilters: Set<String> = []
+    /// The time of the next attempt to subscribe to ``refusedFilters``, in nanoseconds.
     private var nextSubscription: UInt64 = 0
     /// The pause before a refused subscription is tried again, in nanoseconds.
     private static let subscriptionPause: UInt64 = 10_000_000_000
@@ -61,12 +61,12 @@ public final class BrokerConnection {
     /// Becomes readable when ``poll(at:)`` must be called.
     public var descriptor: Descriptor { inbox.wakeUp }
 
-    /// The latest time for the next call of ``poll(at:)``, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` if there
-    /// is none.
+    /// The time at which ``poll(at:)`` must be called even if ``descriptor`` is not readable, in nanoseconds of
+    /// `LinuxHost/MonotonicClock`; `nil` if there is no such time.
     public var nextWakeUp: UInt64? {
         switch state {
         case .waiting(let until): until
-        case .connected where !refused.isEmpty && subscribing.isEmpty: nextSubscription
+        case .connected where !refusedFilters.isEmpty && unansweredSubscriptions.isEmpty: nextSubscription
         case .connecting, .connected, .closed: nil
         }
     }
@@ -76,23 +76,23 @@ public final class BrokerConnection {
     }
 
     /// True if ``publish(_:)`` accepts a message now.
-    public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
+    public var hasRoom: Bool { isConnected && inFlight.count + unsentCount < options.windowLimit }
 
     /// The number of QoS 1 messages that are not acknowledged and of QoS 0 messages that are not sent.
-    public var pendingCount: Int { inFlight.count + unwritten }
+    public var pendingCount: Int { inFlight.count + unsentCount }
 
     /// Publishes a message.
     ///
-    /// - Returns: The ticket of the message. For a message of QoS 1, a later event with this ticket has the result.
-    ///   `nil` if the message was not accepted: no broker is connected, too many messages are not acknowledged, or the
-    ///   topic is invalid.
+    /// - Returns: The ticket of the message. For a message of QoS 1, a later event with this ticket contains the
+    ///   result. `nil` if the message was not accepted: no broker is connected, too many messages are not acknowledged,
+    ///   or the topic is invalid.
     public func publish(_ message: Publication) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
         else { return nil }
         lastTicket += 1
         let ticket = BrokerTicket(number: lastTicket)
-        if message.isAssured { inFlight[token] = ticket } else { unwritten += 1 }
+        if message.isAssured { inFlight[token] = ticket } else { unsentCount += 1 }
         return ticket
     }
 
@@ -109,8 +109,8 @@ public final class BrokerConnection {
             state = .connecting
             if !client.connect() { end(with: .unreachable(options.name, reason: nil), at: now, &events) }
         }
-        if isConnected, !refused.isEmpty, subscribing.isEmpty, nextSubscription <= now {
-            subscribe(options.subscriptions.filter(refused.contains), at: now, &events)
+        if isConnected, !refusedFilters.isEmpty, unansweredSubscriptions.isEmpty, nextSubscription <= now {
+            subscribe(options.subscriptions.filter(refusedFilters.contains), at: now, &events)
         }
         return events
     }
@@ -118,7 +118,7 @@ public final class BrokerConnection {
     private func subscribe(_ filters: [String], at now: UInt64, _ events: inout [BrokerEvent]) {
         for filter in filters {
             if let token = client.subscribe(filter) {
-                subscribing[token] = filter
+                unansweredSubscriptions[token] = filter
             } else {
                 refuse(filter, at: now, &events)
             }
@@ -126,7 +126,7 @@ public final class BrokerConnection {
     }
 
     private func refuse(_ filter: String, at now: UInt64, _ events: inout [BrokerEvent]) {
-        refused.insert(filter)
+        refusedFilters.insert(filter)
         nextSubscription = now + Self.subscriptionPause
         events.append(.refused(.subscription(options.name, filter: filter)))
     }
@@ -137,16 +137,16 @@ public final class BrokerConnection {
         case (.message(let message), _): events.append(.message(message))
         case (.connected, _):
             state = .connected(since: now)
-            (subscribing, refused) = ([:], [])
+            (unansweredSubscriptions, refusedFilters) = ([:], [])
             events.append(.connected)
             subscribe(options.subscriptions, at: now, &events)
             for filter in options.optionalSubscriptions { _ = client.subscribe(filter) }
             if options.subscriptions.isEmpty { events.append(.subscribed) }
         case (.subscribed(let token, let isGranted), .connected):
-            guard let filter = subscribing.removeValue(forKey: token) else { break }
+            guard let filter = unansweredSubscriptions.removeValue(forKey: token) else { break }
             guard isGranted else { return refuse(filter, at: now, &events) }
-            refused.remove(filter)
-            if subscribing.isEmpty, refused.isEmpty { events.append(.subscribed) }
+            refusedFilters.remove(filter)
+            if unansweredSubscriptions.isEmpty, refusedFilters.isEmpty { events.append(.subscribed) }
         case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
         case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
         // The result of a message of an earlier connection is ignored: such messages were already returned as
@@ -163,18 +163,20 @@ public final class BrokerConnection {
         if let ticket = inFlight.removeValue(forKey: token) {
             events.append(event(ticket))
         } else {
-            unwritten = max(0, unwritten - 1)
+            unsentCount = max(0, unsentCount - 1)
         }
     }
 
     private func end(with error: BrokerError, at now: UInt64, _ events: inout [BrokerEvent]) {
-        var lasted: Int?
-        if case .connected(let since) = state { lasted = Int(clamping: (now - min(now, since)) / 1_000_000) }
-        let wait = backoff.wait(after: lasted, using: &generator)
-        state = .waiting(until: now + UInt64(wait) * 1_000_000)
+        var lastedMilliseconds: Int?
+        if case .connected(let since) = state {
+            lastedMilliseconds = Int(clamping: (now - min(now, since)) / 1_000_000)
+        }
+        let pause = backoff.wait(after: lastedMilliseconds, using: &generator)
+        state = .waiting(until: now + UInt64(pause) * 1_000_000)
         events += inFlight.values.sorted { $0.number < $1.number }.map { .abandoned($0) }
         inFlight.removeAll()
-        unwritten = 0
+        unsentCount = 0
         events.append(.disconnected(error))
     }
 
@@ -188,7 +190,7 @@ public final class BrokerConnection {
     /// Waits until all messages are acknowledged or the time is over, and then disconnects. The broker does not publish
     /// the will message.
     ///
-    /// - Returns: The events until then.
+    /// - Returns: The events until the connection was closed.
     public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
@@ -233,7 +235,7 @@ public struct BrokerBackoff: Hashable, Sendable {
     /// After a connection that lasted at least this time, in milliseconds, the next pause is the shortest.
     public static let goodMilliseconds = 10_000
 
-    private var next = BrokerBackoff.range.lowerBound
+    private var nextPause = BrokerBackoff.range.lowerBound
 
     /// Creates a backoff that begins with the shortest pause.
     public init() {}
@@ -246,9 +248,9 @@ public struct BrokerBackoff: Hashable, Sendable {
     public mutating func wait(
         after lasted: Int?, using generator: inout some RandomNumberGenerator
     ) -> Int {
-        if let lasted, lasted >= Self.goodMilliseconds { next = Self.range.lowerBound }
-        let wait = next
-        next = min(next * 2, Self.range.upperBound)
-        return wait + Int.random(in: -wait / 5...wait / 5, using: &generator)
+        if let lasted, lasted >= Self.goodMilliseconds { nextPause = Self.range.lowerBound }
+        let pause = nextPause
+        nextPause = min(nextPause * 2, Self.range.upperBound)
+        return pause + Int.random(in: -pause / 5...pause / 5, using: &generator)
     }
 }

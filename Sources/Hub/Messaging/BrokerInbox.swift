@@ -25,7 +25,7 @@ final class BrokerInbox: Sendable {
         /// The total size of the messages' payloads, in bytes.
         var octets = 0
         var dropped = 0
-        /// The first error messages of OpenSSL since they were last taken.
+        /// The first error messages of OpenSSL since the last call of ``takeTLSErrors()``.
         var tlsErrors: [String] = []
     }
 
@@ -37,9 +37,9 @@ final class BrokerInbox: Sendable {
     private let state = Mutex(State())
 
     init(receivedMessageLimit: Int, inboxLimit: Int, inboxBytes: Int) throws(BrokerError) {
-        let number = eventfd(0, PHAROS_EVENTFD_FLAGS)
-        guard number >= 0 else { throw .file("eventfd: no more files can be opened") }
-        wakeUp = Descriptor(owning: number)
+        let descriptor = eventfd(0, PHAROS_EVENTFD_FLAGS)
+        guard descriptor >= 0 else { throw .file("eventfd: no more files can be opened") }
+        wakeUp = Descriptor(owning: descriptor)
         self.receivedMessageLimit = receivedMessageLimit
         self.inboxLimit = inboxLimit
         self.inboxBytes = inboxBytes

@@ -53,7 +53,7 @@ public struct BrokerOptions: Sendable {
     public init(
         _ section: BrokerSection, client: String, instance: String = "", in directory: String
     ) throws(BrokerError) {
-        func place(_ name: String?) -> String? { name.map { $0.hasPrefix("/") ? $0 : directory + $0 } }
+        func fullPath(_ name: String?) -> String? { name.map { $0.hasPrefix("/") ? $0 : directory + $0 } }
         // Machines whose disks were copied have the same machine id, so the host name is used too.
         let host = Files.firstLine("/proc/sys/kernel/hostname") ?? Files.firstLine("/etc/hostname") ?? ""
         let machine = StableHash.of("\(Privileges.machineID ?? "") \(host) \(client) \(instance)")
@@ -61,10 +61,10 @@ public struct BrokerOptions: Sendable {
         let address = section.address
         self.init(
             host: address.host, port: address.port, isSecure: address.isSecure, clientName: "\(client)-\(digits)")
-        authorityFile = place(section.authorityFile)
-        certificateFile = place(section.certificateFile)
-        keyFile = place(section.keyFile)
-        if let file = place(section.userFile) { user = try BrokerUser(file: file) }
+        authorityFile = fullPath(section.authorityFile)
+        certificateFile = fullPath(section.certificateFile)
+        keyFile = fullPath(section.keyFile)
+        if let file = fullPath(section.userFile) { user = try BrokerUser(file: file) }
         if section.homeAssistant != nil { subscriptions = [HomeAssistant.statusTopic] }
     }
 
@@ -88,7 +88,7 @@ public struct BrokerUser: Hashable, Sendable {
         self.password = password
     }
 
-    /// Reads a file of two lines, the user name and the password, which other users must not be able to read.
+    /// Reads a file of two lines: the user name and the password. Other users must not be able to read the file.
     ///
     /// - Throws: `missing` if there is no such file, `file` if it cannot be used.
     public init(file path: String) throws(BrokerError) {
@@ -104,8 +104,8 @@ public struct BrokerUser: Hashable, Sendable {
         let lines = secret.octets.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
         // If the password is empty, the second line must still end with a line feed.
-        let isWhole = lines.count == 2 && !lines[1].isEmpty || lines.count == 3 && lines[2].isEmpty
-        guard isWhole, !lines[0].isEmpty, let name = String(validating: lines[0], as: UTF8.self),
+        let hasTwoLines = lines.count == 2 && !lines[1].isEmpty || lines.count == 3 && lines[2].isEmpty
+        guard hasTwoLines, !lines[0].isEmpty, let name = String(validating: lines[0], as: UTF8.self),
             !name.utf8.contains(0)
         else {
             throw .file("\(path): this file must have two lines: a user name and a password")

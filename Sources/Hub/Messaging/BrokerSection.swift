@@ -14,8 +14,8 @@ public struct BrokerSection: Hashable, Sendable {
     public var certificateFile: String?
     /// The path of the PEM file of the client's key, as written in the file.
     public var keyFile: String?
-    /// True if the state of each beacon is published. False is better if the site has a collector, which publishes
-    /// states from all receivers.
+    /// True if the state of each beacon is published. False is better if the site has a collector, which publishes the
+    /// states that follow from the sightings of all receivers.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
@@ -52,39 +52,39 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: A mistake if the text has another form, or contains a user or a password.
     public init(_ text: String) throws(Mistake) {
-        let form = "mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS, is expected"
+        let expectedForm = "mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS, is expected"
         if text.hasPrefix("mqtts://") {
             isSecure = true
         } else if text.hasPrefix("mqtt://") {
             isSecure = false
         } else {
-            throw Mistake(text: form)
+            throw Mistake(text: expectedForm)
         }
-        var rest = text.dropFirst(isSecure ? 8 : 7)
-        if rest.last == "/" { rest.removeLast() }
-        guard !rest.contains("@") else {
+        var remainder = text.dropFirst(isSecure ? 8 : 7)
+        if remainder.last == "/" { remainder.removeLast() }
+        guard !remainder.contains("@") else {
             throw Mistake(
                 text: "the URL must not contain a user or a password; put them into a file of mode 0600 and name it in "
                     + "\"userFile\"")
         }
         var portText: Substring?
-        if rest.first == "[" {
-            guard let end = rest.firstIndex(of: "]") else { throw Mistake(text: form) }
-            host = String(rest[rest.index(after: rest.startIndex)..<end])
-            let tail = rest[rest.index(after: end)...]
-            guard tail.isEmpty || tail.first == ":" else { throw Mistake(text: form) }
+        if remainder.first == "[" {
+            guard let end = remainder.firstIndex(of: "]") else { throw Mistake(text: expectedForm) }
+            host = String(remainder[remainder.index(after: remainder.startIndex)..<end])
+            let tail = remainder[remainder.index(after: end)...]
+            guard tail.isEmpty || tail.first == ":" else { throw Mistake(text: expectedForm) }
             portText = tail.isEmpty ? nil : tail.dropFirst()
-            guard host.utf8.allSatisfy({ Self.isAddress($0) }) else { throw Mistake(text: form) }
+            guard host.utf8.allSatisfy({ Self.isAddress($0) }) else { throw Mistake(text: expectedForm) }
         } else {
-            let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
+            let parts = remainder.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count <= 2 else {
                 throw Mistake(text: "an IPv6 address must be in brackets: mqtt://[::1]:1883")
             }
             host = String(parts[0])
             portText = parts.count == 2 ? parts[1] : nil
-            guard host.utf8.allSatisfy({ Self.isName($0) }) else { throw Mistake(text: form) }
+            guard host.utf8.allSatisfy({ Self.isName($0) }) else { throw Mistake(text: expectedForm) }
         }
-        guard !host.isEmpty, host.utf8.count <= 253 else { throw Mistake(text: form) }
+        guard !host.isEmpty, host.utf8.count <= 253 else { throw Mistake(text: expectedForm) }
         guard let portText else {
             port = isSecure ? 8883 : 1883
             return
@@ -120,22 +120,27 @@ package enum BrokerKeys {
         "caFile", .path(),
         "PEM file with the certificate authorities for the broker's certificate. Default: those of the system.")
     static let certificateFile = Key("certificateFile", .path(), "PEM file with the certificate of this client.")
-    static let keyFile = Key("keyFile", .path(), "PEM file of mode 0600 with the key of that certificate.")
+    static let keyFile = Key(
+        "keyFile", .path(), "PEM file of mode 0600 with the private key of this client's certificate.")
     static let beacons = Key(
         "beacons", .boolean,
-        "Publish where each beacon is. Set it to false if a collector of the site publishes it.", default: true)
+        "Publish the state of each beacon. Set this to false if a collector of the site publishes the states.",
+        default: true)
     static let espresense = Key("espresense", .boolean, "Publish ESPresense's topics too.", default: false)
     static let theengs = Key("theengs", .boolean, "Publish Theengs' topics too.", default: false)
     static let raddec = Key(
         "raddec", .boolean, "Publish reelyActive's raddecs too, under raddec/RECEIVER.", default: false)
     static let homeAssistant = Key(
         "homeAssistant", homeAssistantType,
-        "Also publish discovery messages, with which Home Assistant adds all beacons and zones; only the zones if "
-            + "\"beacons\" is false. Default: false."
+        "Also publish discovery messages, with which Home Assistant adds all beacons and zones. If \"beacons\" is false: "
+            + "only the zones. Default: false."
     )
     static let before = Key(
         "before", homeAssistantVersion,
-        "A version such as 2026.7. Set it if your Home Assistant is older: its trackers then get a state.")
+        """
+        A version such as 2026.7. Set this if your Home Assistant is older than that version: it shows trackers without \
+        a state as unknown, so Pharos then gives them a state.
+        """)
 
     static let section = Section(
         "The MQTT 3.1.1 broker that receives all events and states.",

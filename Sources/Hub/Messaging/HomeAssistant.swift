@@ -1,6 +1,6 @@
 internal import Configuration
 
-/// Messages for Home Assistant's MQTT discovery, with which it shows each beacon and zone automatically.
+/// Messages for Home Assistant's MQTT discovery, with which Home Assistant adds each beacon and zone automatically.
 ///
 /// The names of beacons and zones appear in payloads. Templates and topics never contain received data.
 public struct HomeAssistant: Hashable, Sendable {
@@ -11,8 +11,8 @@ public struct HomeAssistant: Hashable, Sendable {
 
     /// Settings for older versions of Home Assistant.
     public struct Settings: Hashable, Sendable {
-        /// Set if Home Assistant is older than this version, such as `2026.7`. Older versions show a tracker without a
-        /// state as unknown, so its discovery message gets a state; `nil` for newer versions.
+        /// A version such as `2026.7`, if Home Assistant is older than that; otherwise `nil`. Older versions show a
+        /// tracker without a state as unknown, so the discovery message of a tracker then names a state topic.
         public var before: String?
 
         /// Creates settings.
@@ -37,7 +37,7 @@ public struct HomeAssistant: Hashable, Sendable {
     /// - Parameter hasBattery: True if the beacon reports its battery voltage.
     public func discovery(_ beacon: String, hasBattery: Bool) -> [Publication] {
         let state: (String, JSONValue) = ("state_topic", .string(tree.beaconState(beacon)))
-        var found = [
+        var messages = [
             entity(
                 beacon, "sensor", "room", "Room",
                 [state, ("value_template", "{{ value_json.room }}"), ("icon", "mdi:map-marker")]),
@@ -55,8 +55,8 @@ public struct HomeAssistant: Hashable, Sendable {
                 ]),
             entity(beacon, "device_tracker", "tracker", "Tracker", tracker(state)),
         ]
-        if hasBattery { found.append(battery(beacon)) }
-        return found
+        if hasBattery { messages.append(battery(beacon)) }
+        return messages
     }
 
     /// Returns the discovery message of a zone. Its entity shows whether any beacon is inside the zone.
@@ -111,16 +111,16 @@ public struct HomeAssistant: Hashable, Sendable {
         _ device: String, named deviceName: String, _ component: String, _ object: String, _ name: String,
         _ members: [(String, JSONValue)]
     ) -> Publication {
-        var all: [(String, JSONValue)] = [
+        var allMembers: [(String, JSONValue)] = [
             ("name", .string(name)), ("unique_id", .string("\(device)_\(object)")),
         ]
-        all += members
-        all += [
+        allMembers += members
+        allMembers += [
             ("availability_topic", .string(tree.status)),
             ("device", .record([("identifiers", [.string(device)]), ("name", .string(deviceName))])),
             ("origin", .record([("name", "pharos"), ("sw", .string(version))])),
         ]
         return Publication(
-            "homeassistant/\(component)/\(device)/\(object)/config", .record(all), isRetained: true)
+            "homeassistant/\(component)/\(device)/\(object)/config", .record(allMembers), isRetained: true)
     }
 }

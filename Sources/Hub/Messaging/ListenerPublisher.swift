@@ -3,8 +3,8 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sightings
 
-/// Makes the messages of one listener from its rounds. A round is a period of about a second, at the end of which the
-/// sighting table is complete.
+/// Makes the messages of one listener from the rounds of its sighting table. A round is a period of about a second, at
+/// the end of which the table contains all sightings of the period.
 ///
 /// A publisher has no clock and no connection of its own. While the receiver does not work, no beacon leaves. After 5 s
 /// the receiver is published as `offline`: its beacons become unavailable instead of absent, and their states are
@@ -110,7 +110,7 @@ public struct ListenerPublisher {
     private struct PublishedBeacon {
         let name: String
         /// The indices of the beacon's tracks in the sighting table, one for each identity.
-        var places: [Int]
+        var tracks: [Int]
         /// The listened time after which a beacon that was never received counts as absent, in microseconds.
         let silence: Int
         var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
@@ -129,28 +129,28 @@ public struct ListenerPublisher {
         theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
         raddec = section.publishesRaddec ? Raddec(receiver: subject.listener) : nil
         watch = PresenceWatch(names: subject.known.map(\.name))
-        var found: [PublishedBeacon] = []
-        for (place, group) in watch.groups.enumerated() {
-            if group == found.count {
-                let known = subject.known[place]
+        var published: [PublishedBeacon] = []
+        for (track, group) in watch.groups.enumerated() {
+            if group == published.count {
+                let known = subject.known[track]
                 let silence =
                     known.intervalMicroseconds.map {
                         ExitRule.silenceMicroseconds(
                             period: Double($0 + IntervalEstimate.meanDelayMicroseconds), loss: 0.5)
                     } ?? ExitRule.unknownMicroseconds
-                found.append(PublishedBeacon(name: known.name, places: [], silence: silence))
+                published.append(PublishedBeacon(name: known.name, tracks: [], silence: silence))
             }
-            found[group].places.append(place)
+            published[group].tracks.append(track)
         }
-        beacons = found
-        knownNames = String(StableHash.of(found.map(\.name).sorted().joined(separator: "\n")), radix: 16)
+        beacons = published
+        knownNames = String(StableHash.of(published.map(\.name).sorted().joined(separator: "\n")), radix: 16)
     }
 
     /// The message that the broker publishes if the connection is lost.
     public var will: Publication { .status(tree.status, isOnline: false) }
 
-    /// Home Assistant's discovery messages; empty if the file does not request them. If a collector publishes the
-    /// states of beacons, only the messages of zones.
+    /// The discovery messages for Home Assistant; empty if the file does not request them. If a collector publishes the
+    /// states of beacons, these are only the messages of zones.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         let entities = beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
@@ -159,8 +159,8 @@ public struct ListenerPublisher {
 
     // MARK: Conflicts with other receivers
 
-    /// The topic filters of the messages that ``conflict(with:)`` needs. The listener also works if the broker refuses
-    /// them.
+    /// The topic filters of the messages that ``conflict(with:)`` needs. If the broker refuses these subscriptions, the
+    /// listener works all the same.
     public var conflictFilters: [String] {
         (subject.zones.isEmpty ? [] : [tree.zoneStateFilter])
             + (homeAssistant != nil && publishesBeacons ? [HomeAssistant.trackerFilter] : [])
@@ -211,11 +211,11 @@ public struct ListenerPublisher {
         lastRoundAt = now
         var output = Output()
         if begunAt != nil {
-            receiver(measures, window, at: now, &output)
+            addReceiver(measures, window, at: now, &output)
             for index in beacons.indices {
                 publish(index, table, at: now, zones[beacons[index].name] ?? [], &output)
             }
-            sightings(table, measures, window, at: now, &output)
+            addSightings(table, measures, window, at: now, &output)
         }
         return output
     }
@@ -223,20 +223,24 @@ public struct ListenerPublisher {
     /// Returns the last messages: the receiver is offline, and the states of its beacons are not known any more.
     public mutating func finish() -> [Publication] {
         guard begunAt != nil else { return [] }
-        var last: [Publication] = [.status(tree.status, isOnline: false)]
-        if let espresense { last.append(.status(espresense.statusTopic, isOnline: false)) }
+        var messages: [Publication] = [.status(tree.status, isOnline: false)]
+        if let espresense { messages.append(.status(espresense.statusTopic, isOnline: false)) }
         let off = ReceiverState(state: "off", deafSince: nil, reportsPerSecond: 0, lost: 0)
-        last.append(Publication(tree.receiverState, off.json, isRetained: true))
+        messages.append(Publication(tree.receiverState, off.json, isRetained: true))
         for index in beacons.indices where beacons[index].state.isKnown && publishesBeacons {
             beacons[index].state.isKnown = false
-            last.append(Publication(tree.beaconState(beacons[index].name), beacons[index].state.json, isRetained: true))
+            messages.append(
+                Publication(tree.beaconState(beacons[index].name), beacons[index].state.json, isRetained: true))
         }
-        return last
+        return messages
     }
 
     // MARK: The receiver
 
-    private mutating func receiver(
+    /// Adds the messages about the receiver itself.
+    ///
+    /// - Parameter window: The length of the round, in milliseconds.
+    private mutating func addReceiver(
         _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {
         let isOnline = !isDeaf(at: now)
@@ -264,11 +268,12 @@ public struct ListenerPublisher {
 
     // MARK: A beacon
 
+    /// Adds the messages about a beacon.
     private mutating func publish(
         _ index: Int, _ table: SightingTable, at now: HeardInstant, _ zones: [String], _ output: inout Output
     ) {
         let beacon = beacons[index]
-        let newest = beacon.places.filter { table.tracks[$0].isHeard }
+        let newest = beacon.tracks.filter { table.tracks[$0].isHeard }
             .max { (table.tracks[$0].lastHeard ?? now) < (table.tracks[$1].lastHeard ?? now) }
         var state = beacon.state
         judge(&state, index, at: now)
@@ -285,7 +290,7 @@ public struct ListenerPublisher {
                 state.level = track.round.trimmedMean
                 state.distance = track.distance(track.round, subject.rule)
             }
-            if let battery = beacon.places.compactMap({ table.tracks[$0].telemetry?.batteryMillivolts }).last,
+            if let battery = beacon.tracks.compactMap({ table.tracks[$0].telemetry?.batteryMillivolts }).last,
                 battery > 0
             {
                 state.batteryMillivolts = Int(battery)
@@ -300,14 +305,13 @@ public struct ListenerPublisher {
                 }
             }
         }
-        state.isCloned = beacon.places.contains { table.tracks[$0].clones.finding != nil }
-        let old = beacon.state
-        let hasMoved =
-            old.isCloned != state.isCloned || old.isPresent != state.isPresent || old.isKnown != state.isKnown
-            || old.room != state.room
-            || old.zones != state.zones
-        let isDue = state != old && beacons[index].statePace.isDue(state.distance?.meters, at: now)
-        guard hasMoved || isDue else { return }
+        state.isCloned = beacon.tracks.contains { table.tracks[$0].clones.finding != nil }
+        let former = beacon.state
+        let mustPublishNow =
+            former.isCloned != state.isCloned || former.isPresent != state.isPresent
+            || former.isKnown != state.isKnown || former.room != state.room || former.zones != state.zones
+        let isDue = state != former && beacons[index].statePace.isDue(state.distance?.meters, at: now)
+        guard mustPublishNow || isDue else { return }
         beacons[index].state = state
         guard publishesBeacons else { return }
         output.retained.append(Publication(tree.beaconState(beacon.name), state.json, isRetained: true))
@@ -348,34 +352,34 @@ public struct ListenerPublisher {
 
     // MARK: Sightings
 
-    /// Adds a batch for each shard of which known beacons were received in this round.
-    private mutating func sightings(
+    /// Adds a batch of sightings for each shard of which known beacons were received in this round.
+    private mutating func addSightings(
         _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {
-        var heard: [Int: [SightingBatch.Beacon]] = [:]
+        var beaconsOfShards: [Int: [SightingBatch.Beacon]] = [:]
         for index in beacons.indices {
-            let places = beacons[index].places.filter { table.tracks[$0].roundReports > 0 }
-            guard let last = places.compactMap({ table.tracks[$0].lastHeard }).max() else { continue }
+            let tracks = beacons[index].tracks.filter { table.tracks[$0].roundReports > 0 }
+            guard let lastHeard = tracks.compactMap({ table.tracks[$0].lastHeard }).max() else { continue }
             var tally = LevelTally()
-            for place in places { tally.merge(table.tracks[place].round) }
+            for track in tracks { tally.merge(table.tracks[track].round) }
             let name = beacons[index].name
             // A beacon sends telemetry rarely, and may send it with another of its identities, so all tracks are
             // searched.
-            let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
+            let telemetry = beacons[index].tracks.compactMap { table.tracks[$0].telemetry }.last
             let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
-            heard[TopicTree.shard(of: name), default: []].append(
+            beaconsOfShards[TopicTree.shard(of: name), default: []].append(
                 SightingBatch.Beacon(
-                    id: name, reports: places.reduce(0) { $0 + table.tracks[$1].roundReports }, mean: tally.trimmedMean,
+                    id: name, reports: tracks.reduce(0) { $0 + table.tracks[$1].roundReports }, mean: tally.trimmedMean,
                     minimum: tally.minimum, maximum: tally.maximum,
-                    agoMilliseconds: last < now ? now.microseconds(since: last) / 1000 : 0,
+                    agoMilliseconds: lastHeard < now ? now.microseconds(since: lastHeard) / 1000 : 0,
                     batteryMillivolts: battery > 0 ? battery : nil,
                     temperature: telemetry?.temperature.map { Int(($0.celsius * 1000).rounded()) }))
         }
-        for (shard, list) in heard.sorted(by: { $0.key < $1.key }) {
+        for (shard, beacons) in beaconsOfShards.sorted(by: { $0.key < $1.key }) {
             sequence += 1
             let batch = SightingBatch(
                 boot: subject.boot, sequence: sequence, bootMilliseconds: measures.bootMilliseconds,
-                windowMilliseconds: window, knownNames: knownNames, beacons: list)
+                windowMilliseconds: window, knownNames: knownNames, beacons: beacons)
             output.sightings.append(Publication(tree.sightings(shard: shard), batch.json))
         }
     }

@@ -9,8 +9,8 @@ public struct Theengs: Hashable, Sendable {
     /// - Parameter receiver: The listener's name, which is used as the name of the gateway.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// Returns the message with the measurements of a device; `nil` if the device is no iBeacon. Of the formats of
-    /// Pharos, Theengs supports only iBeacon.
+    /// Returns the message with the measurements of a device; `nil` if the device is no iBeacon, which is the only
+    /// beacon format of Pharos that Theengs supports.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
             let digits = reading.addressDigits(isUppercase: true), let address = reading.address

@@ -40,11 +40,11 @@ public struct Publication: Hashable, Sendable {
 /// Holds the newest retained publication of each topic. Each publication is published once, and again if the broker may
 /// have lost it.
 ///
-/// So the board does not grow while no broker is connected.
+/// A newer publication of a topic replaces the older one, so the board does not grow while no broker is connected.
 public struct RetainedBoard: Sendable {
     private var publications: [Publication] = []
     /// The index in ``publications`` of each topic.
-    private var places: [String: Int] = [:]
+    private var indices: [String: Int] = [:]
     /// The indices of the publications that wait to be published, the longest waiting first.
     private var waiting: [Int] = []
     /// For each publication, true if its index is in ``waiting``.
@@ -58,21 +58,21 @@ public struct RetainedBoard: Sendable {
 
     /// Sets the publication of a topic. An equal publication is not published again.
     public mutating func set(_ publication: Publication) {
-        guard let place = places[publication.topic] else {
-            places[publication.topic] = publications.count
+        guard let index = indices[publication.topic] else {
+            indices[publication.topic] = publications.count
             publications.append(publication)
             isWaiting.append(false)
             return enqueue(publications.count - 1)
         }
-        guard publications[place] != publication else { return }
-        publications[place] = publication
-        enqueue(place)
+        guard publications[index] != publication else { return }
+        publications[index] = publication
+        enqueue(index)
     }
 
-    private mutating func enqueue(_ place: Int) {
-        guard !isWaiting[place] else { return }
-        isWaiting[place] = true
-        waiting.append(place)
+    private mutating func enqueue(_ index: Int) {
+        guard !isWaiting[index] else { return }
+        isWaiting[index] = true
+        waiting.append(index)
     }
 
     /// Marks all publications to be published again, in the order in which their topics were first set.
@@ -83,18 +83,18 @@ public struct RetainedBoard: Sendable {
 
     /// Marks one topic to be published again, because its message may not have arrived.
     public mutating func publishAgain(_ topic: String) {
-        if let place = places[topic] { enqueue(place) }
+        if let index = indices[topic] { enqueue(index) }
     }
 
-    /// Passes the waiting publications to `publish` in their order, and removes them from the waiting ones, until
-    /// `publish` returns false.
+    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication for
+    /// which it returns true does not wait any more.
     public mutating func drain(_ publish: (Publication) -> Bool) {
-        var taken = 0
-        while taken < waiting.count, publish(publications[waiting[taken]]) {
-            isWaiting[waiting[taken]] = false
-            taken += 1
+        var published = 0
+        while published < waiting.count, publish(publications[waiting[published]]) {
+            isWaiting[waiting[published]] = false
+            published += 1
         }
-        waiting.removeFirst(taken)
+        waiting.removeFirst(published)
     }
 }
 
@@ -110,6 +110,7 @@ public struct PublicationQueue: Sendable {
     /// The publications with the times at which they were added. The elements before ``start`` have been published or
     /// dropped.
     private var waiting: [(publication: Publication, time: Int64)] = []
+    /// The index of the first publication that waits.
     private var start = 0
 
     /// - Parameter limit: The largest total size of the payloads of the waiting publications, in bytes.
@@ -133,8 +134,8 @@ public struct PublicationQueue: Sendable {
         }
     }
 
-    /// Passes the waiting publications to `publish` in their order, and removes them from the waiting ones, until
-    /// `publish` returns false.
+    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication for
+    /// which it returns true does not wait any more.
     public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
         while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
     }

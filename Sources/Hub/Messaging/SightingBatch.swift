@@ -8,15 +8,17 @@ public struct SightingBatch: Hashable, Sendable {
 
     /// The unique identifier of this run of the receiver.
     public var boot: String
-    /// The number of the batch in its run, from 1. Together with ``boot``, it shows that a batch has arrived twice.
+    /// The number of the batch in its run, from 1. Two batches with the same number and the same ``boot`` are one batch
+    /// that has arrived twice.
     public var sequence: Int
-    /// The end of the window, in milliseconds since the receiver's machine started. It does not depend on the wall
-    /// clock.
+    /// The end of the window, in milliseconds since the receiver's machine started. This time does not depend on the
+    /// wall clock.
     public var bootMilliseconds: Int
+    /// The length of the window.
     public var windowMilliseconds: Int
     /// A text that stands for the set of beacon names that the receiver knows; receivers with the same names have the
-    /// same text. `nil` if it is not known. A beacon that is missing from a batch was certainly not received only if
-    /// the receiver knows its name.
+    /// same text. `nil` if it is not known. If a beacon is missing from a batch, it was certainly not received,
+    /// provided that the receiver knows its name.
     public var knownNames: String?
     public var beacons: [Beacon]
 

@@ -28,18 +28,18 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
 
     private init(_ name: String, isGood: (Unicode.Scalar) -> Bool) {
         var text = String.UnicodeScalarView()
-        var isWhole = !name.isEmpty
-        for (place, scalar) in name.unicodeScalars.enumerated() {
-            guard place < 200 else {
-                isWhole = false
+        var isUnchanged = !name.isEmpty
+        for (index, scalar) in name.unicodeScalars.enumerated() {
+            guard index < 200 else {
+                isUnchanged = false
                 break
             }
             let isKept = isGood(scalar)
             text.append(isKept ? scalar : "_")
-            isWhole = isWhole && isKept
+            isUnchanged = isUnchanged && isKept
         }
         let digits = String(StableHash.of(name) & 0xFFFF | 0x1_0000, radix: 16).dropFirst()
-        description = String(text) + (isWhole ? "" : "_\(digits)")
+        description = String(text) + (isUnchanged ? "" : "_\(digits)")
     }
 }
 
