@@ -226,7 +226,7 @@ def test_who_is_not_let_in_is_told_why(tmp_path, server):
     # A collector continues, because the server may be corrected.
     path = site(tmp_path, server.by_network, passwordFile=secret(tmp_path, "wrong\n"))
     result = collect(path, *recordings(tmp_path, 20), "--state-dir", tmp_path)
-    assert "password authentication failed" in result.err and "wait for the next start" in result.err
+    assert "password authentication failed" in result.err and "when the collector starts again" in result.err
     assert pharos.run("collect", site(tmp_path, "host=127.0.0.1 nonsense=1"), stdin="").code == 78
 
 

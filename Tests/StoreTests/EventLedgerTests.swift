@@ -69,7 +69,7 @@ import Testing
     @Test func theRunOfAServiceIsWrittenEveryTenSeconds() {
         var run = ServiceRunWriter()
         let second: Int64 = 1_000_000
-        func takes(_ time: Int64, _ now: UInt64) -> Bool { run.takes(time * second, at: now * 1_000_000_000) }
+        func takes(_ time: Int64, _ now: UInt64) -> Bool { run.extend(to: time * second, at: now * 1_000_000_000) }
         #expect(takes(1000, 1) && !takes(1001, 2) && takes(1010, 11) && !takes(1011, 12))
         #expect(run.start == 1000 * second && run.end == 1010 * second)
         #expect(takes(5000, 21) && run.start == 5000 * second)

@@ -98,8 +98,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         try check(application, version, setUp, isReadOnly)
     }
 
-    /// Refuses files that SQLite must not open: it would block on a pipe, and apply a journal that another user has put
-    /// next to the file.
+    /// Refuses files that SQLite must not open: SQLite would block on a pipe, and would apply a journal that another
+    /// user has put next to the file.
     private static func refuseForeign(_ path: String, isReadOnly: Bool) throws(StoreError) {
         do throws(SystemError) {
             if !isReadOnly { try Files.createIfMissing(path) }
@@ -211,11 +211,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             unsafe sqlite3_clear_bindings(prepared)
         }
         for (index, value) in values.enumerated() {
-            let place = Int32(index + 1)
+            let position = Int32(index + 1)
             switch value {
-            case .integer(let number): unsafe sqlite3_bind_int64(prepared, place, number)
-            case .text(let text): unsafe pharos_bind_text(prepared, place, text, Int32(clamping: text.utf8.count))
-            case .null: unsafe sqlite3_bind_null(prepared, place)
+            case .integer(let number): unsafe sqlite3_bind_int64(prepared, position, number)
+            case .text(let text): unsafe pharos_bind_text(prepared, position, text, Int32(clamping: text.utf8.count))
+            case .null: unsafe sqlite3_bind_null(prepared, position)
             }
         }
         while true {

@@ -3,8 +3,9 @@ internal import LinuxHost
 /// Writes events and sightings to an ``EventStore``, and keeps them in memory while its file cannot be written.
 ///
 /// As soon as the file can be written again, the events, sightings and deliveries in memory are written in their order.
-/// So the presences in the file are always those of one moment, although perhaps of an earlier moment. Each event is
-/// stored together with the channels that have not received it yet, either in the file or in memory.
+/// So the presences in the file are always those of one moment, which may be earlier than now. Each event is stored, in
+/// the file or in memory, together with the channels that have not received it yet. A channel is one way by which
+/// events leave this machine, such as a broker or a hook.
 ///
 /// If another process has locked the file, or the disk is full, calls are delayed by at most 50 ms in each second.
 public final class EventLedger {
@@ -17,10 +18,10 @@ public final class EventLedger {
     /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
     /// The time between two deletions of old events, in nanoseconds.
-    private static let pruning: UInt64 = 3600 * second
-    /// The longest wait while another process has locked the file, in milliseconds: `running` while the service runs,
-    /// `ends` at its start and at its end.
-    private static let lockMilliseconds = (running: 50, ends: 500)
+    private static let pruningInterval: UInt64 = 3600 * second
+    /// The longest wait while another process has locked the file, in milliseconds: while the service runs, and at its
+    /// start and its end.
+    private static let lockMilliseconds = (running: 50, startOrEnd: 500)
 
     /// The number of events that were dropped, so that they will never be in the file.
     public private(set) var dropped = 0
@@ -57,7 +58,7 @@ public final class EventLedger {
             // Wait longer at the start, because the presences are needed then.
             let opened = try EventStore(
                 path: path,
-                waiting: nextTry == 0 ? Self.lockMilliseconds.ends : Self.lockMilliseconds.running)
+                waiting: nextTry == 0 ? Self.lockMilliseconds.startOrEnd : Self.lockMilliseconds.running)
             opened.wait(forOthers: Self.lockMilliseconds.running)
             store = opened
             succeed()
@@ -71,9 +72,9 @@ public final class EventLedger {
     /// Writes an event together with its effect on presences.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: The event's number; `nil` if the event waits in memory or was already in the file. The caller must
-    ///   then pass the event to the channels at once, and mark it as delivered by its id. Channels for which it is not
-    ///   marked get the event later from the file.
+    /// - Returns: The event's sequence number; `nil` if the event waits in memory or was already in the file. The
+    ///   caller must then pass the event to the channels at once, and mark it as delivered by its id. A channel for
+    ///   which it is not marked gets the event later from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {
@@ -89,23 +90,26 @@ public final class EventLedger {
     }
 
     /// Adds events and sightings. Events are written at once, sightings and deliveries each second.
-    public func record(_ new: [EventStore.Record], _ rows: [SightingRow]) {
-        wait(new)
+    public func record(_ newRecords: [EventStore.Record], _ rows: [SightingRow]) {
+        wait(newRecords)
         sightings += rows
         if sightings.count > Self.sightingLimit {
             droppedSightings += sightings.count - Self.sightingLimit
             sightings.removeFirst(sightings.count - Self.sightingLimit)
         }
         let now = MonotonicClock.nanoseconds()
-        let isTime = sightings.count >= Self.sightingBatch || now >= nextSightings
-        guard !events.isEmpty || isTime && !(sightings.isEmpty && deliveries.isEmpty), now >= nextTry else { return }
+        let areSightingsDue = sightings.count >= Self.sightingBatch || now >= nextSightings
+        guard !events.isEmpty || areSightingsDue && !(sightings.isEmpty && deliveries.isEmpty), now >= nextTry else {
+            return
+        }
         nextSightings = now + Self.second
         retry()
     }
 
-    private func wait(_ new: [EventStore.Record]) {
-        guard !isUnusable else { return dropped += new.count }
-        events += new
+    /// Keeps records in memory until they are written.
+    private func wait(_ newRecords: [EventStore.Record]) {
+        guard !isUnusable else { return dropped += newRecords.count }
+        events += newRecords
         guard events.count > Self.eventLimit else { return }
         dropped += events.count - Self.eventLimit
         events.removeFirst(events.count - Self.eventLimit)
@@ -122,7 +126,7 @@ public final class EventLedger {
     ///
     /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
-        guard run.takes(time, at: MonotonicClock.nanoseconds()) else { return }
+        guard run.extend(to: time, at: MonotonicClock.nanoseconds()) else { return }
         writeRun(isOver: false)
     }
 
@@ -149,22 +153,22 @@ public final class EventLedger {
     @discardableResult
     public func finish() -> [EventStore.Record] {
         if !isUnusable {
-            store?.wait(forOthers: Self.lockMilliseconds.ends)
+            store?.wait(forOthers: Self.lockMilliseconds.startOrEnd)
             write()
-            run.ends(at: WallClock.microseconds())
+            run.finish(at: WallClock.microseconds())
             writeRun(isOver: true)
         }
-        let lost = dropped + events.count
-        if lost > 0 {
+        let lostEvents = dropped + events.count
+        if lostEvents > 0 {
             failure.report(
-                "\(path): \(lost) \(lost == 1 ? "event was" : "events were") not written, and \(lost == 1 ? "is" : "are") "
-                    + "missing from the history")
+                "\(path): \(lostEvents) \(lostEvents == 1 ? "event was" : "events were") not written, and "
+                    + "\(lostEvents == 1 ? "is" : "are") missing from the history")
         }
-        let rows = droppedSightings + sightings.count
-        if rows > 0 {
+        let lostSightings = droppedSightings + sightings.count
+        if lostSightings > 0 {
             failure.report(
-                "\(path): \(rows) \(rows == 1 ? "sighting was" : "sightings were") not written, and "
-                    + "\(rows == 1 ? "is" : "are") missing from the history")
+                "\(path): \(lostSightings) \(lostSightings == 1 ? "sighting was" : "sightings were") not written, and "
+                    + "\(lostSightings == 1 ? "is" : "are") missing from the history")
         }
         defer { events = [] }
         return events
@@ -179,33 +183,33 @@ public final class EventLedger {
     public func pruneHourly(days: Int) {
         let now = MonotonicClock.nanoseconds()
         guard now >= nextPruning else { return }
-        nextPruning = now + Self.pruning
+        nextPruning = now + Self.pruningInterval
         guard WallClock.synchronization() == .synchronized else { return }
         prune(before: WallClock.microseconds() - Int64(days) * 86_400_000_000)
     }
 
     // MARK: Channels
 
-    /// Records that a channel has received the event with this number.
+    /// Records that a channel has received the event with this sequence number.
     public func markDelivered(_ number: Int64, for channel: String) { markDelivered(.number(number, channel: channel)) }
 
-    /// Records that a channel has received all events up to a number.
+    /// Records that a channel has received all events up to a sequence number.
     public func markDelivered(through number: Int64, for channel: String) {
         markDelivered(.through(number, channel: channel))
     }
 
     /// Records that a channel has received the event with this id, which may still be in memory.
     public func markDelivered(id: String, for channel: String) {
-        guard let place = events.lastIndex(where: { $0.event.id == id }) else {
+        guard let index = events.lastIndex(where: { $0.event.id == id }) else {
             return markDelivered(.id(id, channel: channel))
         }
-        events[place].channels.removeAll { $0 == channel }
+        events[index].channels.removeAll { $0 == channel }
     }
 
     /// Records that a channel has received all events so far. The record is written together with the next data, within
     /// about a second.
     public func markAllDelivered(for channel: String) {
-        for place in events.indices { events[place].channels.removeAll { $0 == channel } }
+        for index in events.indices { events[index].channels.removeAll { $0 == channel } }
         let delivery = EventStore.Delivery.through(.max, channel: channel)
         if !deliveries.contains(delivery) { deliveries.append(delivery) }
     }
@@ -217,8 +221,8 @@ public final class EventLedger {
         }
     }
 
-    /// Returns the events that a channel has not received yet and whose number is above `number`, at most `limit` of
-    /// them, the oldest first; `nil` if the file cannot be read now.
+    /// Returns the events that a channel has not received yet and whose sequence number is above `number`, at most
+    /// `limit` events, the oldest first; `nil` if the file cannot be read now.
     public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting]? {
         use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) }
     }
@@ -245,7 +249,7 @@ public final class EventLedger {
         use { store throws(StoreError) in try store.forget(presence) }
     }
 
-    /// Replaces the presences. Call it when another process has recorded the events until now.
+    /// Replaces the presences. Call this when another process has recorded the events until now.
     public func replacePresences(with presences: [EventStore.Presence]) {
         use { store throws(StoreError) in try store.replacePresences(with: presences) }
     }

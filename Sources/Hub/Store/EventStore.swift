@@ -1,5 +1,6 @@
-/// The SQLite database of a listener or a collector. It has the events, the presences, and the outbox: a list of the
-/// events that each channel has not received yet.
+/// The SQLite database of a listener or a collector. It has the events, the presences, and the outbox, which lists the
+/// events that each channel has not received yet. A channel is one way by which events leave this machine, such as a
+/// broker or a hook.
 ///
 /// An event, its effect on presences, and its entries in the outbox are written in one transaction. So no event is lost
 /// or gets a second id, even if the process is killed.
@@ -56,9 +57,9 @@ public final class EventStore {
         case inside(Presence, isShared: Bool)
         /// - Parameter beacon: The beacon that has left; `nil` if all beacons of the zone have left.
         case outside(zone: String, beacon: String?)
-        /// The beacon is in this place and in no other place.
+        /// The beacon is in this zone or room and in no other one.
         case only(Presence)
-        /// The beacon is in no place.
+        /// The beacon is in no zone and no room.
         case nowhere(beacon: String)
     }
 
@@ -79,17 +80,17 @@ public final class EventStore {
 
     /// The delivery of events to a channel.
     public enum Delivery: Hashable, Sendable {
-        /// The channel has received the event with this number.
+        /// The channel has received the event with this sequence number.
         case number(Int64, channel: String)
         /// The channel has received the event with this id.
         case id(String, channel: String)
-        /// The channel has received all events up to this number.
+        /// The channel has received all events up to this sequence number.
         case through(Int64, channel: String)
     }
 
-    /// An event that a channel has not received yet, with its number.
+    /// An event that a channel has not received yet, with its sequence number.
     public struct Waiting: Hashable, Sendable {
-        /// The number of the event. Later events have higher numbers.
+        /// The sequence number of the event. Later events have higher numbers.
         public var sequence: Int64
         public var event: Event
     }
@@ -107,8 +108,8 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
-    /// The index of events in which a beacon changed its room, by the room that it left. It is added when an older file
-    /// is opened.
+    /// Creates the database index of the events in which a beacon changed its room, by the room that it left. The index
+    /// is added when a file of an older version is opened.
     private static let index =
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
@@ -137,10 +138,11 @@ public final class EventStore {
 
     // MARK: Events
 
-    /// Writes an event with its effect on presences. They are on the disk when this function returns.
+    /// Writes an event with its effect on presences. Both are on the disk when this function returns.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: The event's number; `nil` if the store already has an event with this id, and so nothing was changed.
+    /// - Returns: The event's sequence number; `nil` if the store already has an event with this id. Nothing is changed
+    ///   then.
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
         var number: Int64?
@@ -251,7 +253,8 @@ public final class EventStore {
 
     // MARK: Channels
 
-    /// Returns the events that a channel has not received yet and whose number is above `sequence`, the oldest first.
+    /// Returns the events that a channel has not received yet and whose sequence number is above `sequence`, the oldest
+    /// first.
     public func waiting(for channel: String, limit: Int, after sequence: Int64 = 0) throws(StoreError) -> [Waiting] {
         try database.rows(
             "SELECT event.seq, \(Self.columns) FROM outbox JOIN event USING (seq) WHERE channel = ? AND seq > ? "
@@ -285,11 +288,11 @@ public final class EventStore {
 
     // MARK: History
 
-    /// The query of the numbers of a name's events.
+    /// The query for the sequence numbers of the events of a name.
     static let ofName =
         "SELECT seq FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
         + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
-    /// The query of all names. It steps from name to name along the indexes, so that it does not read years of events
+    /// The query for all names. It steps from name to name along the indexes, so that it does not read years of events
     /// for a few names.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
@@ -298,8 +301,8 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// Returns the numbers of the events of a beacon, a zone or a room, the oldest first. The events of a room include
-    /// those in which a beacon left it for another room.
+    /// Returns the sequence numbers of the events of a beacon, a zone or a room, the oldest first. The events of a room
+    /// include those in which a beacon left this room for another one.
     ///
     /// - Parameter range: The times in microseconds since 1970, both ends included.
     public func numbers(
@@ -310,7 +313,7 @@ public final class EventStore {
         ) { $0.first?.integer }
     }
 
-    /// Returns the events with these numbers. Numbers without an event are skipped.
+    /// Returns the events with these sequence numbers. Numbers without an event are skipped.
     public func events(_ numbers: some Sequence<Int64>) throws(StoreError) -> [Event] {
         var events: [Event] = []
         for number in numbers {
@@ -325,7 +328,7 @@ public final class EventStore {
     ///
     /// - Parameters:
     ///   - range: The times in microseconds since 1970, both ends included.
-    ///   - limit: The largest number of elements, of which there is one for each minute and receiver.
+    ///   - limit: The largest number of elements. There is one element for each minute and receiver.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, limit: Int = .max
     ) throws(StoreError) -> [HeardMinute] {

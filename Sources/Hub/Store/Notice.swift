@@ -1,4 +1,4 @@
-/// A sentence for the operator.
+/// A sentence for the operator of a service.
 public struct Notice: Hashable, Sendable {
     public var text: String
     /// True for a failure; false for good news, for example that something works again.

@@ -1,6 +1,6 @@
 public import LinuxHost
 
-/// A queue of messages that wait until their receiver has them, the oldest first.
+/// A queue of messages that wait until a receiver has them, the oldest first. The receiver is a broker or a database.
 ///
 /// The messages are stored in an SQLite file of the outbox, and so survive a restart. While the file cannot be written,
 /// they wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must
@@ -55,7 +55,7 @@ public final class Outbox {
         CREATE TABLE message (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, topic TEXT NOT NULL,
             text TEXT NOT NULL);
         """
-    /// The number of message numbers that are dropped at a time if the file is full.
+    /// If the file is full, the messages with this many of the oldest numbers are dropped at a time.
     private static let step: Int64 = 100
 
     /// The longest wait while another process has locked the file, in milliseconds.
@@ -75,7 +75,7 @@ public final class Outbox {
     /// The size of the topics and texts in the file, in bytes.
     private var fileBytes = 0
     /// The numbers of the messages that are still in the file but have been removed, because the receiver has them.
-    private var removed: Set<Int64> = []
+    private var removedNumbers: Set<Int64> = []
     /// The messages in memory, the oldest first.
     private var memory: [Waiting] = []
     /// The size of the topics and texts in memory, in bytes.
@@ -83,9 +83,9 @@ public final class Outbox {
     /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
-    /// The steps of the wall clock by which the times in the file have not been corrected yet: their sum, and the start
-    /// of the machine by the wall clock before these steps, in microseconds.
-    private var unwritten: (step: Int64, start: Int64)?
+    /// The sum of the steps of the wall clock by which the times in the file have not been corrected yet, and the start
+    /// of the machine according to the wall clock before these steps, in microseconds; `nil` if the times are right.
+    private var pendingCorrection: (step: Int64, start: Int64)?
     private var failure = FailureReport()
     /// The earliest time of the next use of the file after it was locked, in nanoseconds.
     private var nextTry: UInt64 = 0
@@ -106,7 +106,7 @@ public final class Outbox {
     }
 
     /// The number of messages that wait.
-    public var count: Int { max(0, fileCount - removed.count) + memory.count }
+    public var count: Int { max(0, fileCount - removedNumbers.count) + memory.count }
     /// The number of messages that wait in memory, and would be lost if the process ended now.
     public var countInMemory: Int { memory.count }
     /// The size of the topics and texts of the messages that wait, in bytes.
@@ -162,25 +162,25 @@ public final class Outbox {
     private func follow(_ reading: WallClockSteps.Reading) -> Int64 {
         let start = clock.last.start
         guard let step = clock.step(until: reading) else { return 0 }
-        for place in memory.indices { memory[place].message.time &+= step }
-        unwritten = ((unwritten?.step ?? 0) + step, unwritten?.start ?? start)
+        for index in memory.indices { memory[index].message.time &+= step }
+        pendingCorrection = ((pendingCorrection?.step ?? 0) + step, pendingCorrection?.start ?? start)
         return step
     }
 
     private func write(to database: Database) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
-            if let unwritten {
+            if let pendingCorrection {
                 try database.execute(
                     "UPDATE message SET at = at + ? WHERE at >= ?",
-                    [.integer(unwritten.step), .integer(unwritten.start)])
+                    [.integer(pendingCorrection.step), .integer(pendingCorrection.start)])
             }
-            for each in memory {
+            for message in memory.map(\.message) {
                 try database.execute(
                     "INSERT INTO message (at, topic, text) VALUES (?, ?, ?)",
-                    [.integer(each.message.time), .text(each.message.topic), .text(each.message.text)])
+                    [.integer(message.time), .text(message.topic), .text(message.text)])
             }
         }
-        unwritten = nil
+        pendingCorrection = nil
         let newest = memory.map(\.message.time).max() ?? 0
         fileCount += memory.count
         fileBytes += memoryBytes
@@ -201,47 +201,48 @@ public final class Outbox {
     /// Returns the number of messages in the file that meet a condition, and the size of their topics and texts in
     /// bytes.
     private func sum(_ database: Database, _ condition: String, _ value: Int64) throws(StoreError) -> (Int, Int) {
-        var found = (0, 0)
+        var countAndSize = (0, 0)
         try database.query(
             "SELECT count(*), coalesce(sum(length(CAST(topic AS BLOB)) + length(CAST(text AS BLOB))), 0) "
                 + "FROM message WHERE \(condition)", [.integer(value)]
-        ) { row in found = (Int(clamping: row.first?.integer ?? 0), Int(clamping: row.last?.integer ?? 0)) }
-        return found
+        ) { row in countAndSize = (Int(clamping: row.first?.integer ?? 0), Int(clamping: row.last?.integer ?? 0)) }
+        return countAndSize
     }
 
     /// Returns the oldest messages, at most `limit` of them. Messages in memory are returned only if the file has none.
     public func first(_ limit: Int) -> [Waiting] {
-        var found: [Waiting] = []
-        if let database, fileCount > removed.count {
+        var messages: [Waiting] = []
+        if let database, fileCount > removedNumbers.count {
             attempt { () throws(StoreError) in
                 try database.query(
                     "SELECT seq, at, topic, text FROM message ORDER BY seq LIMIT ?",
-                    [.integer(Int64(limit + removed.count))]
+                    [.integer(Int64(limit + removedNumbers.count))]
                 ) { row in
                     guard row.count == 4, let number = row[0].integer, let time = row[1].integer,
-                        let topic = row[2].text, let text = row[3].text, !removed.contains(number),
-                        found.count < limit
+                        let topic = row[2].text, let text = row[3].text, !removedNumbers.contains(number),
+                        messages.count < limit
                     else { return }
-                    found.append(Waiting(number: number, message: Message(topic: topic, text: text, time: time)))
+                    messages.append(Waiting(number: number, message: Message(topic: topic, text: text, time: time)))
                 }
             }
         }
-        return found.isEmpty ? Array(memory.prefix(limit)) : found
+        return messages.isEmpty ? Array(memory.prefix(limit)) : messages
     }
 
-    /// Removes messages that the receiver has. If the file cannot be written now, they are deleted from it later.
+    /// Removes messages that the receiver has. If the file cannot be written now, they are deleted from the file later.
     public func remove(_ messages: [Waiting]) {
         let numbers = Set(messages.map(\.number))
-        let left = memory.filter { !numbers.contains($0.number) }
-        memoryBytes -= memory.reduce(0) { $0 + $1.message.byteCount } - left.reduce(0) { $0 + $1.message.byteCount }
-        memory = left
-        removed.formUnion(numbers.filter { $0 > 0 })
-        guard let database, !removed.isEmpty else { return }
+        memory.removeAll { numbers.contains($0.number) }
+        memoryBytes = memory.reduce(0) { $0 + $1.message.byteCount }
+        removedNumbers.formUnion(numbers.filter { $0 > 0 })
+        guard let database, !removedNumbers.isEmpty else { return }
         attempt { () throws(StoreError) in
             try database.transaction { () throws(StoreError) in
-                for number in removed { try database.execute("DELETE FROM message WHERE seq = ?", [.integer(number)]) }
+                for number in removedNumbers {
+                    try database.execute("DELETE FROM message WHERE seq = ?", [.integer(number)])
+                }
             }
-            removed = []
+            removedNumbers = []
             (fileCount, fileBytes) = try sum(database, "?1 = ?1", 0)
         }
     }

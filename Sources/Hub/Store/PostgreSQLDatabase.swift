@@ -59,7 +59,7 @@ public struct PostgreSQLOptions: Hashable, Sendable {
     /// The name of the database in messages.
     let name: String
 
-    /// Parameters that the connection string can override. With them, the loss of the server is detected within
+    /// Parameters that the connection string can override. With these values, the loss of the server is detected within
     /// seconds.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
@@ -95,9 +95,9 @@ public struct PostgreSQLOptions: Hashable, Sendable {
             }
             let ping = unsafe PQpingParams(
                 keys.dropLast() + [UnsafePointer(mode), nil], values.dropLast() + [UnsafePointer(plain), nil], 1)
-            let isFull = unsafe ping == PQPING_OK && Self.isFull(handle)
+            let hasTooManyConnections = unsafe ping == PQPING_OK && Self.hasTooManyConnections(handle)
             unsafe PQfinish(handle)
-            if isFull { throw PostgreSQLError(.unreachable, "\(name): the database is busy: \(reason)") }
+            if hasTooManyConnections { throw PostgreSQLError(.unreachable, "\(name): the database is busy: \(reason)") }
             throw ping == PQPING_OK
                 ? PostgreSQLError(.refused, "\(name): the database refuses the connection: \(reason)")
                 : PostgreSQLError(.unreachable, "\(name): no database answers there: \(reason)")
@@ -111,7 +111,7 @@ public struct PostgreSQLOptions: Hashable, Sendable {
     /// Returns true if the server has refused the connection because it has too many connections. The first message may
     /// be in any language and has no error code, so this function tries to connect again with verbose messages, which
     /// contain the code.
-    private static func isFull(_ handle: OpaquePointer) -> Bool {
+    private static func hasTooManyConnections(_ handle: OpaquePointer) -> Bool {
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         unsafe PQreset(handle)
         if unsafe PQstatus(handle) == CONNECTION_OK { return true }
@@ -161,9 +161,9 @@ public struct PostgreSQLOptions: Hashable, Sendable {
 
     /// Writes lines in the text format of PostgreSQL's COPY into a table.
     func copy(_ lines: [String], into table: String) throws(PostgreSQLError) {
-        guard let begun = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
-        defer { unsafe PQclear(begun) }
-        guard unsafe PQresultStatus(begun) == PGRES_COPY_IN else { throw unsafe failure(begun) }
+        guard let result = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
+        defer { unsafe PQclear(result) }
+        guard unsafe PQresultStatus(result) == PGRES_COPY_IN else { throw unsafe failure(result) }
         for line in lines {
             let octets = Array(line.utf8)
             let count = unsafe octets.withUnsafeBufferPointer { buffer in

@@ -47,7 +47,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertibl
             return "no reason is given"
         }
         for mark in ["FATAL:", "failed:", "ERROR:"] {
-            if let place = line.range(of: mark) { line = line[place.upperBound...] }
+            if let range = line.range(of: mark) { line = line[range.upperBound...] }
         }
         return String(line.drop { $0 == " " })
     }
@@ -56,12 +56,12 @@ public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertibl
 extension Substring {
     /// Returns the range of the last occurrence of a text.
     fileprivate func range(of text: String) -> Range<Index>? {
-        var found: Range<Index>?
-        var place = startIndex
-        while place < endIndex {
-            if self[place...].hasPrefix(text) { found = place..<index(place, offsetBy: text.count) }
-            place = index(after: place)
+        var lastRange: Range<Index>?
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { lastRange = start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
         }
-        return found
+        return lastRange
     }
 }

@@ -2,7 +2,7 @@
 /// waits for the server.
 ///
 /// Rows are first copied into a temporary table. From there, rows with a new key are inserted into the permanent table.
-/// So rows that are written twice change nothing.
+/// So a row that is written twice changes nothing.
 public final class PostgreSQLHistory {
     /// The version of the tables.
     public static let version = 1
@@ -44,61 +44,63 @@ public final class PostgreSQLHistory {
     public init(_ options: PostgreSQLOptions, isReadOnly: Bool = false) throws(PostgreSQLError) {
         database = try PostgreSQLDatabase(options)
         if isReadOnly {
-            let found = try foundVersion()
-            if found == 0 {
+            let foundVersion = try foundVersion()
+            if foundVersion == 0 {
                 throw PostgreSQLError(.empty, "\(database.name): no collector has written to this database")
             }
-            try check(found)
+            try check(foundVersion)
         } else {
             try migrate()
         }
     }
 
+    /// Returns the version of the tables in the database; 0 if there are none.
     private func foundVersion() throws(PostgreSQLError) -> Int {
-        var found = 0
-        guard try has("pharos_version") else { return found }
-        try database.query("SELECT max(version) FROM pharos_version") { found = Self.number($0[0]) }
-        return found
+        var version = 0
+        guard try has("pharos_version") else { return version }
+        try database.query("SELECT max(version) FROM pharos_version") { version = Self.number($0[0]) }
+        return version
     }
 
     /// Returns true if the database has a table or an index.
     private func has(_ relation: String) throws(PostgreSQLError) -> Bool {
-        var isThere = false
+        var exists = false
         // Not to_regclass(), which would cache that a table is missing.
         try database.query(
             "SELECT count(*) > 0 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace space ON space.oid = relnamespace "
                 + "WHERE relname = $1 AND nspname = ANY (current_schemas(false))", [relation]
-        ) { isThere = $0.first == "t" }
-        return isThere
+        ) { exists = $0.first == "t" }
+        return exists
     }
 
-    private func check(_ found: Int) throws(PostgreSQLError) {
-        guard found > Self.version else { return }
+    private func check(_ foundVersion: Int) throws(PostgreSQLError) {
+        guard foundVersion > Self.version else { return }
         throw PostgreSQLError(
             .foreign,
-            "\(database.name): its tables were made by a later version of pharos (\(found), not \(Self.version))")
+            "\(database.name): its tables were made by a later version of pharos (\(foundVersion), not \(Self.version))"
+        )
     }
 
     private func migrate() throws(PostgreSQLError) {
-        let found = try foundVersion()
-        try check(found)
-        guard found < Self.version else { return try add() }
+        let foundVersion = try foundVersion()
+        try check(foundVersion)
+        guard foundVersion < Self.version else { return try addMissing() }
         try database.transaction { () throws(PostgreSQLError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
             // Another collector may have created the tables in the meantime.
-            for next in try foundVersion()..<Self.version {
-                for statement in Self.migrations[next].split(separator: ";") where statement.contains("CREATE") {
+            for version in try self.foundVersion()..<Self.version {
+                for statement in Self.migrations[version].split(separator: ";") where statement.contains("CREATE") {
                     try database.execute(String(statement))
                 }
                 try database.execute("CREATE TABLE IF NOT EXISTS pharos_version (version integer PRIMARY KEY)")
-                try database.execute("INSERT INTO pharos_version VALUES (\(next + 1))")
+                try database.execute("INSERT INTO pharos_version VALUES (\(version + 1))")
             }
         }
-        try add()
+        try addMissing()
     }
 
     /// Creates the ``additions`` that are missing.
-    private func add() throws(PostgreSQLError) {
+    private func addMissing() throws(PostgreSQLError) {
         for (relation, statement) in Self.additions {
             guard try !has(relation) else { continue }
             try database.transaction { () throws(PostgreSQLError) in
@@ -161,8 +163,8 @@ public final class PostgreSQLHistory {
         return hasLock
     }
 
-    /// Returns true if this connection holds the lock of a site. Throws an error if it does and the database does not
-    /// answer.
+    /// Returns true if this connection holds the lock of a site. Throws an error if the connection should hold the
+    /// lock, but the database does not answer.
     public func holdsLock() throws(PostgreSQLError) -> Bool {
         if hasLock { try database.execute("SELECT 1") }
         return hasLock
@@ -170,7 +172,7 @@ public final class PostgreSQLHistory {
 
     /// Returns the beacons that are present at a site, according to the last event of each beacon.
     public func presence(at site: String) throws(PostgreSQLError) -> PostgreSQLPresence {
-        var found = PostgreSQLPresence()
+        var presence = PostgreSQLPresence()
         // Steps from beacon to beacon along the index, so that it does not read years of events.
         try database.query(
             "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
@@ -186,21 +188,21 @@ public final class PostgreSQLHistory {
                 + "AND kind = 'enter' ORDER BY at DESC LIMIT 1) entered ON true", [site]
         ) { row in
             guard let name = row[0], !name.isEmpty, let kind = row[1] else { return }
-            found.newest = max(found.newest, Int64(Self.number(row[3])))
+            presence.newest = max(presence.newest, Int64(Self.number(row[3])))
             guard kind != "exit" else { return }
             let room = row[2] ?? ""
-            found.presences.append(
+            presence.presences.append(
                 .init(
                     zone: room, beacon: name, since: Int64(Self.number(row[4])),
                     dwells: room.isEmpty || kind == "unknown" ? 0 : 1))
         }
-        return found
+        return presence
     }
 
     // MARK: History
 
     /// Returns the events of a beacon at all sites, or of a room at one site, the oldest first. The events of a room
-    /// include those in which a beacon left it for another room.
+    /// include those in which a beacon left this room for another one.
     ///
     /// - Parameters:
     ///   - site: The site of the room, because other sites may have a room of the same name.
@@ -213,7 +215,7 @@ public final class PostgreSQLHistory {
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json, site FROM pharos_events "
                 + "WHERE (beacon = $1 OR place = $1 AND site = $4 OR kind = 'room' AND site = $4 "
-                + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id LIMIT \(limit)",
+                + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.timeBounds) ORDER BY at, id LIMIT \(limit)",
             [name] + Self.texts(range) + [site]
         ) { row in
             var event = EventStore.Event(
@@ -225,7 +227,7 @@ public final class PostgreSQLHistory {
         return events
     }
 
-    /// Returns, for each site, the pauses in which no collector ran since the first recorded run, the oldest first. The
+    /// Returns, for each site, the pauses since the first recorded run in which no collector ran, the oldest first. The
     /// time before the first recorded run is no pause, because older versions did not record runs.
     ///
     /// - Parameter now: The present time, in microseconds since 1970.
@@ -247,7 +249,7 @@ public final class PostgreSQLHistory {
     ///
     /// - Parameters:
     ///   - range: The times in microseconds since 1970, both ends included.
-    ///   - limit: The largest number of elements, of which there is one for each minute and receiver.
+    ///   - limit: The largest number of elements. There is one element for each minute and receiver.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64>, limit: Int
     ) throws(PostgreSQLError) -> [HeardMinute] {
@@ -256,7 +258,7 @@ public final class PostgreSQLHistory {
             "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
                 + "coalesce(sum(reports) FILTER (WHERE late), 0), (sum(rssi_dbm * reports) * 1000 "
                 + "/ nullif(sum(reports) FILTER (WHERE rssi_dbm IS NOT NULL), 0))::bigint FROM pharos_sightings "
-                + "WHERE beacon = $1 AND at BETWEEN \(Self.moments) GROUP BY site, receiver, minute "
+                + "WHERE beacon = $1 AND at BETWEEN \(Self.timeBounds) GROUP BY site, receiver, minute "
                 + "ORDER BY minute, receiver, site LIMIT \(limit)",
             [beacon] + Self.texts(range)
         ) { row in
@@ -272,14 +274,14 @@ public final class PostgreSQLHistory {
     public func names(at site: String) throws(PostgreSQLError) -> [String] {
         var names: [String] = []
         // Steps from name to name along the indexes, so that it does not read years of rows for a few names.
-        func all(_ name: String, _ column: String, _ table: String) -> String {
+        func allValues(_ name: String, _ column: String, _ table: String) -> String {
             "\(name)(name) AS ((SELECT \(column) FROM \(table) ORDER BY 1 LIMIT 1) UNION ALL SELECT (SELECT \(column) "
                 + "FROM \(table) WHERE \(column) > \(name).name ORDER BY 1 LIMIT 1) FROM \(name) "
                 + "WHERE \(name).name IS NOT NULL)"
         }
         try database.query(
-            "WITH RECURSIVE \(all("tag", "beacon", "pharos_events")), \(all("place", "place", "pharos_events")), "
-                + "\(all("heard", "beacon", "pharos_sightings")) SELECT name FROM tag WHERE name IS NOT NULL "
+            "WITH RECURSIVE \(allValues("tag", "beacon", "pharos_events")), \(allValues("place", "place", "pharos_events")), "
+                + "\(allValues("heard", "beacon", "pharos_sightings")) SELECT name FROM tag WHERE name IS NOT NULL "
                 + "UNION SELECT name FROM place WHERE name != '' AND EXISTS (SELECT FROM pharos_events "
                 + "WHERE place = name AND site = $1) UNION SELECT name FROM heard WHERE name IS NOT NULL "
                 + "ORDER BY name LIMIT 1000", [site]
@@ -287,14 +289,14 @@ public final class PostgreSQLHistory {
         return names
     }
 
-    private static let moments =
+    private static let timeBounds =
         "to_timestamp($2::double precision / 1000000) AND to_timestamp($3::double precision / 1000000)"
 
     /// Returns the bounds of a range as texts, limited to the years that PostgreSQL supports.
     private static func texts(_ range: ClosedRange<Int64>) -> [String?] {
         let years: ClosedRange<Int64> = -60_000_000_000_000_000...200_000_000_000_000_000
-        let part = range.clamped(to: years)
-        return ["\(part.lowerBound)", "\(part.upperBound)"]
+        let supported = range.clamped(to: years)
+        return ["\(supported.lowerBound)", "\(supported.upperBound)"]
     }
 
     private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }

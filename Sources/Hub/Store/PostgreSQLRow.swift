@@ -16,7 +16,7 @@ public struct PostgreSQLRow: Hashable, Sendable {
     /// One line for each row, with the line ends.
     public let text: String
 
-    /// Rows in the text format of COPY.
+    /// Creates rows from text in the format of COPY.
     public init(_ table: Table, text: String) {
         self.table = table
         self.text = text

@@ -5,12 +5,12 @@ extension EventLedger {
     public static let postgreSQL = "postgresql"
 }
 
-/// Writes a collector's events, sightings and runs to PostgreSQL. Also holds the site's lock in the database, with
-/// which only one of several collectors works for the site.
+/// Writes a collector's events, sightings and runs to PostgreSQL. A run is a time in which the collector ran. Also
+/// holds the site's lock in the database; because of this lock, only one of several collectors works for the site.
 ///
-/// Until the database has them, events wait in the collector's ``EventLedger``, and sightings and runs in an
+/// Events wait in the collector's ``EventLedger`` until the database has them; sightings and runs wait in an
 /// ``Outbox``. Without a ledger, events wait in the outbox too. A separate thread uses the database, so only
-/// ``finish(isHurried:)`` waits for it. The owner must call ``poll()`` at least once a second.
+/// ``finish(isHurried:)`` waits for the database. The owner must call ``poll()`` at least once a second.
 public final class PostgreSQLUploader {
     /// The state of the site's lock. The collector that holds the lock works for the site.
     public enum SiteLock: Hashable, Sendable {
@@ -54,9 +54,9 @@ public final class PostgreSQLUploader {
     private var presence: PostgreSQLPresence?
     private var notices: [Notice] = []
     /// The messages of the outbox that the current job writes.
-    private var sent: [Outbox.Waiting] = []
+    private var inFlight: [Outbox.Waiting] = []
     /// The events of the ledger that the current job writes.
-    private var sentEvents: [EventStore.Waiting] = []
+    private var inFlightEvents: [EventStore.Waiting] = []
     /// False if it is known that no event in the ledger waits.
     private var mayHaveEvents = true
     /// True while the thread works on a job.
@@ -72,7 +72,7 @@ public final class PostgreSQLUploader {
     /// The time of the next check of the lock, in nanoseconds.
     private var nextLock: UInt64 = 0
     private var lastError: PostgreSQLError?
-    /// The number of dropped batches that a notice has reported.
+    /// The number of dropped messages of the outbox that a notice has reported.
     private var reportedDropped = 0
     /// The time at which ``rows`` are next added to the outbox, in nanoseconds.
     private var nextRows: UInt64 = 0
@@ -89,9 +89,9 @@ public final class PostgreSQLUploader {
     private static let pauses = second...10 * second
     /// The time between two checks of the lock, in nanoseconds.
     private static let lockPause = 2 * second
-    /// After a signal, the time limit for writing all remaining data, in milliseconds.
+    /// At the end after a signal: the time limit for writing all remaining data, in milliseconds.
     private static let shutdownMilliseconds = 700
-    /// Without a signal, the time limit for each of the last batches, in milliseconds.
+    /// At the end without a signal: the time limit for each remaining batch, in milliseconds.
     private static let lastMilliseconds = 30_000
     /// The duration in nanoseconds after which a job is reported as slow.
     private static let slow = 60 * second
@@ -124,14 +124,14 @@ public final class PostgreSQLUploader {
         _ = try? SignalDescriptor()
         var history: PostgreSQLHistory?
         while true {
-            let next: Job? =
+            let job: Job? =
                 work.wait { work in
                     if work.isOver { return .some(nil) }
                     guard let job = work.job else { return nil }
                     work.job = nil
                     return .some(job)
                 } ?? nil
-            guard let job = next else { return }
+            guard let job else { return }
             var answer: Answer
             do throws(PostgreSQLError) {
                 let connection: PostgreSQLHistory
@@ -164,18 +164,18 @@ public final class PostgreSQLUploader {
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
         mayHaveEvents = ledger != nil
         var messages: [Outbox.Message] = []
-        func add(_ rows: [PostgreSQLRow]) {
+        func addMessage(_ rows: [PostgreSQLRow]) {
             guard let table = rows.first?.table else { return }
             messages.append(
                 .init(topic: table.rawValue, text: rows.map(\.text).joined(), time: WallClock.microseconds()))
         }
-        add(events.map { PostgreSQLRow($0, at: site) })
+        addMessage(events.map { PostgreSQLRow($0, at: site) })
         rows += sightings
         let now = MonotonicClock.nanoseconds()
         if rows.count >= Self.rowsAtATime || now >= nextRows {
             nextRows = now + Self.second
             for start in stride(from: 0, to: rows.count, by: Self.rowsAtATime) {
-                add(rows[start..<min(rows.count, start + Self.rowsAtATime)].map { PostgreSQLRow($0, at: site) })
+                addMessage(rows[start..<min(rows.count, start + Self.rowsAtATime)].map { PostgreSQLRow($0, at: site) })
             }
             rows.removeAll(keepingCapacity: true)
         }
@@ -188,7 +188,7 @@ public final class PostgreSQLUploader {
     ///
     /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
-        if run.takes(time, at: MonotonicClock.nanoseconds()) { addRun(isOver: false) }
+        if run.extend(to: time, at: MonotonicClock.nanoseconds()) { addRun(isOver: false) }
     }
 
     private func addRun(isOver: Bool) {
@@ -212,7 +212,7 @@ public final class PostgreSQLUploader {
         if isBusy {
             guard !hasReportedSlow, now - jobStart > Self.slow else { return }
             hasReportedSlow = true
-            notices.append(Notice("PostgreSQL has not answered for 60 s; data for it waits", isWarning: true))
+            notices.append(Notice("PostgreSQL has not answered for 60 s; events and sightings wait", isWarning: true))
         } else if now >= nextTry {
             if takesLock, now >= nextLock {
                 nextLock = now + Self.lockPause
@@ -225,22 +225,22 @@ public final class PostgreSQLUploader {
 
     /// Passes the next events of the ledger to the thread. If there are none, passes the next messages of the outbox.
     private func writeNext() {
-        // After the database has refused the data of a batch, messages are sent one by one, so that only the refused
-        // message is dropped.
+        // After the database has refused the data of a batch, messages and events are written one by one, so that only
+        // the refused one is dropped.
         let limit = lastError?.kind == .data ? 1 : Self.batch
         if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.postgreSQL, limit: limit) {
             mayHaveEvents = !events.isEmpty
             guard events.isEmpty else {
-                sentEvents = events
+                inFlightEvents = events
                 return start(.write(events.map { PostgreSQLRow($0.event, at: site) }))
             }
         }
         guard outbox.count > 0 else { return }
-        sent = outbox.first(limit)
-        guard !sent.isEmpty else { return }
+        inFlight = outbox.first(limit)
+        guard !inFlight.isEmpty else { return }
         start(
             .write(
-                sent.compactMap { waiting in
+                inFlight.compactMap { waiting in
                     PostgreSQLRow.Table(rawValue: waiting.message.topic).map {
                         PostgreSQLRow($0, text: waiting.message.text)
                     }
@@ -255,8 +255,8 @@ public final class PostgreSQLUploader {
     private func handle(_ answer: Answer) {
         isBusy = false
         switch answer {
-        case .locked(let found):
-            presence = found ?? presence
+        case .locked(let newPresence):
+            presence = newPresence ?? presence
             siteLock = .held
             reportSuccess()
         case .lockedByAnother:
@@ -264,22 +264,22 @@ public final class PostgreSQLUploader {
             reportSuccess()
         case .written:
             reportSuccess()
-            removeSent()
+            removeInFlight()
         case .failed(let error) where error.kind == .data:
-            if sent.count + sentEvents.count == 1 {
-                notices.append(Notice("\(error): this batch is dropped", isWarning: true))
-                removeSent()
+            if inFlight.count + inFlightEvents.count == 1 {
+                notices.append(Notice("\(error): this batch of events or sightings is dropped", isWarning: true))
+                removeInFlight()
             }
-            // The messages of this batch stay in the outbox or the ledger. Forget that they were sent, because the next
-            // batch may be another one.
-            (sent, sentEvents) = ([], [])
+            // The messages and events of a refused batch stay in the outbox and the ledger. The next batch contains
+            // only the first of them, so the others are not in flight any more.
+            (inFlight, inFlightEvents) = ([], [])
             lastError = error
         case .failed(let error):
             // While another collector works, this collector stays on standby.
             if siteLock != .heldByAnother { siteLock = .unreachable }
-            (sent, sentEvents) = ([], [])
+            (inFlight, inFlightEvents) = ([], [])
             if lastError?.description != error.description {
-                notices.append(Notice("\(error); data for it waits; retrying", isWarning: true))
+                notices.append(Notice("\(error); events and sightings wait; retrying", isWarning: true))
             }
             lastError = error
             nextTry = MonotonicClock.nanoseconds() + pause
@@ -294,10 +294,10 @@ public final class PostgreSQLUploader {
         (lastError, pause) = (nil, Self.pauses.lowerBound)
     }
 
-    private func removeSent() {
-        if !sent.isEmpty { outbox.remove(sent) }
-        if let last = sentEvents.last { ledger?.markDelivered(through: last.sequence, for: EventLedger.postgreSQL) }
-        (sent, sentEvents) = ([], [])
+    private func removeInFlight() {
+        if !inFlight.isEmpty { outbox.remove(inFlight) }
+        if let last = inFlightEvents.last { ledger?.markDelivered(through: last.sequence, for: EventLedger.postgreSQL) }
+        (inFlight, inFlightEvents) = ([], [])
     }
 
     private func reportDropped() {
@@ -305,7 +305,8 @@ public final class PostgreSQLUploader {
         reportedDropped = outbox.dropped
         notices.append(
             Notice(
-                "\(reportedDropped) batches for PostgreSQL were dropped: the outbox was full, or they were 7 days old",
+                "\(reportedDropped) batches of events and sightings for PostgreSQL were dropped: the outbox was full, or "
+                    + "they were 7 days old",
                 isWarning: true))
     }
 
@@ -322,12 +323,12 @@ public final class PostgreSQLUploader {
     }
 
     /// Writes the waiting data, and ends the thread. Data that cannot be written in time stays in the ledger and the
-    /// outbox until the next start.
+    /// outbox until the collector starts again.
     ///
     /// - Parameter isHurried: True if a signal asked the process to end. This function then takes at most about 0.7 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
-        run.ends(at: WallClock.microseconds())
+        run.finish(at: WallClock.microseconds())
         addRun(isOver: true)
         add([], [])
         (nextTry, nextLock) = (0, .max)
@@ -349,15 +350,22 @@ public final class PostgreSQLUploader {
         let (inFile, inMemory) = (outbox.count - outbox.countInMemory, outbox.countInMemory)
         if inFile > 0 {
             notices.append(
-                Notice("PostgreSQL: \(inFile) batches wait for the next start", isWarning: false))
+                Notice(
+                    "PostgreSQL: \(inFile) batches of events and sightings are not uploaded yet, and will be uploaded "
+                        + "when the collector starts again", isWarning: false))
         }
         let events = ledger?.waitingCount(for: EventLedger.postgreSQL) ?? 0
         if events > 0 {
-            notices.append(Notice("PostgreSQL: \(events) events wait for the next start", isWarning: false))
+            notices.append(
+                Notice(
+                    "PostgreSQL: \(events) events are not uploaded yet, and will be uploaded when the collector starts "
+                        + "again", isWarning: false))
         }
         if inMemory > 0 {
             notices.append(
-                Notice("PostgreSQL: \(inMemory) batches did not arrive, and are lost", isWarning: true))
+                Notice(
+                    "PostgreSQL: \(inMemory) batches of events and sightings did not arrive, and are lost",
+                    isWarning: true))
         }
     }
 }

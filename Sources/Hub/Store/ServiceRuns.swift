@@ -18,28 +18,28 @@ struct ServiceRun: Hashable, Sendable {
     /// True if the service ended at ``end``. If false, ``end`` is the last time at which it recorded its run.
     let isOver: Bool
 
-    /// Returns the pauses between some runs, and the pause after the last run if the service does not run at `now`. The
-    /// oldest pause is the first.
+    /// Returns the pauses between runs, and the pause after the last run if the service does not run at `now`, the
+    /// oldest pause first.
     ///
     /// - Parameters:
     ///   - runs: The runs, in the order of their starts. They may overlap, because another collector of a site may take
     ///     over.
     ///   - now: The present time, in microseconds since 1970.
     static func pauses(between runs: [ServiceRun], until now: Int64) -> [ServicePause] {
-        guard var last = runs.first else { return [] }
+        guard var latest = runs.first else { return [] }
         var pauses: [ServicePause] = []
         for run in runs.dropFirst() {
-            if run.start > last.end { pauses.append(ServicePause(start: last.end, end: run.start)) }
-            if run.end >= last.end { last = run }
+            if run.start > latest.end { pauses.append(ServicePause(start: latest.end, end: run.start)) }
+            if run.end >= latest.end { latest = run }
         }
-        if now > last.end, last.isOver || now - last.end > silence {
-            pauses.append(ServicePause(start: last.end, end: .max))
+        if now > latest.end, latest.isOver || now - latest.end > silence {
+            pauses.append(ServicePause(start: latest.end, end: .max))
         }
         return pauses
     }
 }
 
-/// The runs of the service that writes the database. A database of an older version has no runs.
+/// The recorded runs of the service that writes the database. A database of an older version has no runs.
 extension EventStore {
     static let runTable =
         "CREATE TABLE IF NOT EXISTS run (begun INTEGER PRIMARY KEY, ended INTEGER NOT NULL, isOver INTEGER NOT NULL)"
@@ -78,8 +78,8 @@ extension EventStore {
 struct ServiceRunWriter {
     /// The time between two writes, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// The advance of the wall clock between two writes from which a new run begins, in microseconds: the clock was
-    /// set, or the machine slept.
+    /// If the wall clock has changed by at least this time between two writes, in microseconds, the clock was set or
+    /// the machine slept, and a new run begins.
     private static let jump: Int64 = 60_000_000
 
     /// The start of the run, in microseconds since 1970; `nil` before the first time.
@@ -87,7 +87,7 @@ struct ServiceRunWriter {
     /// The end of the run so far, in microseconds since 1970.
     private(set) var end: Int64 = 0
 
-    /// Returns the run so far; `nil` if ``takes(_:at:)`` was not called yet.
+    /// Returns the run so far; `nil` if ``extend(to:at:)`` was not called yet.
     ///
     /// - Parameter isOver: True if the run ends now.
     func run(isOver: Bool) -> ServiceRun? { start.map { ServiceRun(start: $0, end: end, isOver: isOver) } }
@@ -101,7 +101,7 @@ struct ServiceRunWriter {
     ///   - time: The present wall-clock time, in microseconds since 1970.
     ///   - now: The present time of the monotonic clock, in nanoseconds.
     /// - Returns: True if the run must be written to the database now.
-    mutating func takes(_ time: Int64, at now: UInt64) -> Bool {
+    mutating func extend(to time: Int64, at now: UInt64) -> Bool {
         guard start != nil, now < nextWrite || abs(time - end) < Self.jump else {
             // At the first call, and after a jump of the wall clock, a new run begins.
             (start, end, nextWrite) = (time, time, now + Self.interval)
@@ -113,5 +113,5 @@ struct ServiceRunWriter {
     }
 
     /// Extends the run to its end, unless the wall clock has jumped.
-    mutating func ends(at time: Int64) { if time - end < Self.jump { end = max(end, time) } }
+    mutating func finish(at time: Int64) { if time - end < Self.jump { end = max(end, time) } }
 }

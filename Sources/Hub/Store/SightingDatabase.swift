@@ -1,4 +1,4 @@
-/// The reports of one beacon that one receiver received in one batch.
+/// The reports of one beacon that one receiver received in one batch of sightings.
 public struct SightingRow: Hashable, Sendable {
     public var receiver: String
     public var beacon: String
@@ -12,12 +12,14 @@ public struct SightingRow: Hashable, Sendable {
     /// True if the batch arrived too late to change the presence of beacons. It may have arrived after later batches.
     public var isLate: Bool
 
-    /// The number of a batch, which is unique for its receiver.
+    /// Identifies a batch of a receiver.
     public struct Batch: Hashable, Sendable {
+        /// The unique identifier of the run of the receiver.
         public var boot: String
+        /// The number of the batch in that run.
         public var sequence: Int64
 
-        /// Creates a number.
+        /// Creates the identifier of a batch.
         public init(boot: String, sequence: Int64) {
             self.boot = boot
             self.sequence = sequence
@@ -51,8 +53,8 @@ public struct HeardMinute: Hashable, Sendable {
     public var level: Double?
 }
 
-/// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. With them, a batch that an
-/// earlier process has already written is recognized.
+/// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. They show whether an
+/// earlier process has already written a batch.
 struct WrittenBatches {
     /// A block of 4096 successive batch numbers of one run of a receiver.
     fileprivate struct Block: Hashable {
@@ -66,8 +68,8 @@ struct WrittenBatches {
             index = row.batch.sequence >> 12
         }
 
-        /// Returns the place of a row's batch number in its block, 0...4095.
-        static func place(_ row: SightingRow) -> Int { Int(row.batch.sequence & 0xFFF) }
+        /// Returns the position of a row's batch number in its block, 0...4095.
+        static func position(_ row: SightingRow) -> Int { Int(row.batch.sequence & 0xFFF) }
     }
 
     /// The numbers of a block that have been written.
@@ -82,13 +84,13 @@ struct WrittenBatches {
 
     fileprivate var blocks: [Block: Numbers] = [:]
     /// The blocks with numbers that are not in the file yet.
-    fileprivate var changed: Set<Block> = []
+    fileprivate var changedBlocks: Set<Block> = []
     /// The largest number of blocks that are kept in memory.
     private static let limit = 20_000
 
     /// Marks the changed blocks as written. Must be called after the transaction that wrote them.
     mutating func markWritten() {
-        changed = []
+        changedBlocks = []
         if blocks.count > Self.limit { blocks = [:] }
     }
 }
@@ -114,7 +116,7 @@ struct NumberRanges: Hashable, Sendable {
     }
 
     /// Returns the index of the first range that ends at or after a number.
-    private func place(_ number: Int) -> Int {
+    private func rangeIndex(_ number: Int) -> Int {
         var (low, high) = (0, ranges.count)
         while low < high {
             let middle = (low + high) / 2
@@ -124,22 +126,22 @@ struct NumberRanges: Hashable, Sendable {
     }
 
     func contains(_ number: Int) -> Bool {
-        let place = place(number)
-        return place < ranges.count && ranges[place].contains(number)
+        let index = rangeIndex(number)
+        return index < ranges.count && ranges[index].contains(number)
     }
 
     mutating func insert(_ number: Int) {
-        let place = place(number)
-        guard place == ranges.count || !ranges[place].contains(number) else { return }
-        let joinsLower = place > 0 && ranges[place - 1].upperBound == number - 1
-        let joinsUpper = place < ranges.count && ranges[place].lowerBound == number + 1
+        let index = rangeIndex(number)
+        guard index == ranges.count || !ranges[index].contains(number) else { return }
+        let joinsLower = index > 0 && ranges[index - 1].upperBound == number - 1
+        let joinsUpper = index < ranges.count && ranges[index].lowerBound == number + 1
         switch (joinsLower, joinsUpper) {
         case (true, true):
-            ranges[place - 1] = ranges[place - 1].lowerBound...ranges[place].upperBound
-            ranges.remove(at: place)
-        case (true, false): ranges[place - 1] = ranges[place - 1].lowerBound...number
-        case (false, true): ranges[place] = number...ranges[place].upperBound
-        case (false, false): ranges.insert(number...number, at: place)
+            ranges[index - 1] = ranges[index - 1].lowerBound...ranges[index].upperBound
+            ranges.remove(at: index)
+        case (true, false): ranges[index - 1] = ranges[index - 1].lowerBound...number
+        case (false, true): ranges[index] = number...ranges[index].upperBound
+        case (false, false): ranges.insert(number...number, at: index)
         }
     }
 }
@@ -156,6 +158,7 @@ struct SightingDatabase {
 
     init(_ database: Database) { self.database = database }
 
+    /// Creates the tables if they are missing.
     private func make() throws(StoreError) {
         try database.execute(
             "CREATE TABLE IF NOT EXISTS heard (beacon TEXT NOT NULL, minute INTEGER NOT NULL, receiver TEXT NOT NULL, "
@@ -172,17 +175,18 @@ struct SightingDatabase {
         try database.execute("DROP TABLE IF EXISTS taken")
     }
 
+    /// Reads the numbers of a block from the file.
     private func numbers(_ block: WrittenBatches.Block) throws(StoreError) -> WrittenBatches.Numbers {
-        var found = NumberRanges()
+        var ranges = NumberRanges()
         var time: Int64 = 0
         try database.query(
             "SELECT numbers, at FROM batches WHERE receiver = ? AND boot = ? AND block = ?",
             [.text(block.receiver), .text(block.boot), .integer(block.index)]
         ) { row in
-            found = NumberRanges(row.first?.text ?? "")
+            ranges = NumberRanges(row.first?.text ?? "")
             time = row.last?.integer ?? 0
         }
-        return WrittenBatches.Numbers(earlier: found, all: found, time: time)
+        return WrittenBatches.Numbers(earlier: ranges, all: ranges, time: time)
     }
 
     /// Notes the batch of a row as written.
@@ -191,19 +195,19 @@ struct SightingDatabase {
     private func note(_ row: SightingRow, _ written: inout WrittenBatches) throws(StoreError) -> Bool {
         let block = WrittenBatches.Block(row)
         var numbers: WrittenBatches.Numbers
-        if let known = written.blocks[block] { numbers = known } else { numbers = try self.numbers(block) }
-        let isNew = !numbers.earlier.contains(WrittenBatches.Block.place(row))
+        if let kept = written.blocks[block] { numbers = kept } else { numbers = try self.numbers(block) }
+        let isNew = !numbers.earlier.contains(WrittenBatches.Block.position(row))
         if isNew {
-            numbers.all.insert(WrittenBatches.Block.place(row))
+            numbers.all.insert(WrittenBatches.Block.position(row))
             numbers.time = max(numbers.time, row.milliseconds)
-            written.changed.insert(block)
+            written.changedBlocks.insert(block)
         }
         written.blocks[block] = numbers
         return isNew
     }
 
     private func write(_ written: WrittenBatches) throws(StoreError) {
-        for block in written.changed {
+        for block in written.changedBlocks {
             guard let numbers = written.blocks[block] else { continue }
             try database.execute(
                 "INSERT OR REPLACE INTO batches (receiver, boot, block, numbers, at) VALUES (?, ?, ?, ?, ?)",
