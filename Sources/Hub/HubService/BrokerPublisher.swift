@@ -31,7 +31,7 @@ final class BrokerPublisher {
         case sightings(Publication, Int64)
         /// A message of ``batch``.
         case outbox
-        /// An event of the ledger.
+        /// The event of the ledger with this sequence number.
         case event(Int64)
         case unstoredEvent(UnstoredEvent)
     }
@@ -44,7 +44,7 @@ final class BrokerPublisher {
     }
 
     /// The events that the ledger could not store and that the broker has not acknowledged. If their size exceeds
-    /// ``memoryLimit``, the oldest are removed here, and are later published from the ledger when its file can be
+    /// ``memoryLimit``, the oldest are removed from here. They are published from the ledger when its file can be
     /// written again.
     private struct UnstoredEvents {
         private(set) var waiting: [UnstoredEvent] = []
@@ -108,7 +108,7 @@ final class BrokerPublisher {
     /// The number of events in the ledger that the broker has not acknowledged. The ledger counts them only once,
     /// because counting the events of a month takes long.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
-    /// The number in the ledger of the newest event that was sent.
+    /// The sequence number of the newest event of the ledger that was sent.
     private var lastEvent: Int64 = 0
     /// False if the ledger has no event after ``lastEvent``.
     private var mayHaveEvents = true
@@ -163,8 +163,8 @@ final class BrokerPublisher {
         outbox.open()
     }
 
-    /// Takes over from the publisher of the previous version of the file. Removes from Home Assistant the beacons and
-    /// zones that are no longer in the file.
+    /// Takes over from `former`, the publisher of the previous version of the file. Removes the beacons and zones that
+    /// are no longer in the file from Home Assistant.
     func replace(_ former: BrokerPublisher) {
         begin()
         former.leave()
@@ -188,14 +188,14 @@ final class BrokerPublisher {
             _ = try? Poller.wait([.init(connection.descriptor, .read)], until: deadline)
             poll()
         }
-        let left = Int(Int64(bitPattern: deadline &- MonotonicClock.nanoseconds()) / 1_000_000)
-        for event in connection.close(waitingMilliseconds: max(left, 200)) { handle(event) }
+        let remainingMilliseconds = Int(Int64(bitPattern: deadline &- MonotonicClock.nanoseconds()) / 1_000_000)
+        for event in connection.close(waitingMilliseconds: max(remainingMilliseconds, 200)) { handle(event) }
         if sightings.count > 0 { moveToOutbox() }
     }
 
     // MARK: Publishing
 
-    /// Updates whether the receiver works.
+    /// Takes whether the receiver works.
     func change(isListening: Bool, at now: HeardInstant) {
         if isListening { publisher.begin(at: now) }
     }
@@ -204,7 +204,7 @@ final class BrokerPublisher {
     ///
     /// - Parameters:
     ///   - id: The unique id of the event.
-    ///   - number: The number of the event in the ledger; `nil` if the ledger could not store it.
+    ///   - number: The sequence number of the event in the ledger; `nil` if the ledger could not store the event.
     func publish(_ event: ZoneEvent, json: String, id: String, number: Int64?) {
         if number != nil {
             eventCount += 1
@@ -267,11 +267,12 @@ final class BrokerPublisher {
         while mayHaveEvents, connection.hasRoom {
             // If the file cannot be read now, try again at the next call.
             guard
-                let some = ledger.waiting(for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
+                let waitingEvents = ledger.waiting(
+                    for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
             else { return }
-            mayHaveEvents = some.count == Self.messagesAtATime || ledger.backlogCount > 0
-            if some.isEmpty { return }
-            for waiting in some {
+            mayHaveEvents = waitingEvents.count == Self.messagesAtATime || ledger.backlogCount > 0
+            if waitingEvents.isEmpty { return }
+            for waiting in waitingEvents {
                 if unstoredEvents.ids.contains(waiting.event.id) {
                     lastEvent = waiting.sequence
                     continue

@@ -18,7 +18,7 @@ final class HookRunner {
     /// The time between two checks of the running programs, in microseconds.
     static let pollInterval = 20_000
 
-    /// The start of one program for one event.
+    /// One program that must be started for one event.
     struct Job {
         let rule: HookRule
         let id: String
@@ -26,13 +26,13 @@ final class HookRunner {
         let kind: String
         let zone: String
         let beacon: String?
-        /// The event's number in the store; `nil` if the event is not stored.
+        /// The event's sequence number in the store; `nil` if the event is not stored.
         fileprivate(set) var number: Int64?
     }
 
     /// Something that the caller must record or log.
     enum Result: Hashable, Sendable {
-        /// All programs of the event with this number have ended or were dropped.
+        /// All programs of the event with this sequence number have ended or were dropped.
         case completed(Int64)
         /// All programs of the event with this id, which is not stored, have ended or were dropped.
         case completedUnstored(String)
@@ -40,11 +40,13 @@ final class HookRunner {
         case warning(String)
     }
 
-    private struct Running {
+    private struct RunningProgram {
         let job: Job
         let process: ChildProcess
+        /// The time at which the program is killed, in nanoseconds.
         let deadline: UInt64
-        var written = 0
+        /// The number of bytes that the program has written so far.
+        var outputBytes = 0
         var firstLine: [UInt8] = []
         /// True for each pipe of the program that has not ended.
         var openPipes = (output: true, errors: true)
@@ -58,9 +60,9 @@ final class HookRunner {
     private(set) var dropped = 0
 
     private var queue: [Job] = []
-    private var running: [Running] = []
-    /// For each event, the number of its programs that have not ended.
-    private var open: [Result: Int] = [:]
+    private var running: [RunningProgram] = []
+    /// For each event, the number of programs that have not ended, by the result that follows when all have ended.
+    private var unfinishedCounts: [Result: Int] = [:]
     /// The results that the current call will return.
     private var results: [Result] = []
 
@@ -81,7 +83,7 @@ final class HookRunner {
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
         for var job in jobs {
             job.number = number
-            open[Self.completion(of: job), default: 0] += 1
+            unfinishedCounts[Self.completion(of: job), default: 0] += 1
             queue.append(job)
         }
         while queue.count > Self.queueLimit {
@@ -99,21 +101,21 @@ final class HookRunner {
     /// waiting programs.
     func work() -> [Result] {
         let now = MonotonicClock.nanoseconds()
-        for place in running.indices.reversed() {
-            drain(&running[place])
-            let each = running[place]
-            if each.written > Self.outputLimit {
-                each.process.end()
-                finish(place, "killed, because it wrote more than \(Self.outputLimit >> 10) KiB")
-            } else if let code = each.process.code() {
-                let line = TerminalText.shortened(String(decoding: each.firstLine, as: UTF8.self), to: 200)
+        for index in running.indices.reversed() {
+            drain(&running[index])
+            let program = running[index]
+            if program.outputBytes > Self.outputLimit {
+                program.process.end()
+                finish(index, "killed, because it wrote more than \(Self.outputLimit >> 10) KiB")
+            } else if let code = program.process.code() {
+                let line = TerminalText.shortened(String(decoding: program.firstLine, as: UTF8.self), to: 200)
                 let output = line.isEmpty ? "" : ": \(TerminalText.line(line))"
                 finish(
-                    place,
+                    index,
                     code == 0 ? nil : code > 0 ? "exit status \(code)\(output)" : "ended by signal \(-code)\(output)")
-            } else if now >= each.deadline {
-                each.process.end()
-                finish(place, "killed, because it ran for more than \(Self.timeLimit / 1_000_000_000) s")
+            } else if now >= program.deadline {
+                program.process.end()
+                finish(index, "killed, because it ran for more than \(Self.timeLimit / 1_000_000_000) s")
             }
         }
         while running.count < Self.parallel, !queue.isEmpty { start(queue.removeFirst(), now) }
@@ -129,7 +131,7 @@ final class HookRunner {
                 HookWords(job.json).filled(job.rule.run), octets: Array((job.json + "\n").utf8),
                 environment: environment, isGroup: true)
             started += 1
-            running.append(Running(job: job, process: process, deadline: now + Self.timeLimit))
+            running.append(RunningProgram(job: job, process: process, deadline: now + Self.timeLimit))
         } catch {
             failed += 1
             results.append(.warning("hook \(Self.name(job)) cannot be started: \(error.text)"))
@@ -137,26 +139,26 @@ final class HookRunner {
         }
     }
 
-    private func drain(_ each: inout Running) {
-        if each.openPipes.output { each.openPipes.output = read(each.process.output, &each) }
-        if each.openPipes.errors { each.openPipes.errors = read(each.process.errors, &each) }
+    private func drain(_ program: inout RunningProgram) {
+        if program.openPipes.output { program.openPipes.output = read(program.process.output, &program) }
+        if program.openPipes.errors { program.openPipes.errors = read(program.process.errors, &program) }
     }
 
     /// Reads the available output. Returns false if the output has ended.
-    private func read(_ descriptor: Descriptor, _ each: inout Running) -> Bool {
-        while each.written <= Self.outputLimit {
+    private func read(_ descriptor: Descriptor, _ program: inout RunningProgram) -> Bool {
+        while program.outputBytes <= Self.outputLimit {
             guard let ready = try? Poller.wait([.init(descriptor, .read)], milliseconds: 0), ready == [true] else {
                 return true
             }
-            guard let part = try? descriptor.read(upTo: 1 << 14), !part.isEmpty else { return false }
-            each.written += part.count
-            if each.firstLine.count < 512 { each.firstLine += part.prefix(512) }
+            guard let piece = try? descriptor.read(upTo: 1 << 14), !piece.isEmpty else { return false }
+            program.outputBytes += piece.count
+            if program.firstLine.count < 512 { program.firstLine += piece.prefix(512) }
         }
         return true
     }
 
-    private func finish(_ place: Int, _ fault: String?) {
-        let job = running.remove(at: place).job
+    private func finish(_ index: Int, _ fault: String?) {
+        let job = running.remove(at: index).job
         if let fault {
             failed += 1
             results.append(.warning("hook \(Self.name(job)): \(fault)"))
@@ -165,12 +167,12 @@ final class HookRunner {
     }
 
     private func complete(_ job: Job) {
-        guard let count = open[Self.completion(of: job)] else { return }
-        open[Self.completion(of: job)] = count > 1 ? count - 1 : nil
+        guard let count = unfinishedCounts[Self.completion(of: job)] else { return }
+        unfinishedCounts[Self.completion(of: job)] = count > 1 ? count - 1 : nil
         if count <= 1 { results.append(Self.completion(of: job)) }
     }
 
-    /// Returns the result for the time when all programs of the job's event have ended.
+    /// Returns the result that follows when all programs of the job's event have ended.
     private static func completion(of job: Job) -> Result {
         job.number.map(Result.completed) ?? .completedUnstored(job.id)
     }
@@ -179,17 +181,17 @@ final class HookRunner {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Kills all programs. Called when the service ends. The next run starts the programs of events that were not
-    /// completed again.
+    /// Kills all programs. Called when the service ends. The next run of the service starts the programs again whose
+    /// events were not completed.
     func end() {
-        for each in running { each.process.end() }
+        for program in running { program.process.end() }
         running.removeAll()
         queue.removeAll()
     }
 }
 
 /// The texts of an event that can be used in the arguments of a hook: `${title}` and `${body}` of the zone's text,
-/// `${zone}`, `${beacon}`, `${event}`, and the beacon's attachments by their keys.
+/// `${zone}`, `${beacon}`, `${event}`, and `${KEY}` for the beacon's attachment with that key.
 struct HookWords {
     /// The names of the texts that every event may have.
     static let names = ["title", "body", "zone", "beacon", "event"]
@@ -199,8 +201,8 @@ struct HookWords {
     /// - Parameter json: The event as JSON.
     init(_ json: String) { event = JSONDocument.parse(Array(json.utf8)).root }
 
-    /// Returns the words of a hook, in which each `${name}` is replaced by its text, or by nothing if there is no such
-    /// text. The first word, the program, is not changed.
+    /// Returns the words of a hook, in which each `${name}` is replaced by its text. A text that does not exist counts
+    /// as empty. The first word, which is the program, is not changed.
     func filled(_ words: [String]) -> [String] { words.prefix(1) + words.dropFirst().map(filled) }
 
     private func filled(_ word: String) -> String {

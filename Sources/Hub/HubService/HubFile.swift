@@ -25,7 +25,7 @@ public struct HubFile {
     /// The outermost object of the file.
     public let root: JSONNode
 
-    /// Reads the file at `path`, or standard input for `-`, and the files that it names.
+    /// Reads the file at `path`, or standard input for `-`, and the files that this file names.
     ///
     /// - Throws: An error with all problems of the files.
     public init(path: String, isReadAgain: Bool = false) throws(ListenerServiceError) {
@@ -41,14 +41,15 @@ public struct HubFile {
             let problems = document.map { ListenerFile.decode($0).problems } ?? []
             throw .service(BeaconServiceError(faults + problems, of: name))
         }
-        let (listener, form) = ListenerFile.decode(document)
-        // An error in the receiver's part must not hide the problems of the zones and of the named files, so these are
-        // read too.
-        let part = listener ?? ListenerFile.decodePart(document)
-        let known = part.map { KnownBeacons(allWithInventoriesOf: $0, at: path) }
-        let hasAll = known?.isComplete == true && part?.known.count == document["known"]?.elements?.count ?? 0
-        let sections = HubSections(document, beacons: hasAll ? known.map(Self.beacons) : nil)
-        let problems = form + sections.problems
+        let (listener, listenerProblems) = ListenerFile.decode(document)
+        // An error in the part of the receiver must not hide the problems of the zones and of the named files, so these
+        // are read too.
+        let readablePart = listener ?? ListenerFile.decodePart(document)
+        let known = readablePart.map { KnownBeacons(allWithInventoriesOf: $0, at: path) }
+        let hasAllBeacons =
+            known?.isComplete == true && readablePart?.known.count == document["known"]?.elements?.count ?? 0
+        let sections = HubSections(document, beacons: hasAllBeacons ? known.map(Self.beacons) : nil)
+        let problems = listenerProblems + sections.problems
         guard !problems.contains(where: \.isError), let listener, let known else {
             throw .service(BeaconServiceError(problems, of: name, more: known?.failure?.messages ?? []))
         }
@@ -82,16 +83,16 @@ public struct HubFile {
                 errors.append("\(error)")
             }
             for file in [broker.authorityFile, broker.certificateFile, broker.keyFile].compactMap(\.self) {
-                let place = file.hasPrefix("/") ? file : directory + file
-                if !Files.exists(place) {
-                    errors.append("\(place): there is no such file; the section \"mqtt\" names it")
+                let fullPath = file.hasPrefix("/") ? file : directory + file
+                if !Files.exists(fullPath) {
+                    errors.append("\(fullPath): there is no such file; the section \"mqtt\" names it")
                 }
             }
         }
         for (index, hook) in hooks.enumerated() {
             guard let program = hook.run.first, let node = root["hooks"]?[index]?["run"] else { continue }
-            let places = program.contains("/") ? [program] : searchPath.split(separator: ":").map { "\($0)/\(program)" }
-            guard !places.contains(where: { Files.exists($0) }) else { continue }
+            let paths = program.contains("/") ? [program] : searchPath.split(separator: ":").map { "\($0)/\(program)" }
+            guard !paths.contains(where: { Files.exists($0) }) else { continue }
             let problem = FileProblem(
                 "there is no program \(ProblemText.quoted(program)) on this machine", at: node.position,
                 path: node.path,
@@ -124,8 +125,8 @@ public struct HubFile {
         }
     }
 
-    /// Returns the kind of a beacon's identity in words, if none of its identities occurs in a frame with a power at 1
-    /// m, so that its distance is unknown; otherwise `nil`.
+    /// Returns the kind of a beacon's identity in words, if no identity of the beacon occurs in a frame that states the
+    /// power at 1 m, so that the distance is unknown; otherwise `nil`.
     ///
     /// - Parameter isPhone: True if the beacon is identified by the key of its private addresses.
     private static func identityWithoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
@@ -141,7 +142,7 @@ public struct HubFile {
         return words.contains(nil) ? nil : words.first ?? nil
     }
 
-    /// Returns true if a frame with one of these identities contains a power at 1 m, so that the distance of the beacon
+    /// Returns true if a frame with one of these identities states the power at 1 m, so that the distance of the beacon
     /// can be estimated.
     public static func containsPower(_ patterns: [RegionPattern]) -> Bool {
         identityWithoutPower(patterns.map { KnownBeacon(name: "", $0) }, isPhone: false) == nil
@@ -149,24 +150,24 @@ public struct HubFile {
 
     /// Returns warnings about beacons that belong to a zone but can never be inside it.
     private static func warnings(_ zones: [ZoneRule], _ known: KnownBeacons, _ file: String) -> [String] {
-        let all = beacons(known)
+        let allBeacons = beacons(known)
         let phones = known.namesOfAddressKeys
         return zones.flatMap { zone in
-            let members = all.filter { beacon in
+            let members = allBeacons.filter { beacon in
                 switch zone.members {
                 case .tag(let tag): beacon.tags.contains(tag)
                 case .beacons(let names): names.contains(beacon.name)
                 }
             }
             return members.compactMap { beacon in
-                let own = known.beacons.filter { $0.name == beacon.name }
+                let identities = known.beacons.filter { $0.name == beacon.name }
                 let isPhone = phones.contains(beacon.name)
-                if zone.proof == .eid, isPhone || !own.contains(where: \.isKnownByKey) {
+                if zone.proof == .eid, isPhone || !identities.contains(where: \.isKnownByKey) {
                     return "\(file): the zone \(zone.name) needs ephemeral ids, but \(beacon.name) has no key for them"
                 }
-                if case .distance = zone.bound, let only = identityWithoutPower(own, isPhone: isPhone) {
+                if case .distance = zone.bound, let kind = identityWithoutPower(identities, isPhone: isPhone) {
                     return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is known only by "
-                        + "\(only), which states no power at 1 m: use \"aboveDbm\" for the zone"
+                        + "\(kind), which states no power at 1 m: use \"aboveDbm\" for the zone"
                 }
                 return nil
             }
@@ -209,15 +210,15 @@ enum HookKeys {
         "Zone of the event. Default: any zone.")
     static let run = Key(
         "run", .list("words", 1...wordLimit, of: word),
-        "The program and its arguments, such as [\"/usr/bin/light\", \"on\"]. No shell is used. ${title}, ${body}, "
-            + "${zone}, ${beacon}, ${event} and attachments are filled in.",
+        "The program and its arguments, such as [\"/usr/bin/light\", \"on\"]. No shell is used. In arguments, ${title}, "
+            + "${body}, ${zone}, ${beacon}, ${event} and ${KEY} of an attachment are replaced by the event's texts.",
         isRequired: true)
     static let section = Section(
         "A program. It reads the event as JSON from standard input.", [event, zone, run])
     static let hooks = Key(
-        "hooks", .list("hooks", 1...Int.max, of: .section(section)), "Programs to start when something happens.")
+        "hooks", .list("hooks", 1...Int.max, of: .section(section)), "Programs that are started for events of zones.")
 
-    /// The type of an event's kind, which has no value for every kind of event.
+    /// The type of an event's kind. The word for every kind of event has no value.
     private static let eventType = ValueType<ZoneEvent.Kind>(
         schema: ["enum": .array((ZoneEvent.Kind.allCases.map(\.rawValue) + [any]).map { .string($0) })]
     ) { decoder, node in
@@ -256,17 +257,17 @@ struct HubSections {
         let section = ZoneSection(root["zones"], beacons: beacons)
         zones = section.rules
         var decoder = ConfigurationDecoder()
-        let texts = beacons.map { Set($0.flatMap(\.attachments).map(\.key)).union(HookWords.names) }
-        hooks = (decoder.read(HookKeys.hooks, in: root) ?? []).map { hook($0, texts, &decoder) }
+        let textNames = beacons.map { Set($0.flatMap(\.attachments).map(\.key)).union(HookWords.names) }
+        hooks = (decoder.read(HookKeys.hooks, in: root) ?? []).map { hook($0, textNames, &decoder) }
         if let object = decoder.read(HistoryKeys.history, in: root) { history = historyRule(object, &decoder) }
-        let (broker, found) = BrokerSection.decode(root["mqtt"])
+        let (broker, brokerProblems) = BrokerSection.decode(root["mqtt"])
         self.broker = broker
-        problems = section.problems + decoder.problems + found
+        problems = section.problems + decoder.problems + brokerProblems
     }
 
-    /// - Parameter texts: The names that can be used as `${name}`; `nil` if they are not known.
+    /// - Parameter textNames: The names that can be used as `${name}`; `nil` if they are not known.
     private func hook(
-        _ object: JSONNode, _ texts: Set<String>?, _ decoder: inout ConfigurationDecoder
+        _ object: JSONNode, _ textNames: Set<String>?, _ decoder: inout ConfigurationDecoder
     ) -> HookRule {
         let event = decoder.read(HookKeys.event, in: object)
         let zone = decoder.read(HookKeys.zone, in: object)
@@ -279,11 +280,11 @@ struct HubSections {
             decoder.error("the first word must name the program", at: list)
         }
         for (word, node) in zip(run, object["run"]?.elements ?? []).dropFirst() {
-            guard let texts else { break }
-            for name in NamedTexts.names(in: word) where !texts.contains(name) {
-                let near = NearestWord.find(name, among: texts.sorted()).map { "; did you mean ${\($0)}?" } ?? ""
+            guard let textNames else { break }
+            for name in NamedTexts.names(in: word) where !textNames.contains(name) {
+                let advice = NearestWord.find(name, among: textNames.sorted()).map { "; did you mean ${\($0)}?" } ?? ""
                 decoder.warning(
-                    "no beacon has an attachment \(ProblemText.quoted(name)): an empty text is used instead\(near)",
+                    "no beacon has an attachment \(ProblemText.quoted(name)): an empty text is used instead\(advice)",
                     at: node)
             }
         }

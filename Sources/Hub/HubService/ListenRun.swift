@@ -29,10 +29,10 @@ final class ListenRun: SightingConsumer {
     private var context: ZoneEvent.Context
     private let ledger: EventLedger
     private let outbox: Outbox
-    /// The publisher of the broker; `nil` if the file has no section `mqtt`.
+    /// The publisher for the broker; `nil` if the file has no section `mqtt`.
     private var broker: BrokerPublisher?
-    /// The number of the last event that was printed and is not yet recorded as printed.
-    private var lastLine: Int64?
+    /// The sequence number of the last event that was printed and is not yet recorded as printed.
+    private var lastPrintedEvent: Int64?
     private var status: ListenerStatusWriter
     private var row = JSONWriter()
     private var isReady = false
@@ -175,7 +175,7 @@ final class ListenRun: SightingConsumer {
         broker?.poll()
         if options.printsEvents {
             Terminal.write(json + "\n")
-            lastLine = number ?? lastLine
+            lastPrintedEvent = number ?? lastPrintedEvent
             if number == nil, !Terminal.outputIsGone { ledger.markDelivered(id: stored.id, for: EventLedger.lines) }
         }
         if !jobs.isEmpty { handle(hooks.add(jobs, number: number)) }
@@ -212,10 +212,11 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Records printed events as printed, unless the reader of the output is gone: the next run then prints them again.
+    /// Records the printed events as printed. If the reader of the output is gone, does nothing, so that the next run
+    /// of the service prints the events again.
     private func markLinesPrinted() {
-        guard let number = lastLine, !Terminal.outputIsGone else { return }
-        lastLine = nil
+        guard let number = lastPrintedEvent, !Terminal.outputIsGone else { return }
+        lastPrintedEvent = nil
         ledger.markDelivered(through: number, for: EventLedger.lines)
     }
 
@@ -235,17 +236,17 @@ final class ListenRun: SightingConsumer {
             })
         for presence in stored where !restored.contains([presence.zone, presence.beacon]) { ledger.forget(presence) }
         if options.printsEvents {
-            for each in ledger.waiting(for: EventLedger.lines, limit: .max) ?? [] {
-                Terminal.write(each.event.json + "\n")
-                lastLine = each.sequence
+            for waiting in ledger.waiting(for: EventLedger.lines, limit: .max) ?? [] {
+                Terminal.write(waiting.event.json + "\n")
+                lastPrintedEvent = waiting.sequence
             }
         } else {
             ledger.markDelivered(through: .max, for: EventLedger.lines)
         }
-        for each in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) ?? [] {
-            let jobs = hookJobs(each.event)
-            if jobs.isEmpty { ledger.markDelivered(each.sequence, for: EventLedger.hooks) }
-            handle(hooks.add(jobs, number: each.sequence))
+        for waiting in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) ?? [] {
+            let jobs = hookJobs(waiting.event)
+            if jobs.isEmpty { ledger.markDelivered(waiting.sequence, for: EventLedger.hooks) }
+            handle(hooks.add(jobs, number: waiting.sequence))
         }
     }
 
@@ -253,31 +254,31 @@ final class ListenRun: SightingConsumer {
         try? notifier.send(.reloading(since: MonotonicClock.nanoseconds()))
         defer { try? notifier.send(.ready) }
         do throws(ListenerServiceError) {
-            let next = try HubFile(path: options.path, isReadAgain: true)
-            guard next.listener.name == file.listener.name, next.listener.adapter == file.listener.adapter,
-                next.listener.settings == file.listener.settings
+            let newFile = try HubFile(path: options.path, isReadAgain: true)
+            guard newFile.listener.name == file.listener.name, newFile.listener.adapter == file.listener.adapter,
+                newFile.listener.settings == file.listener.settings
             else {
                 return journal.write(
                     .warning,
                     "\(options.path): a new name, adapter or scan takes effect only after a restart; the old file stays "
                         + "in use")
             }
-            guard Self.storePath(next, options) == Self.storePath(file, options) else {
+            guard Self.storePath(newFile, options) == Self.storePath(file, options) else {
                 return journal.write(
                     .warning,
                     "\(options.path): a new \"history\" \"file\" takes effect only after a restart; the old file stays in "
                         + "use")
             }
             let boot = ZoneEvent.Context.newBoot
-            let nextBroker = try BrokerPublisher(
-                next, at: options.path, source, ledger, outbox, boot: boot, version: options.version)
-            for warning in next.warnings { journal.write(.warning, warning) }
-            file = next
-            source.useLevels(of: next.listener)
-            monitor.replace(next, source, at: now, context.unix)
+            let newBroker = try BrokerPublisher(
+                newFile, at: options.path, source, ledger, outbox, boot: boot, version: options.version)
+            for warning in newFile.warnings { journal.write(.warning, warning) }
+            file = newFile
+            source.useLevels(of: newFile.listener)
+            monitor.replace(newFile, source, at: now, context.unix)
             // The new engine numbers its events from 1 again, so a new boot id keeps the events' ids unique.
             context.boot = boot
-            replaceBroker(nextBroker, at: now)
+            replaceBroker(newBroker, at: now)
             journal.write(.notice, "\(options.path) was read again")
         } catch {
             for message in error.messages { journal.write(.warning, message) }
@@ -287,15 +288,15 @@ final class ListenRun: SightingConsumer {
     }
 
     /// Replaces the publisher after the file was read again. Both publishers may use the same broker.
-    private func replaceBroker(_ next: BrokerPublisher?, at now: HeardInstant) {
+    private func replaceBroker(_ newBroker: BrokerPublisher?, at now: HeardInstant) {
         if let former = broker {
-            if let next { next.replace(former) } else { former.finish() }
+            if let newBroker { newBroker.replace(former) } else { former.finish() }
         } else {
-            next?.begin()
+            newBroker?.begin()
         }
-        broker = next
-        next?.change(isListening: source.state.isListening, at: now)
-        next?.publishZones(monitor.engine)
+        broker = newBroker
+        newBroker?.change(isListening: source.state.isListening, at: now)
+        newBroker?.publishZones(monitor.engine)
     }
 
     /// Notifies the service manager's watchdog, three times in each watchdog period.

@@ -24,8 +24,7 @@ public enum ListenService {
         public var duration: Int?
         /// The version of this program, which is published to the broker.
         public var version = ""
-        /// True if each event is printed as a line of JSON after it was stored. False if it is only written to the
-        /// journal.
+        /// True if each event is printed as a line of JSON after it was stored, in addition to its line in the journal.
         public var printsEvents = false
 
         /// Creates options for the file at `path`, with defaults for everything else.
@@ -37,7 +36,7 @@ public enum ListenService {
     /// Runs the service until SIGINT, SIGTERM or SIGQUIT. SIGHUP reads the file again. The calling thread must be the
     /// only thread of the process.
     ///
-    /// - Throws: The reason why the service cannot receive at all. The service manager is notified before.
+    /// - Throws: The reason why the service cannot receive at all, after the service manager was notified.
     public static func run(_ options: Options) throws(ListenerServiceError) {
         var notifier: ServiceNotifier?
         do {

@@ -28,7 +28,8 @@ struct ListenerStatusWriter {
             if isOver { return .off }
             switch source.state {
             case .listening: return .listening
-            // `foreign` is another program's scan, which may not report repeated advertisements, so it counts as deaf.
+            // In the state `foreign` another program scans. Its scan may not report repeated advertisements, so the
+            // listener counts as deaf.
             case .foreign, .paused, .deaf: return .deaf
             case .starting, .recovering: return .recovering
             case .off: return .off
@@ -39,12 +40,12 @@ struct ListenerStatusWriter {
     private let name: String
     private let directory: String
     private let metrics: String
-    /// The last written state.
-    private var last: ListenerStatus.State?
+    /// The state that was last written.
+    private var lastState: ListenerStatus.State?
     /// The time at which the last written state began.
     private var since: RFC3339Time?
     /// The number of reports at the last write, and the time of that write.
-    private var reports: (count: Int, at: HeardInstant)?
+    private var lastReports: (count: Int, at: HeardInstant)?
     /// The number of reports per second.
     private var rate: Double?
     private var hasListened = false
@@ -52,8 +53,8 @@ struct ListenerStatusWriter {
     private var unwritable: Set<String> = []
     /// The number of recoveries from an adapter that was missing or had to be restarted.
     private var recoveries = 0
-    /// The number of restarts at the start of the present recovery. If the recovery restarts the scan, only the restart
-    /// is counted.
+    /// The number of restarts of the scan at the start of the present recovery. A recovery that restarts the scan is
+    /// counted only as a restart.
     private var restartsBefore = 0
 
     /// - Parameter metrics: The path of the metrics file for Prometheus; `nil` for NAME.listener.prom in the runtime
@@ -71,23 +72,23 @@ struct ListenerStatusWriter {
     }
 
     mutating func write(_ snapshot: Snapshot, _ journal: Journal) {
-        if snapshot.state != last {
+        if snapshot.state != lastState {
             if snapshot.state == .recovering { restartsBefore = snapshot.source.counts.restarts }
-            if last == .recovering, snapshot.state == .listening, hasListened,
+            if lastState == .recovering, snapshot.state == .listening, hasListened,
                 snapshot.source.counts.restarts == restartsBefore
             {
                 recoveries += 1
             }
             hasListened = hasListened || snapshot.state == .listening
-            last = snapshot.state
+            lastState = snapshot.state
             since = RFC3339Time.now
         }
-        if let reports, snapshot.now.microseconds(since: reports.at) > 0 {
+        if let lastReports, snapshot.now.microseconds(since: lastReports.at) > 0 {
             rate =
-                Double(snapshot.monitor.reports - reports.count) * 1_000_000
-                / Double(snapshot.now.microseconds(since: reports.at))
+                Double(snapshot.monitor.reports - lastReports.count) * 1_000_000
+                / Double(snapshot.now.microseconds(since: lastReports.at))
         }
-        reports = (snapshot.monitor.reports, snapshot.now)
+        lastReports = (snapshot.monitor.reports, snapshot.now)
         let status = status(snapshot)
         let (directory, metrics) = (directory, metrics)
         put("the status", journal) { () throws(SystemError) in try StatusFile.write(status, in: directory) }
@@ -97,6 +98,9 @@ struct ListenerStatusWriter {
         }
     }
 
+    /// Writes a file. Reports its first failure and the end of the failures.
+    ///
+    /// - Parameter what: The name of the file in messages.
     private mutating func put(_ what: String, _ journal: Journal, _ write: () throws(SystemError) -> Void) {
         do throws(SystemError) {
             try write()
@@ -178,30 +182,32 @@ struct ListenerStatusWriter {
     /// The metrics of each beacon; for a beacon with several identities, the metrics of the identity received last.
     private func addBeacons(_ snapshot: Snapshot, to page: inout MetricsPage) {
         let table = snapshot.monitor.table
-        var numbers: [String: Int] = [:]
-        var beacons: [(label: [UInt8], place: Int, heard: Int, isCloned: Bool)] = []
-        for place in 0..<table.knownCount {
-            guard let last = table.tracks[place].lastHeard, let name = table.tracks[place].known?.name else { continue }
-            let isCloned = table.tracks[place].clones.finding != nil
-            guard let number = numbers[name] else {
-                numbers[name] = beacons.count
-                beacons.append((MetricsPage.label("beacon", name), place, table.tracks[place].reports, isCloned))
+        var indices: [String: Int] = [:]
+        var beacons: [(label: [UInt8], track: Int, reports: Int, isCloned: Bool)] = []
+        for track in 0..<table.knownCount {
+            guard let lastHeard = table.tracks[track].lastHeard, let name = table.tracks[track].known?.name else {
                 continue
             }
-            beacons[number].isCloned = beacons[number].isCloned || isCloned
-            beacons[number].heard += table.tracks[place].reports
-            if let before = table.tracks[beacons[number].place].lastHeard, before < last {
-                beacons[number].place = place
+            let isCloned = table.tracks[track].clones.finding != nil
+            guard let index = indices[name] else {
+                indices[name] = beacons.count
+                beacons.append((MetricsPage.label("beacon", name), track, table.tracks[track].reports, isCloned))
+                continue
+            }
+            beacons[index].isCloned = beacons[index].isCloned || isCloned
+            beacons[index].reports += table.tracks[track].reports
+            if let former = table.tracks[beacons[index].track].lastHeard, former < lastHeard {
+                beacons[index].track = track
             }
         }
         func addGauge(_ name: String, _ help: String, _ value: (BeaconTrack) -> String?) {
             page.begin(name, "gauge", help)
             for beacon in beacons {
-                if let value = value(table.tracks[beacon.place]) { page.add(beacon.label, value) }
+                if let value = value(table.tracks[beacon.track]) { page.add(beacon.label, value) }
             }
         }
         page.begin("pharos_beacon_heard_total", "counter", "Reports received from a known beacon.")
-        for beacon in beacons { page.add(beacon.label, "\(beacon.heard)") }
+        for beacon in beacons { page.add(beacon.label, "\(beacon.reports)") }
         page.begin("pharos_beacon_cloned", "gauge", "1 while two devices send the beacon's identity.")
         for beacon in beacons { page.add(beacon.label, beacon.isCloned ? "1" : "0") }
         addGauge("pharos_beacon_rssi_dbm", "The level of the last report.") { $0.lastLevel.map { "\($0)" } }

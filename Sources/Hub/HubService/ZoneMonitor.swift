@@ -29,7 +29,7 @@ public final class ZoneMonitor {
         Dictionary(reportsByType.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
     }
 
-    /// Processes an advertisement, and returns the events that it causes. Its data is the part `range` of `octets`.
+    /// Processes an advertisement with the data in `range` of `octets`. Returns the events that it causes.
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
         let track = table.receive(report.sighting, octets, range)
@@ -47,7 +47,7 @@ public final class ZoneMonitor {
     /// Returns the events that are caused by the passage of time up to `now`.
     public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
 
-    /// Notes whether the receiver works, and returns the events that this and the time up to `now` cause.
+    /// Takes the state of the receiver. Returns the events that the state and the passage of time up to `now` cause.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         if state.isListening {
             table.startListening(at: now)
@@ -58,8 +58,7 @@ public final class ZoneMonitor {
         return engine.advance(to: now)
     }
 
-    /// Starts the clock while the receiver does not work yet. If the receiver does not work within 5 s, the zones
-    /// become unknown.
+    /// Starts the clock before the receiver works. If the receiver does not work within 5 s, the zones become unknown.
     public func beginDeaf(at now: HeardInstant) {
         table.startListening(at: now)
         _ = engine.startListening(at: now)
@@ -92,10 +91,10 @@ public final class ZoneMonitor {
     public func beginRound() { table.beginRound() }
 }
 
-/// The quality of the wall clock, as one word for events. It is queried from the kernel at most once a minute.
+/// The quality of the wall clock, as one word for events. The kernel is asked for the quality at most once a minute.
 public final class ClockQuality: Sendable {
     private let isRecorded: Bool
-    private let last = Mutex<(at: UInt64, word: String)?>(nil)
+    private let lastQuery = Mutex<(at: UInt64, word: String)?>(nil)
     /// The shortest time between two queries of the kernel, in nanoseconds.
     private static let interval: UInt64 = 60_000_000_000
 
@@ -106,7 +105,7 @@ public final class ClockQuality: Sendable {
     public var text: String {
         if isRecorded { return "recorded" }
         let now = MonotonicClock.nanoseconds()
-        return last.withLock { last in
+        return lastQuery.withLock { last in
             if let last, now - last.at < Self.interval { return last.word }
             let word =
                 switch WallClock.synchronization() {

@@ -88,11 +88,11 @@ public struct APIChannel: Sendable {
         case .plain: return message.plainFrame
         case .hello, .handshake: return []
         case .ready(let receive, var send):
-            let head = [
+            let header = [
                 UInt8(truncatingIfNeeded: message.type >> 8), UInt8(truncatingIfNeeded: message.type),
                 UInt8(truncatingIfNeeded: message.payload.count >> 8), UInt8(truncatingIfNeeded: message.payload.count),
             ]
-            guard let sealed = try? send.encrypt(head + message.payload) else { return [] }
+            guard let sealed = try? send.encrypt(header + message.payload) else { return [] }
             state = .ready(receive: receive, send: send)
             return Self.framed(sealed)
         }
@@ -101,16 +101,16 @@ public struct APIChannel: Sendable {
     // MARK: Plain text
 
     private mutating func nextPlain() throws(ChannelFault) -> APIMessage? {
-        var rest = octets.dropFirst()
-        guard let length = rest.takeVarint(), let type = rest.takeVarint() else {
+        var remainder = octets.dropFirst()
+        guard let length = remainder.takeVarint(), let type = remainder.takeVarint() else {
             // The indicator byte and two numbers have at most 21 bytes, so more bytes cannot be an incomplete header.
             if octets.count > 21 { throw .noFrame }
             return nil
         }
         guard length <= Self.longest else { throw .tooLong }
-        guard rest.count >= Int(length) else { return nil }
-        octets = Array(rest.dropFirst(Int(length)))
-        return APIMessage(type: type, payload: Array(rest.prefix(Int(length))))
+        guard remainder.count >= Int(length) else { return nil }
+        octets = Array(remainder.dropFirst(Int(length)))
+        return APIMessage(type: type, payload: Array(remainder.prefix(Int(length))))
     }
 
     // MARK: Encrypted

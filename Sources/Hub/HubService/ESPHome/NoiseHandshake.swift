@@ -54,23 +54,23 @@ struct NoiseHandshake {
     /// - Returns: The answer, and the ciphers for both directions.
     /// - Throws: An error if the client has a different key.
     mutating func answer(_ message: [UInt8]) throws -> (message: [UInt8], receive: NoiseCipher, send: NoiseCipher) {
-        let theirs = Array(message.prefix(32))
-        let theirKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: theirs)
-        mix(hash: theirs)
-        mix(key: theirs)
+        let clientOctets = Array(message.prefix(32))
+        let clientKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: clientOctets)
+        mix(hash: clientOctets)
+        mix(key: clientOctets)
         let sealed = Array(message.dropFirst(32))
         _ = try cipher.decrypt(sealed, authenticating: hash)
         mix(hash: sealed)
 
-        let own = Curve25519.KeyAgreement.PrivateKey()
-        let ours = Array(own.publicKey.rawRepresentation)
-        mix(hash: ours)
-        mix(key: ours)
-        let shared = try own.sharedSecretFromKeyAgreement(with: theirKey)
+        let privateKey = Curve25519.KeyAgreement.PrivateKey()
+        let publicOctets = Array(privateKey.publicKey.rawRepresentation)
+        mix(hash: publicOctets)
+        mix(key: publicOctets)
+        let shared = try privateKey.sharedSecretFromKeyAgreement(with: clientKey)
         mix(key: unsafe shared.withUnsafeBytes { unsafe Array($0) })
         let proof = try cipher.encrypt([], authenticating: hash)
         let keys = derive([], 2)
-        return (ours + proof, NoiseCipher(keys[0]), NoiseCipher(keys[1]))
+        return (publicOctets + proof, NoiseCipher(keys[0]), NoiseCipher(keys[1]))
     }
 
     private mutating func mix(hash octets: [UInt8]) { hash = Array(SHA256.hash(data: hash + octets)) }
@@ -83,9 +83,9 @@ struct NoiseHandshake {
 
     /// Returns `count` keys, derived from the chaining key and `octets` with HKDF (section 4.3).
     private func derive(_ octets: [UInt8], _ count: UInt8) -> [[UInt8]] {
-        let first = Self.code(chainingKey, octets)
+        let extractedKey = Self.code(chainingKey, octets)
         var keys: [[UInt8]] = []
-        for number in 1...count { keys.append(Self.code(first, (keys.last ?? []) + [number])) }
+        for number in 1...count { keys.append(Self.code(extractedKey, (keys.last ?? []) + [number])) }
         return keys
     }
 

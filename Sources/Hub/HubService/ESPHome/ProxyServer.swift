@@ -8,14 +8,14 @@ internal import Synchronization
 /// A Bluetooth proxy for Home Assistant: forwards received advertisements to its clients. A separate thread serves the
 /// clients, so that no client can delay the reception.
 ///
-/// The advertisements of 50 ms are sent in one message. If a client does not read its messages, only this client loses
-/// advertisements, and their number is logged.
+/// The advertisements that are received within 50 ms are sent in one message. If a client does not read its messages,
+/// only this client loses advertisements, and the number of lost advertisements is logged.
 public final class ProxyServer: SightingConsumer, Sendable {
     /// The state that the receiving thread and the thread for clients share.
     private struct Shared {
         var batch = RawAdvertisementBatch()
         /// The full batches that wait for the thread for clients.
-        var full: [RawAdvertisementBatch] = []
+        var fullBatches: [RawAdvertisementBatch] = []
         var scanner = ProxyScannerState.starting
         var isOver = false
         /// True if the scan requests scan responses now.
@@ -28,9 +28,9 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     /// The largest number of simultaneous clients that have sent a message. Home Assistant is one client.
     static let clientLimit = 16
-    /// The largest number of connections that have not sent a message yet. With a key, only an encrypted message
-    /// counts. A further connection ends the oldest of them.
-    static let strangerLimit = 32
+    /// The largest number of connections on which the client has not sent a message yet. If the proxy has a key, only
+    /// an encrypted message counts. A further connection ends the oldest of these connections.
+    static let newConnectionLimit = 32
     /// The largest number of advertisement bytes that wait for a client: those of about 30 s at a busy place.
     static let backlogLimit = 1 << 20
     /// The largest number of batches that wait for the thread for clients.
@@ -89,21 +89,21 @@ public final class ProxyServer: SightingConsumer, Sendable {
     /// mode, ends the source and continues with a new one.
     ///
     /// - Parameter source: Makes a source. `isActive` is true if the source should request scan responses. `isNext` is
-    ///   true if it follows another source.
+    ///   true if the source follows another source.
     public func run(
         _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
     ) throws(ListenerServiceError) {
         // The first source is made before clients can take the file descriptors that it needs.
-        var next = try source(takeMode(), false)
+        var currentSource = try source(takeMode(), false)
         try start()
         while true {
-            try next.run(self)
+            try currentSource.run(self)
             if shared.withLock({ $0.isOver }) { return }
-            next = try source(takeMode(), true)
+            currentSource = try source(takeMode(), true)
         }
     }
 
-    /// Makes the mode that clients want the current mode, and returns it: true for an active scan.
+    /// Makes the scan mode that clients want the current mode, and returns this mode: true for an active scan.
     private func takeMode() -> Bool {
         shared.withLock { shared in
             shared.isActive = shared.wantsActive
@@ -136,13 +136,13 @@ public final class ProxyServer: SightingConsumer, Sendable {
         guard let sender = report.sighting.sender else { return }
         let data = range.map { octets[$0] }
         shared.withLock { shared in
-            guard shared.full.count < Self.batchLimit else {
+            guard shared.fullBatches.count < Self.batchLimit else {
                 shared.lost += 1
                 return
             }
             shared.batch.add(sender.address, isRandom: sender.isRandom, level: report.sighting.rssi, data: data)
             if shared.batch.isFull {
-                shared.full.append(shared.batch)
+                shared.fullBatches.append(shared.batch)
                 shared.batch = RawAdvertisementBatch()
             }
         }
@@ -179,23 +179,26 @@ public final class ProxyServer: SightingConsumer, Sendable {
         var nextAccept: UInt64 = 0
         while true {
             let isOpen =
-                clients.count(where: \.isKnown) < Self.clientLimit && MonotonicClock.nanoseconds() >= nextAccept
-            let open = isOpen ? [Poller.Interest(socket, .read)] : []
-            let interests = clients.map { Poller.Interest($0.socket, $0.isWaiting ? .readAndWrite : .read) }
-            let ready = (try? Poller.wait(open + interests, milliseconds: Self.batchMilliseconds)) ?? []
+                clients.count(where: \.hasSentMessage) < Self.clientLimit && MonotonicClock.nanoseconds() >= nextAccept
+            let serverInterests = isOpen ? [Poller.Interest(socket, .read)] : []
+            let clientInterests = clients.map { Poller.Interest($0.socket, $0.isWaiting ? .readAndWrite : .read) }
+            let ready =
+                (try? Poller.wait(serverInterests + clientInterests, milliseconds: Self.batchMilliseconds)) ?? []
             let (batches, scanner, isOver, isActive) = take()
-            for (client, isReady) in zip(clients, ready.dropFirst(open.count)) where isReady { client.read() }
+            for (client, isReady) in zip(clients, ready.dropFirst(serverInterests.count)) where isReady {
+                client.read()
+            }
             if isOpen, ready.first == true, !accept(&clients, scanner, isActive: isActive) {
                 nextAccept = MonotonicClock.nanoseconds() + Self.acceptPause
             }
             let messages = batches.map { (message: $0.message, count: $0.count) }
             for client in clients {
                 client.change(scanner, isActive: isActive)
-                for each in messages { client.send(each.message, advertisements: each.count) }
+                for (message, count) in messages { client.send(message, advertisements: count) }
                 client.flush(isLast: isOver)
             }
             for client in clients where client.isOver {
-                log("a client has disconnected\(client.departure): \(clients.count { !$0.isOver }) left")
+                log("a client has disconnected\(client.departure); connected clients: \(clients.count { !$0.isOver })")
             }
             clients.removeAll(where: \.isOver)
             if isOver { return }
@@ -211,18 +214,18 @@ public final class ProxyServer: SightingConsumer, Sendable {
     ) -> Bool {
         do throws(SystemError) {
             let connection = try StreamSocket.accept(socket)
-            if clients.count(where: { !$0.isKnown }) >= Self.strangerLimit {
-                clients.first { !$0.isKnown }?.end("too many connections have sent no message")
+            if clients.count(where: { !$0.hasSentMessage }) >= Self.newConnectionLimit {
+                clients.first { !$0.hasSentMessage }?.end("too many connections have sent no message")
             }
             let session = ProxySession(
                 identity, isConfiguredActive: self.isActive, isActive: isActive, scanner: scanner)
             clients.append(ProxyClient(connection, APIChannel(identity, key: key), session))
-            log("a client has connected: \(clients.count { !$0.isOver }) now")
+            log("a client has connected; connected clients: \(clients.count { !$0.isOver })")
             return true
         } catch {
             // The client may have left before its connection was accepted.
             if error.errno == SystemError.wouldBlock { return true }
-            clients.first { !$0.isKnown }?.end("no more clients can connect")
+            clients.first { !$0.hasSentMessage }?.end("no more clients can connect")
             log("no more clients can connect: \(error.text)")
             return false
         }
@@ -241,9 +244,9 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     private func take() -> ([RawAdvertisementBatch], ProxyScannerState, isOver: Bool, isActive: Bool) {
         shared.withLock { shared in
-            var batches = shared.full
+            var batches = shared.fullBatches
             if shared.batch.count > 0 { batches.append(shared.batch) }
-            shared.full = []
+            shared.fullBatches = []
             shared.batch = RawAdvertisementBatch()
             if shared.lost > 0 { log("\(shared.lost) advertisements came too fast and were dropped for all clients") }
             shared.lost = 0
@@ -259,8 +262,8 @@ private final class ProxyClient {
     private static let silenceLimit: UInt64 = 150_000_000_000
     /// The time within which a new client must send a message, in nanoseconds.
     private static let handshakeLimit: UInt64 = 10_000_000_000
-    /// The largest size of waiting answers in addition to ``ProxyServer/backlogLimit``, in bytes. A client that exceeds
-    /// it is disconnected.
+    /// The largest size of waiting answers in addition to ``ProxyServer/backlogLimit``, in bytes. A client for which
+    /// more bytes wait is disconnected.
     private static let answerLimit = 1 << 16
 
     let socket: Descriptor
@@ -275,9 +278,9 @@ private final class ProxyClient {
     /// The time of the last byte from the client, in nanoseconds.
     private var lastReceived = MonotonicClock.nanoseconds()
     /// The time of the connection, in nanoseconds.
-    private let begun = MonotonicClock.nanoseconds()
-    /// True if the client has sent a message. If the proxy has a key, such a client has it too.
-    private(set) var isKnown = false
+    private let connectedAt = MonotonicClock.nanoseconds()
+    /// True if the client has sent a message. If the proxy has a key, such a client has the key too.
+    private(set) var hasSentMessage = false
 
     init(_ socket: Descriptor, _ channel: APIChannel, _ session: ProxySession) {
         self.socket = socket
@@ -312,7 +315,7 @@ private final class ProxyClient {
         }
         do throws(ChannelFault) {
             while let message = try channel.next() {
-                isKnown = true
+                hasSentMessage = true
                 guard waiting.count <= ProxyServer.backlogLimit + Self.answerLimit else {
                     return end("it does not read the answers to its messages")
                 }
@@ -357,7 +360,7 @@ private final class ProxyClient {
         if now - lastReceived > Self.silenceLimit {
             end("it sent nothing for \(Self.silenceLimit / 1_000_000_000) s")
         }
-        if !isKnown, now - begun > Self.handshakeLimit {
+        if !hasSentMessage, now - connectedAt > Self.handshakeLimit {
             end("it sent no message within \(Self.handshakeLimit / 1_000_000_000) s")
         }
     }

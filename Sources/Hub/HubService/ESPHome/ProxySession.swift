@@ -57,7 +57,7 @@ public enum ProxyScannerState: UInt64, Sendable {
     case stopped = 5
 }
 
-/// The session of one client: answers its messages, and stores whether it wants advertisements.
+/// The session of one client: answers the client's messages, and stores whether the client wants advertisements.
 public struct ProxySession: Sendable {
     /// The version of the API, and the first version of ESPHome with this API. Home Assistant reads both.
     static let apiVersion = (major: UInt64(1), minor: UInt64(10), release: "2026.1.0")
@@ -122,7 +122,7 @@ public struct ProxySession: Sendable {
             return []
         // The proxy forwards no connections, so it reports 0 free connections of 0.
         case .subscribeConnectionsFreeRequest: return [APIMessage(.connectionsFreeResponse)]
-        // The scanner changes its mode a little later, which ``change(_:isActive:)`` then reports.
+        // The scanner changes its mode a little later. ``change(_:isActive:)`` then reports the new mode.
         case .scannerSetModeRequest:
             if let mode = Self.mode(message.payload) { wantsActive = mode }
             return [scannerState]
@@ -142,8 +142,8 @@ public struct ProxySession: Sendable {
     /// field means passive, because that is the default value.
     private static func mode(_ payload: [UInt8]) -> Bool? {
         guard !payload.isEmpty else { return false }
-        var rest = payload[...]
-        guard rest.takeVarint() == 1 << 3, let mode = rest.takeVarint(), mode <= 1 else { return nil }
+        var remainder = payload[...]
+        guard remainder.takeVarint() == 1 << 3, let mode = remainder.takeVarint(), mode <= 1 else { return nil }
         return mode == 1
     }
 
