@@ -13,17 +13,16 @@ struct BeaconTrail: Sendable {
         let isCertain: [Bool]
         /// For each receiver, true if it is alive, has a position, and sent a line in this second.
         let hasSentLine: [Bool]
-        /// The numbers of the receivers for which ``hasSentLine`` is true.
+        /// The indices of the receivers for which ``hasSentLine`` is true.
         let senders: [Int]
         /// For each receiver, true if it is alive, has a position, and sent a line within the last ``quietStep``
         /// milliseconds.
         let isRecent: [Bool]
         /// The time at which each receiver last received anything, in milliseconds since 1970.
         let lastReports: [Int?]
-        /// The number of the current period of listening of each receiver.
+        /// For each receiver, how many periods of listening it has begun (`ListeningClock.period`).
         let periods: [Int]
-        /// For each receiver, a number that stands for the set of beacon names that it knows; `nil` if it reports all
-        /// beacons.
+        /// For each receiver, the id of the set of beacon names that it knows; `nil` if it reports all beacons.
         let nameSets: [Int?]
         /// True if there are cells that are covered only by dead receivers.
         let hasBlindCells: Bool
@@ -37,11 +36,12 @@ struct BeaconTrail: Sendable {
     private struct Reception {
         var receiver: Int
         /// The sum of the levels of all reports that have a level, in dBm.
-        var sum = 0.0
+        var levelSum = 0.0
         /// The number of reports that have a level.
-        var levels = 0
+        var levelCount = 0
         var reports = 0
-        var mean: Double? { levels > 0 ? sum / Double(levels) : nil }
+        /// The mean level in dBm; `nil` if no report had a level.
+        var mean: Double? { levelCount > 0 ? levelSum / Double(levelCount) : nil }
     }
 
     /// The highest level at the receivers of a room, averaged over some seconds.
@@ -69,7 +69,7 @@ struct BeaconTrail: Sendable {
     private(set) var identity: String?
     private(set) var isPresent = false
     private(set) var isKnown = false
-    /// The most likely room.
+    /// The index of the most likely room; `nil` if no room is likely enough.
     private(set) var room: Int?
     private(set) var probability: Double?
     /// The room of the last event; `nil` after an exit.
@@ -78,7 +78,7 @@ struct BeaconTrail: Sendable {
     private(set) var since: Int?
     /// The time of the last report, in milliseconds since 1970.
     private(set) var lastHeard: Int?
-    /// The receivers because of which the room is not known.
+    /// The indices of the receivers that may have failed, if the room is not known.
     private(set) var silent: [Int] = []
     /// The receivers that received the beacon at its last report or shortly before it.
     var recentReceivers: [Int] { Array(lastReportTimes.keys) }
@@ -93,7 +93,8 @@ struct BeaconTrail: Sendable {
     private var power: Double
     /// The power at 1 m, in dBm; a usual value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
-    /// The mean time between two packets by the configured interval, in seconds; `nil` if it is not known.
+    /// The mean time between two packets, which is computed from the configured interval, in seconds; `nil` if it is
+    /// not known.
     private let periodSeconds: Double?
     /// The possible differences from ``power``, in dB. The filter has a plane for each difference.
     private var offsets: [Double]
@@ -105,21 +106,21 @@ struct BeaconTrail: Sendable {
     private var restoredUntil: Int?
     /// The reports of the current second, by receiver.
     private var receptions: [Reception] = []
-    /// The sets of beacon names (see ``ReceiverStates/nameSets``) of the receivers that have reported the beacon. They
-    /// are few, so an array is faster than a set.
+    /// The ids of the sets of beacon names (see ``ReceiverStates/nameSets``) of the receivers that have reported the
+    /// beacon. There are few of them, so an array is faster than a set.
     private var nameSets: [Int] = []
     /// The time of the last report of the beacon by each receiver, in milliseconds since 1970.
     private var lastReportTimes: [Int: Int] = [:]
     /// The number of seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
-    /// The number of silent seconds of which it is not yet known whether the receivers worked.
-    private var openSeconds = 0
+    /// The number of further seconds of the present silence, for which it is not yet proven that the receivers worked.
+    private var unprovenSeconds = 0
     /// The proof that the receivers worked during the silence: `restart` if one of them was dead in the meantime,
     /// otherwise `report`.
     private var proof = ListeningClock.Proof.report
-    /// Each receiver numbers its periods of listening. This sum of the numbers changes when any receiver begins a new
-    /// one.
-    private var periods = 0
+    /// The sum of ``ReceiverStates/periods`` of the receivers that cover the beacon. It changes when one of these
+    /// receivers begins a new period.
+    private var periodSum = 0
     /// The number of seconds in which the receivers worked.
     private var listenedSeconds = 0
     /// The number of ``listenedSeconds`` with a report of the beacon.
@@ -129,8 +130,8 @@ struct BeaconTrail: Sendable {
     /// Without a floor plan, until a room is chosen: the levels of the rooms whose receivers have received the beacon
     /// recently.
     private var roomLevels: [Int: RoomLevel] = [:]
-    /// Without a floor plan: the room that may become the beacon's room, and the number of seconds for which its level
-    /// has been higher.
+    /// Without a floor plan: the room that may become the beacon's room, and the number of seconds in a row in which
+    /// its level was higher.
     private var challenger: (room: Int, seconds: Int)?
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
@@ -160,43 +161,45 @@ struct BeaconTrail: Sendable {
     /// Without a floor plan, the average level of the first room must be this number of dB above that of each other
     /// room. If receivers of other rooms have received the beacon too, the first room also needs reports in this number
     /// of seconds.
-    static let loudest = (decibels: 5.0, seconds: 3)
+    static let clearlyLoudest = (decibels: 5.0, seconds: 3)
     /// Without a floor plan, the room changes if the level in another room is this number of dB higher for this number
     /// of seconds.
-    static let louder = (decibels: 6.0, seconds: 3)
+    static let clearlyLouder = (decibels: 6.0, seconds: 3)
 
-    init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
+    /// - Parameters:
+    ///   - fileBeacon: The beacon as the collector file describes it; `nil` if it does not.
+    ///   - power: The power at 1 m in dBm that the beacon sends; `nil` if it is not known.
+    init(name: String, identity: String?, fileBeacon: CollectorFile.Beacon?, power: Int?) {
         self.name = name
         self.identity = identity
-        let power = described?.calibrationAtOneMeter ?? power
+        let power = fileBeacon?.calibrationAtOneMeter ?? power
         self.power = power.map(Double.init) ?? RoomPlan.usualPower
         offsets = power == nil ? Self.unknownOffsets : [0]
-        periodSeconds = described?.intervalMicroseconds.map { Double($0 + 5000) / 1_000_000 }
+        periodSeconds = fileBeacon?.intervalMicroseconds.map { Double($0 + 5000) / 1_000_000 }
     }
 
-    /// Adds reports of one receiver to the current second.
+    /// Adds reports of the beacon by one receiver to the current second.
     ///
     /// - Parameters:
     ///   - level: The mean level in dBm, corrected by the receiver's offset; `nil` if no report had a level.
-    ///   - nameSet: A number that stands for the set of beacon names that the receiver knows; `nil` if it reports
-    ///     all beacons.
+    ///   - nameSet: The id of the set of beacon names that the receiver knows; `nil` if it reports all beacons.
     mutating func add(
-        _ heard: ReceiverLine.Beacon, level: Double?, from receiver: Int, _ nameSet: Int?
+        _ beacon: ReceiverLine.Beacon, level: Double?, from receiver: Int, _ nameSet: Int?
     ) {
         if let nameSet, !nameSets.contains(nameSet) { nameSets.append(nameSet) }
-        if identity == nil { identity = heard.identity }
-        if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
-        if let celsius = heard.temperature { temperature = celsius }
+        if identity == nil { identity = beacon.identity }
+        if let battery = beacon.batteryMillivolts { batteryMillivolts = battery }
+        if let thousandths = beacon.temperature { temperature = thousandths }
         // A beacon that was restored after a restart gets its power at 1 m from the first report that contains it.
-        if lastHeard == nil, filter == nil, offsets.count > 1, let atOneMeter = heard.powerAtOneMeter {
+        if lastHeard == nil, filter == nil, offsets.count > 1, let atOneMeter = beacon.powerAtOneMeter {
             (power, offsets) = (Double(atOneMeter), [0])
         }
-        let place = receptions.firstIndex { $0.receiver == receiver } ?? receptions.count
-        if place == receptions.count { receptions.append(Reception(receiver: receiver)) }
-        receptions[place].reports += heard.reports
+        let index = receptions.firstIndex { $0.receiver == receiver } ?? receptions.count
+        if index == receptions.count { receptions.append(Reception(receiver: receiver)) }
+        receptions[index].reports += beacon.reports
         guard let level else { return }
-        receptions[place].sum += level * Double(heard.reports)
-        receptions[place].levels += heard.reports
+        receptions[index].levelSum += level * Double(beacon.reports)
+        receptions[index].levelCount += beacon.reports
     }
 
     /// A change at the end of a second.
@@ -209,7 +212,7 @@ struct BeaconTrail: Sendable {
         case known
     }
 
-    /// Restores a beacon that was present when an earlier run ended.
+    /// Restores the state of a beacon that was present when an earlier run ended.
     mutating func resume(room: Int?, since: Int, isKnown: Bool, at time: Int) {
         (isPresent, self.since) = (true, since)
         (self.room, reportedRoom, self.isKnown) = (room, room, isKnown && room != nil)
@@ -246,7 +249,7 @@ struct BeaconTrail: Sendable {
             }
             listenedSeconds += 1
             heardSeconds += 1
-            (silenceSeconds, openSeconds, proof) = (0, 0, .report)
+            (silenceSeconds, unprovenSeconds, proof) = (0, 0, .report)
             lastHeard = now.end
             for reception in receptions { lastReportTimes[reception.receiver] = now.end }
             let best = receptions.max { ($0.mean ?? -200, $1.receiver) < ($1.mean ?? -200, $0.receiver) }
@@ -274,26 +277,27 @@ struct BeaconTrail: Sendable {
         // If the beacon was not received since the start, it is not known which receivers cover it, so all of them must
         // work.
         let covering = lastReportTimes.isEmpty ? Array(now.periods.indices) : Array(lastReportTimes.keys)
-        let before = periods
-        periods = covering.reduce(0) { $0 + now.periods[$1] }
+        let formerPeriodSum = periodSum
+        periodSum = covering.reduce(0) { $0 + now.periods[$1] }
         // The sum has changed: a receiver had received nothing for so long that it may have failed, and has begun a new
         // period.
-        if periods != before { openSeconds = 0 }
-        openSeconds = isCovered(now) ? openSeconds + 1 : 0
+        if periodSum != formerPeriodSum { unprovenSeconds = 0 }
+        unprovenSeconds = isCovered(now) ? unprovenSeconds + 1 : 0
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
         // The failure of a receiver is noticed late. Only a later report of the receiver proves that it worked during
         // the silence.
         let witnesses = lastReportTimes.isEmpty ? covering.filter { now.isAlive[$0] } : covering
-        let proven = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
-        let start = now.end - openSeconds * 1000
-        let certain = min(openSeconds, max(0, (proven + 1000 - start) / 1000))
-        listenedSeconds += certain
-        silenceSeconds += certain
-        openSeconds -= certain
+        let provenUntil = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
+        let start = now.end - unprovenSeconds * 1000
+        let provenSeconds = min(unprovenSeconds, max(0, (provenUntil + 1000 - start) / 1000))
+        listenedSeconds += provenSeconds
+        silenceSeconds += provenSeconds
+        unprovenSeconds -= provenSeconds
         // A beacon that was not received since the start has no cells to update.
         if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
 
+    /// Returns true if all receivers that could receive the beacon certainly work, and would report it.
     private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
         guard lastHeard != nil else {
@@ -306,18 +310,18 @@ struct BeaconTrail: Sendable {
         return !lastReportTimes.isEmpty && lastReportTimes.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
-    /// Returns true if a receiver knows the beacon's name and would report it. Otherwise its silence about the beacon
-    /// means nothing.
+    /// Returns true if a receiver knows the beacon's name and would report the beacon. Otherwise the receiver's silence
+    /// about the beacon means nothing.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
         now.nameSets[receiver].map(nameSets.contains) ?? true
     }
 
-    /// The silence in seconds after which the beacon has left, because lost packets cannot explain it.
+    /// The number of silent seconds after which the beacon has left, because lost packets cannot explain so long a
+    /// silence.
     private var exitSeconds: Int {
-        let usual = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
-        guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return usual }
-        // The share of silent seconds is used as the share of lost packets, because in both of them losses follow each
-        // other.
+        let assumedSeconds = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
+        guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return assumedSeconds }
+        // The share of silent seconds is used as the share of lost packets: after one of either, another is likely.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
         return (ExitRule.silenceMicroseconds(period: period * 1_000_000, loss: loss) + 999_999) / 1_000_000
@@ -327,7 +331,7 @@ struct BeaconTrail: Sendable {
         (isPresent, isKnown) = (false, true)
         (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
         (lastReportTimes, roomLevels) = ([:], [:])
-        (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
+        (silenceSeconds, unprovenSeconds, sureSeconds) = (0, 0, 0)
         (since, restoredUntil) = (end, nil)
     }
 
@@ -339,7 +343,7 @@ struct BeaconTrail: Sendable {
             return
         }
         let seconds = filter == nil ? 0 : Double(now.end - lastUpdate) / 1000
-        var filter = self.filter ?? begun(now.plan)
+        var filter = self.filter ?? initialFilter(now.plan)
         self.filter = nil
         lastUpdate = now.end
         filter.predict(seconds: seconds, &workspace.scratch)
@@ -355,7 +359,8 @@ struct BeaconTrail: Sendable {
         probability = room.map { rooms[$0] }
     }
 
-    private func begun(_ plan: RoomPlan) -> CellFilter {
+    /// Returns the filter for a beacon before its first report.
+    private func initialFilter(_ plan: RoomPlan) -> CellFilter {
         let priors = offsets.map { exp(-$0 * $0 / 72) }
         let sum = priors.reduce(0, +)
         return plan.filter.sparse(prior: priors.map { $0 / sum })
@@ -369,40 +374,41 @@ struct BeaconTrail: Sendable {
     private func evidence(
         _ now: ReceiverStates, _ powers: [Int], _ expectedPackets: Double, _ workspace: inout CellWorkspace
     ) -> BeaconEvidence {
-        let heard = receptions.compactMap { reception -> BeaconEvidence.Reception? in
+        let measured = receptions.compactMap { reception -> BeaconEvidence.Reception? in
             guard now.isAlive[reception.receiver], let row = now.plan.levels.rows[reception.receiver],
                 let level = reception.mean
             else { return nil }
             return .init(receiver: reception.receiver, row: row, level: LevelTable.units(level))
         }
         let candidates = receptions.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.senders
-        let knowing = candidates.filter { knows($0, now) }
-        let unknowing = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
+        let reporting = candidates.filter { knows($0, now) }
+        let rowsNotReporting = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
         // A receiver whose reports have no level was not silent, so it must not count as silent.
-        let unclear = receptions.filter { $0.mean == nil }.map(\.receiver)
-        func rows() -> [Int] {
+        let withoutLevel = receptions.filter { $0.mean == nil }.map(\.receiver)
+        func rowsNotSilent() -> [Int] {
             receptions.filter { now.hasSentLine[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
-                + unknowing
+                + rowsNotReporting
         }
         let silence: BeaconEvidence.Silence
-        if knowing.count < unknowing.count {
-            silence = .receivers(knowing.filter { !unclear.contains($0) })
+        if reporting.count < rowsNotReporting.count {
+            silence = .receivers(reporting.filter { !withoutLevel.contains($0) })
         } else if receptions.isEmpty {
             let sums = workspace.recent.sums(now.plan, now.isRecent, powers: powers, expectedPackets: expectedPackets)
-            silence = .sums(sums, except: unknowing)
-        } else if heard.isEmpty {
+            silence = .sums(sums, except: rowsNotReporting)
+        } else if measured.isEmpty {
             let sums = workspace.current.sums(
                 now.plan, now.hasSentLine, powers: powers, expectedPackets: expectedPackets)
-            silence = .sums(sums, except: rows())
+            silence = .sums(sums, except: rowsNotSilent())
         } else if let sums = workspace.current.worthwhileSums(
             now.plan, now.hasSentLine, powers: powers, expectedPackets: expectedPackets)
         {
-            silence = .sums(sums, except: rows())
+            silence = .sums(sums, except: rowsNotSilent())
         } else {
-            silence = .receivers(unclear.isEmpty ? knowing : knowing.filter { !unclear.contains($0) })
+            silence = .receivers(
+                withoutLevel.isEmpty ? reporting : reporting.filter { !withoutLevel.contains($0) })
         }
         return BeaconEvidence(
-            now.plan, powers: powers, heard: heard, silence: silence, expectedPackets: expectedPackets)
+            now.plan, powers: powers, receptions: measured, silence: silence, expectedPackets: expectedPackets)
     }
 
     // MARK: Without a plan
@@ -414,15 +420,15 @@ struct BeaconTrail: Sendable {
             guard let room = now.plan.roomOfReceiver[reception.receiver], let level = reception.mean else { continue }
             levels[room] = max(levels[room] ?? level, level)
         }
-        guard let new = levels.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return }
+        guard let strongest = levels.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return }
         guard let room else { return chooseFirst(levels, now) }
-        guard room != new.key, new.value - (levels[room] ?? -200) >= Self.louder.decibels else {
+        guard room != strongest.key, strongest.value - (levels[room] ?? -200) >= Self.clearlyLouder.decibels else {
             challenger = nil
             return
         }
-        let seconds = challenger.map { $0.room == new.key ? $0.seconds + 1 : 1 } ?? 1
-        challenger = (new.key, seconds)
-        if seconds >= Self.louder.seconds { (self.room, challenger) = (new.key, nil) }
+        let seconds = challenger.map { $0.room == strongest.key ? $0.seconds + 1 : 1 } ?? 1
+        challenger = (strongest.key, seconds)
+        if seconds >= Self.clearlyLouder.seconds { (self.room, challenger) = (strongest.key, nil) }
     }
 
     /// Chooses the beacon's first room, if the level in one room is clearly the highest.
@@ -438,17 +444,17 @@ struct BeaconTrail: Sendable {
         }
         roomLevels = roomLevels.filter { now.end - $0.value.end < Self.quietStep }
         let rooms = loudestRooms
-        guard rooms.count == 1, let first = rooms.first,
-            roomLevels.count == 1 || roomLevels[first]?.seconds ?? 0 >= Self.loudest.seconds
+        guard rooms.count == 1, let loudestRoom = rooms.first,
+            roomLevels.count == 1 || roomLevels[loudestRoom]?.seconds ?? 0 >= Self.clearlyLoudest.seconds
         else { return }
-        (room, roomLevels) = (first, [:])
+        (room, roomLevels) = (loudestRoom, [:])
     }
 
     /// Without a floor plan, until a room is chosen: the room with the highest level and the rooms whose level is
     /// nearly as high, the highest level first.
     var loudestRooms: [Int] {
         let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
-        return ranked.prefix { ranked[0].value.average - $0.value.average < Self.loudest.decibels }.map(\.key)
+        return ranked.prefix { ranked[0].value.average - $0.value.average < Self.clearlyLoudest.decibels }.map(\.key)
     }
 
     // MARK: Known or unknown
@@ -461,6 +467,7 @@ struct BeaconTrail: Sendable {
         return near.isEmpty && (isFresh || lastReportTimes.isEmpty || now.hasBlindCells) ? doubtful : near
     }
 
+    /// Decides whether the room is known.
     private mutating func judge(_ now: ReceiverStates) {
         let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false
         guard room != nil, isFresh || isCovered(now) else {
@@ -474,7 +481,7 @@ struct BeaconTrail: Sendable {
             return
         }
         sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0
-        let limit = isKnown && room == reportedRoom ? Self.stillSure : Self.sure
-        isKnown = now.hasDead ? sureSeconds >= Self.surerWithDead.seconds : probability >= limit
+        let leastProbability = isKnown && room == reportedRoom ? Self.stillSure : Self.sure
+        isKnown = now.hasDead ? sureSeconds >= Self.surerWithDead.seconds : probability >= leastProbability
     }
 }

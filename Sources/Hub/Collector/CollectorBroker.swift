@@ -3,7 +3,8 @@ public import LinuxHost
 public import Messaging
 public import Store
 
-/// A collector's connection to an MQTT broker: returns the messages of receivers, and publishes where each beacon is.
+/// A collector's connection to an MQTT broker: returns the messages of receivers, and publishes the state of each
+/// beacon.
 public final class CollectorBroker {
     private let connection: BrokerConnection
     private let tree: TopicTree
@@ -11,23 +12,23 @@ public final class CollectorBroker {
     /// The messages to publish: the collector's own status, and the states of the beacons.
     private var board = RetainedBoard()
     /// The topics of the messages that the broker has not acknowledged yet.
-    private var sent: [BrokerTicket: String] = [:]
+    private var unacknowledgedTopics: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
     /// The time at which the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     public private(set) var disconnectedSince: Int? = now
-    /// The errors of the subscriptions that the broker refuses, each of which is reported once.
+    /// The reported errors of subscriptions that the broker refuses. An error in this set is not reported again.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
     private var notices: [Notice] = []
-    /// The time from which the next pause between publications counts, in nanoseconds of `MonotonicClock`: the end of
-    /// the last publication of all states, or later if it took long.
-    private var published: UInt64 = 0
+    /// The start of the pause before the next publication of all states, in nanoseconds of `MonotonicClock`: the end of
+    /// the last publication, or later if that publication took long.
+    private var pauseStart: UInt64 = 0
     /// True if ``finish()`` has published that the collector is offline.
     private var isLeaving = false
 
-    /// The pause between two publications of all states, in milliseconds: `rest` if nothing has changed, `change` if
-    /// something has.
-    private static let pauses = (rest: 5000, change: 1000)
+    /// The pause between two publications of all states, in milliseconds: `unchanged` if nothing has changed, `changed`
+    /// if something has.
+    private static let pauses = (unchanged: 5000, changed: 1000)
     /// The longest time to wait for the last messages at the end, in milliseconds.
     private static let shutdownMilliseconds = 500
 
@@ -37,7 +38,7 @@ public final class CollectorBroker {
     ///   - directory: The directory of the collector file, with a slash at the end.
     ///   - state: The path of the state file, which distinguishes two collectors on one machine.
     ///   - version: The version of this program, which Home Assistant shows.
-    /// - Throws: An error if a file that the section names cannot be used.
+    /// - Throws: An error if a file that `section` names cannot be used.
     public init(
         _ section: BrokerSection, site: String, in directory: String, state: String, version: String
     ) throws(BrokerError) {
@@ -57,7 +58,8 @@ public final class CollectorBroker {
 
     /// Becomes readable when ``poll()`` must be called.
     public var descriptor: Descriptor { connection.descriptor }
-    /// The latest time for the next call of ``poll()``, in nanoseconds of `MonotonicClock`; `nil` if there is none.
+    /// The time at which ``poll()`` must be called even if ``descriptor`` is not readable, in nanoseconds of
+    /// `MonotonicClock`; `nil` if there is no such time.
     public var nextWakeUp: UInt64? { connection.nextWakeUp }
 
     /// Returns new notices for the operator. Each notice is returned once.
@@ -74,7 +76,7 @@ public final class CollectorBroker {
         if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         board.drain { publication in
             guard let ticket = connection.publish(publication) else { return false }
-            sent[ticket] = publication.topic
+            unacknowledgedTopics[ticket] = publication.topic
             return true
         }
         return messages
@@ -94,8 +96,9 @@ public final class CollectorBroker {
             if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
             lastError = error
             disconnectedSince = disconnectedSince ?? Self.now
-        case .acknowledged(let ticket): sent[ticket] = nil
-        case .abandoned(let ticket): if let topic = sent.removeValue(forKey: ticket) { board.publishAgain(topic) }
+        case .acknowledged(let ticket): unacknowledgedTopics[ticket] = nil
+        case .abandoned(let ticket):
+            if let topic = unacknowledgedTopics.removeValue(forKey: ticket) { board.publishAgain(topic) }
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.receiveBirth() }
         case .message(let message) where message.topic == tree.status:
@@ -118,7 +121,7 @@ public final class CollectorBroker {
     ) -> Bool {
         let now = MonotonicClock.nanoseconds()
         guard collector.newestLineUnixMilliseconds != nil,
-            now >= published + UInt64(hasChanged ? Self.pauses.change : Self.pauses.rest) * 1_000_000
+            now >= pauseStart + UInt64(hasChanged ? Self.pauses.changed : Self.pauses.unchanged) * 1_000_000
         else { return false }
         for beacon in collector.states {
             guard shouldContinue() else { break }
@@ -129,10 +132,10 @@ public final class CollectorBroker {
             board.set(Publication(tree.beaconState(beacon.name), beacon.state.json, isRetained: true))
             board.set(Publication(tree.beaconAttributes(beacon.name), beacon.state.attributes, isRetained: true))
         }
-        // Publishing many beacons takes long. The next pause counts from four times that duration later, so that
+        // Publishing many beacons takes long. The next pause begins only after four times that duration, so that
         // publishing takes at most a fifth of the time.
         let end = MonotonicClock.nanoseconds()
-        published = end + 4 * (end - now)
+        pauseStart = end + 4 * (end - now)
         return true
     }
 

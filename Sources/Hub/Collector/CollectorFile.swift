@@ -19,7 +19,7 @@ public struct CollectorFile: Hashable, Sendable {
     /// The highest speed of a beacon, in m/s.
     public var fastest = 1.5
 
-    /// The MQTT broker to which the receivers publish; `nil` if their lines are read from files.
+    /// The MQTT broker to which the receivers publish; `nil` if the lines of the receivers are read from files.
     public var broker: BrokerSection?
     /// The database of past events on this machine; `nil` if no events are kept.
     public var history: History?
@@ -47,8 +47,9 @@ public struct CollectorFile: Hashable, Sendable {
         public var name: String
         /// The path of the site file with the floor's outline, walls and path loss, relative to the collector file.
         public var site: String
-        /// The rooms of the floor. If rooms overlap, the first of them counts. If neither this list nor the site file
-        /// has rooms, a position belongs to the room of the receiver with the highest expected level there.
+        /// The rooms of the floor. A position in several rooms belongs to the first of them. If neither this list nor
+        /// the site file has rooms, a position belongs to the room of the receiver that expects the highest level of a
+        /// beacon there.
         public var rooms: [Room] = []
     }
 
@@ -81,8 +82,8 @@ public struct CollectorFile: Hashable, Sendable {
     /// Creates a file that contains only a name.
     public init(name: String) { self.name = name }
 
-    /// Returns the index of a floor in ``floors``. Without a name, returns the only floor; `nil` if there are several
-    /// floors.
+    /// Returns the index in ``floors`` of the floor with this name; without a name, the index of the only floor.
+    /// Returns `nil` if there is no such floor, or if there are several floors and no name.
     public func floor(_ name: String?) -> Int? {
         guard let name else { return floors.count == 1 ? 0 : nil }
         return floors.firstIndex { $0.name == name }
@@ -94,12 +95,12 @@ public struct CollectorFile: Hashable, Sendable {
     ///
     /// - Returns: The file, which is `nil` if it has errors, and all problems in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (file: CollectorFile?, problems: [FileProblem]) {
-        let (root, faults) = JSONDocument.parse(octets)
+        let (root, syntaxProblems) = JSONDocument.parse(octets)
         var reader = CollectorReader()
         var file = root.flatMap { reader.file($0) }
-        let (broker, found) = BrokerSection.decode(root?["mqtt"])
+        let (broker, brokerProblems) = BrokerSection.decode(root?["mqtt"])
         file?.broker = broker
-        let problems = faults + reader.decoder.problems + found
+        let problems = syntaxProblems + reader.decoder.problems + brokerProblems
         let hasErrors = problems.contains(where: \.isError)
         return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
     }
@@ -112,9 +113,9 @@ public struct CollectorFile: Hashable, Sendable {
 private struct CollectorReader {
     var decoder = ConfigurationDecoder()
     private var floors: [String] = []
-    /// The place of each name that was read so far, to find names that occur twice.
+    /// The path of each name that was read so far, to find names that occur twice.
     private var names: [String: JSONPath] = [:]
-    /// The place of each identity that was read so far, to find identities that occur twice.
+    /// The path of each identity that was read so far, to find identities that occur twice.
     private var identities: [BeaconIdentity: JSONPath] = [:]
 
     mutating func file(_ node: JSONNode) -> CollectorFile? {
@@ -215,9 +216,9 @@ private struct CollectorReader {
         let interval = decoder.read(CollectorBeaconKeys.interval, in: object)
         let calibration = decoder.read(CollectorBeaconKeys.calibration, in: object)
         if let identity, let node = object["identity"],
-            let other = identities.updateValue(node.path, forKey: identity)
+            let otherPath = identities.updateValue(node.path, forKey: identity)
         {
-            decoder.error("\(other) is the same identity", at: node)
+            decoder.error("\(otherPath) is the same identity", at: node)
         }
         guard let name, let identity else { return nil }
         return .init(
@@ -226,8 +227,8 @@ private struct CollectorReader {
 
     private mutating func uniqueName(_ name: String?, at node: JSONNode?) -> String? {
         guard let name, let node else { return nil }
-        if let other = names.updateValue(node.path, forKey: name) {
-            decoder.error("\(other) is the same name", at: node)
+        if let otherPath = names.updateValue(node.path, forKey: name) {
+            decoder.error("\(otherPath) is the same name", at: node)
         }
         return name
     }

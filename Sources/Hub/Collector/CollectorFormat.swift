@@ -25,10 +25,11 @@ enum CollectorKeys {
     static let fastest = Key(
         "fastestMPerS", .thousandths(50...50_000, unit: "m/s"), "Highest speed of a beacon.", default: 1500)
     static let history = Key(
-        "history", .section(CollectorHistoryKeys.section), "The database of past events. Without it none are kept.")
+        "history", .section(CollectorHistoryKeys.section),
+        "The database of past events. Without it, no events are kept.")
     static let postgreSQL = Key(
         "postgresql", .section(PostgreSQLKeys.section),
-        "A PostgreSQL database for the history of several sites, and for collectors that stand by.")
+        "A PostgreSQL database for the history of several sites. With it, other collectors can stand by for this one.")
 
     static let section = Section(
         "The receivers of a site and their positions.",
@@ -45,7 +46,7 @@ enum CollectorKeys {
     /// How beacons without a name are reported.
     enum Strangers: String, CaseIterable { case count, list }
 
-    /// The largest number of floors, also the largest number of rooms of a floor and of corners of a room.
+    /// The largest number of floors, of rooms of a floor, and of corners of a room.
     static let partLimit = 1000
 
     static let position = ValueType<[Int]>.position(.thousandths(-100_000_000...100_000_000, unit: "m"))
@@ -90,7 +91,7 @@ enum ReceiverKeys {
     static let room = Key("room", CollectorKeys.label, "Room of the receiver.")
     static let position = Key(
         "position", CollectorKeys.position,
-        "Position of the receiver on its floor. Default: that of the receiver of this name in the site file.")
+        "Position of the receiver on its floor. Default: the position of the receiver of this name in the site file.")
     static let levelOffset = Key(
         "rssiOffsetDb", .integer(-40...40, unit: "dB"), "Correction that is added to each received level.", default: 0)
     static let section = Section("A receiver.", [name, floor, room, position, levelOffset])
@@ -142,7 +143,7 @@ enum PostgreSQLKeys {
                     + "0600 that \"passwordFile\" names" : nil
         })
 
-    /// The longest connection string, in bytes.
+    /// The maximum length of a connection string, in bytes.
     private static let limit = 4096
 
     private static let connectionString = ValueType<String>(

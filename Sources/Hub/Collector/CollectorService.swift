@@ -4,7 +4,7 @@ public import Store
 
 /// Processes the lines of receivers: finds the changes, writes them to the databases, and returns them.
 ///
-/// The order of each step is: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with
+/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with
 /// the channels that must receive them, the caller prints them and calls ``markPrinted()``,
 /// ``publish(to:shouldContinue:)`` publishes them, and ``writePending()`` writes the state file. The changes reach
 /// PostgreSQL from the ledger. So each event in the ledger is either delivered or waits for delivery:
@@ -16,7 +16,7 @@ public final class CollectorService {
     public let uploader: PostgreSQLUploader?
     private let rooms: RoomPlan
     /// The path of the state file.
-    private let state: String
+    private let statePath: String
     /// The permissions of the state file.
     private let stateMode: UInt32
     private let ledger: EventLedger?
@@ -27,29 +27,29 @@ public final class CollectorService {
     private var linesSinceWrite = 0
     /// True if there have been events since the states were last published.
     private var hasChanged = false
-    /// The earliest time of the next write of the state file, in nanoseconds.
-    private var nextState: UInt64 = 0
+    /// The earliest time of the next write of the state file, in nanoseconds of `MonotonicClock`.
+    private var nextStateWrite: UInt64 = 0
     /// The duration of the last write of the state file, in nanoseconds.
-    private var stateTime: UInt64 = 0
+    private var stateWriteDuration: UInt64 = 0
     /// True if the last write of the state file failed.
-    private var stateFails = false
+    private var hasStateWriteFailed = false
     private var clock: WallClockSteps
     /// The state of the broker. `isUsed` is true if lines come from a broker. `disconnectedSince` is the time at which
     /// the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
     /// True if events were returned to the caller that are not yet recorded as printed.
     private var hasUnprinted = false
-    /// True if a line was live: received when it was written, not read from a recording.
+    /// True if at least one line was live, that is received when it was written, and not read from a recording.
     private var isLive = false
 
     /// Sightings are written at the latest after this number of lines; ``writePending()`` writes them earlier.
-    private static let linesBetween = 1000
+    private static let linesBetweenWrites = 1000
     /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
     /// duration of the last write.
     private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
-    /// The longest duration of the last write of the state file with which the file is still written when the program
-    /// ends in a hurry, in nanoseconds.
-    private static let quickWrite: UInt64 = 200_000_000
+    /// If the program ends in a hurry, it writes the state file only if the last write took at most this time, in
+    /// nanoseconds.
+    private static let quickStateWrite: UInt64 = 200_000_000
 
     /// Creates a service whose collector has received nothing.
     ///
@@ -67,7 +67,7 @@ public final class CollectorService {
         collector = SightingCollector(file, rooms)
         collector.keepsSightings = ledger != nil || uploader != nil
         self.rooms = rooms
-        self.state = state
+        statePath = state
         stateMode = isShared ? 0o640 : 0o600
         self.ledger = ledger
         self.uploader = uploader
@@ -86,8 +86,9 @@ public final class CollectorService {
     /// - Parameters:
     ///   - receiver: The name of the receiver, for lines that do not contain it.
     ///   - arrival: The time of arrival, in milliseconds since 1970.
-    ///   - isLive: As for ``SightingCollector/process(_:from:arrival:isLive:shouldContinue:)``.
-    ///   - shouldContinue: As for ``SightingCollector/advance(to:shouldContinue:)``.
+    ///   - isLive: True if `arrival` was read from this machine's clock (see
+    ///     ``SightingCollector/process(_:from:arrival:isLive:shouldContinue:)``).
+    ///   - shouldContinue: Called often. If it returns false, the remaining work is left out.
     /// - Returns: The changes.
     public func process(
         _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
@@ -98,7 +99,7 @@ public final class CollectorService {
             line, from: receiver, arrival: arrival, isLive: isLive, shouldContinue: shouldContinue)
         self.isLive = self.isLive || isLive
         linesSinceWrite += 1
-        if !events.isEmpty || linesSinceWrite >= Self.linesBetween { record(events) }
+        if !events.isEmpty || linesSinceWrite >= Self.linesBetweenWrites { record(events) }
         return events
     }
 
@@ -128,7 +129,7 @@ public final class CollectorService {
         return true
     }
 
-    /// Ends the current second, and writes the changes.
+    /// Uses the lines that wait, ends the current second, and writes the changes. Call it when no more lines come.
     public func finish(shouldContinue: () -> Bool = { true }) -> [SightingCollector.Event] {
         let events = collector.finish(shouldContinue: shouldContinue)
         record(events)
@@ -147,8 +148,9 @@ public final class CollectorService {
     /// Restores the presences that the last collector of the site has written, from PostgreSQL or from the ledger on
     /// this machine, whichever is newer.
     ///
-    /// - Parameter isLive: True if `time` is the present. A stay that seems to begin after `time` then began before the
-    ///   clock was set back, and is restored. If false, it belongs to a later part of the recording, and is ignored.
+    /// - Parameter isLive: True if `time` is the present. A presence that seems to begin after `time` then began before
+    ///   the clock was set back, and is restored. If `isLive` is false, such a presence belongs to a later part of the
+    ///   recording, and is ignored.
     private func resume(at time: Int, isLive: Bool) {
         guard !hasResumed else { return }
         hasResumed = true
@@ -196,7 +198,7 @@ public final class CollectorService {
 
     /// Publishes the state of each beacon, within 1 s if something has changed.
     ///
-    /// - Parameter shouldContinue: As for ``SightingCollector/advance(to:shouldContinue:)``.
+    /// - Parameter shouldContinue: Called before each beacon. If it returns false, the remaining beacons are left out.
     public func publish(to broker: CollectorBroker, shouldContinue: () -> Bool = { true }) {
         self.broker = (true, broker.disconnectedSince)
         if broker.publish(collector, hasChanged: hasChanged, shouldContinue: shouldContinue) { hasChanged = false }
@@ -216,40 +218,42 @@ public final class CollectorService {
 
     /// Writes all data that waits, and the state file for the last time.
     ///
-    /// - Parameter isHurried: As for `PostgreSQLUploader.finish(isHurried:)`.
+    /// - Parameter isHurried: True if a signal asked the process to end, so that there is little time.
     public func close(isHurried: Bool) {
-        let left = ledger?.finish() ?? []
-        uploader?.add(left.filter { $0.channels.contains(EventLedger.postgreSQL) }.map(\.event), [])
+        let unwritten = ledger?.finish() ?? []
+        uploader?.add(unwritten.filter { $0.channels.contains(EventLedger.postgreSQL) }.map(\.event), [])
         uploader?.finish(isHurried: isHurried)
-        if !isHurried || stateTime <= Self.quickWrite { writeState(isLast: true) }
+        if !isHurried || stateWriteDuration <= Self.quickStateWrite { writeState(isLast: true) }
     }
 
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
-        // If files contained no line of a receiver, the state file of an earlier run stays.
+        // If the files contained no line of a receiver, the state file of an earlier run is kept.
         guard collector.newestLineUnixMilliseconds != nil || broker.isUsed else { return }
-        guard isLast || now >= nextState else { return }
+        guard isLast || now >= nextStateWrite else { return }
         defer {
-            stateTime = MonotonicClock.nanoseconds() - now
-            nextState = now + stateTime + max(Self.statePause.least, Self.statePause.factor * stateTime)
+            stateWriteDuration = MonotonicClock.nanoseconds() - now
+            nextStateWrite =
+                now + stateWriteDuration
+                + max(Self.statePause.least, Self.statePause.factor * stateWriteDuration)
         }
         let value = collector.state(written: .now, disconnectedSince: broker.disconnectedSince)
         do throws(SystemError) {
             try Files.replace(
-                state, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false
+                statePath, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false
             ) { $0.hasPrefix("{\"version\":") && $0.contains("\"collector\":") }
-            stateFails = false
+            hasStateWriteFailed = false
         } catch {
-            // A full disk may have room later, so each write is tried. Only the first of several failures in a row is
-            // reported.
-            if !stateFails {
+            // A full disk may have space again later, so the next writes are tried too. Only the first of several
+            // failures in a row is reported.
+            if !hasStateWriteFailed {
                 notices.append(
                     Notice(
-                        "\(state): it cannot be written: \(error.text); name another file with --state-file",
+                        "\(statePath): it cannot be written: \(error.text); name another file with --state-file",
                         isWarning: true)
                 )
             }
-            stateFails = true
+            hasStateWriteFailed = true
         }
     }
 }
@@ -265,11 +269,11 @@ extension SightingCollector.Event {
     fileprivate func record(for channels: [String]) -> EventStore.Record {
         let name = beacon ?? ""
         let time = Int64(unixMilliseconds) * 1000
-        let stay = EventStore.Presence(
+        let presence = EventStore.Presence(
             zone: place, beacon: name, since: since.map { Int64($0) * 1000 } ?? time, dwells: room == nil ? 0 : 1)
         return EventStore.Record(
             EventStore.Event(
                 id: id, time: time, kind: kind.rawValue, zone: place, beacon: name, json: json.line),
-            kind == .exit ? .nowhere(beacon: name) : .only(stay), for: channels)
+            kind == .exit ? .nowhere(beacon: name) : .only(presence), for: channels)
     }
 }

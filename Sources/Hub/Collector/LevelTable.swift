@@ -22,13 +22,14 @@ struct LevelTable: Sendable {
 
     /// Adds a receiver.
     ///
-    /// - Parameter new: The level in each cell, in dB; `nil` for a receiver without a position.
-    mutating func add(_ new: [Double]?) {
-        rows.append(new == nil ? nil : levels.count)
-        let first = levels.count
-        levels += (new ?? []).map { Int16(($0 * Self.unit).rounded()) }
+    /// - Parameter receiverLevels: The level in each cell, in dB; `nil` for a receiver without a position.
+    mutating func add(_ receiverLevels: [Double]?) {
+        let row = levels.count
+        rows.append(receiverLevels == nil ? nil : row)
+        levels += (receiverLevels ?? []).map { Int16(($0 * Self.unit).rounded()) }
         loudest.append(
-            new == nil ? [] : floors.map { floor in floor.reduce(Int(Int16.min)) { max($0, Int(levels[first + $1])) } })
+            receiverLevels == nil
+                ? [] : floors.map { floor in floor.reduce(Int(Int16.min)) { max($0, Int(levels[row + $1])) } })
     }
 
     /// Converts decibels into 128ths of a decibel.
@@ -45,8 +46,8 @@ struct LikelihoodTable: Sendable {
     /// Element n is the range of the differences whose log-likelihood is at least -n/4.
     private let ranges: [Range<Int>]
     /// The number of elements of ``ranges`` for each unit of log-likelihood.
-    private static let limits = 4.0
-    /// The log-likelihood of a missed packet, by the expected level above the sensitivity.
+    private static let stepsPerUnit = 4.0
+    /// The log-likelihood of a missed packet, by the margin: the expected level minus the sensitivity.
     private let byMargin: [Float]
     /// The margin up to which silence is no evidence, because nothing is received.
     let leastMargin: Int
@@ -61,7 +62,7 @@ struct LikelihoodTable: Sendable {
     /// - Parameter spread: The standard deviation of levels in dB, at least 1.
     init(spread: Double) {
         let (shadow, scale) = (BeaconTrail.shadowed, -1 / (2 * spread * spread))
-        func value(_ error: Double) -> Double {
+        func logLikelihood(_ error: Double) -> Double {
             let body = error + shadow.decibels
             return log(
                 (1 - shadow.share) * exp(error * error * scale) + shadow.share * exp(body * body * scale) + 1e-12)
@@ -69,22 +70,22 @@ struct LikelihoodTable: Sendable {
         // From this difference on, only the last term of the sum, 1e-12, matters.
         let end = LevelTable.units(7.5 * spread + shadow.decibels)
         errorRange = -end..<end + 1
-        let (first, values) = (-end, errorRange.map { Float(value(Double($0) / LevelTable.unit)) })
+        let values = errorRange.map { Float(logLikelihood(Double($0) / LevelTable.unit)) }
         byError = values
         least = log(1e-12)
         most = Double(values.max() ?? 0)
-        ranges = (0..<Int(-least * Self.limits)).map { step in
-            func isLikely(_ value: Float) -> Bool { Double(value) >= -Double(step) / Self.limits }
+        ranges = (0..<Int(-least * Self.stepsPerUnit)).map { step in
+            func isLikely(_ value: Float) -> Bool { Double(value) >= -Double(step) / Self.stepsPerUnit }
             guard let low = values.firstIndex(where: isLikely), let high = values.lastIndex(where: isLikely) else {
                 return 0..<0
             }
-            return first + low..<first + high + 1
+            return -end + low..<high + 1 - end
         }
         let margin = LevelTable.units(Self.deviations * spread)
         leastMargin = -margin
         byMargin = (-margin...margin).map {
-            let audible = 0.5 * erfc(-Double($0) / LevelTable.unit / spread / 2.0.squareRoot())
-            return Float(log1p(-BeaconTrail.delivered * audible))
+            let strongEnough = 0.5 * erfc(-Double($0) / LevelTable.unit / spread / 2.0.squareRoot())
+            return Float(log1p(-BeaconTrail.delivered * strongEnough))
         }
     }
 
@@ -103,10 +104,10 @@ struct LikelihoodTable: Sendable {
         return byMargin[min(margin - leastMargin, byMargin.count - 1)]
     }
 
-    /// Returns the range of the differences whose log-likelihood is at least `limit`, or a little less; `nil` if all
-    /// are.
+    /// Returns the range of the differences whose log-likelihood is at least `limit`; `nil` if that is true of all
+    /// differences. The range may also contain differences whose log-likelihood is a little below `limit`.
     func errors(from limit: Double) -> Range<Int>? {
-        let step = max(0, Int((-limit * Self.limits).rounded(.up)))
+        let step = max(0, Int((-limit * Self.stepsPerUnit).rounded(.up)))
         return step < ranges.count ? ranges[step] : nil
     }
 }

@@ -3,33 +3,34 @@ public import Sites
 extension CollectorFile {
     /// Gives each receiver without a position the position that a site file has for a receiver of the same name.
     ///
-    /// - Parameter sites: The sites of ``floors``, in the same order. If several sites have the receiver, the lowest
-    ///   floor counts.
+    /// - Parameter sites: The sites of ``floors``, in the same order. If several sites have the receiver, the position
+    ///   on the lowest floor is used.
     public mutating func placeReceivers(by sites: [Site]) {
         for index in receivers.indices where receivers[index].position == nil {
             let receiver = receivers[index]
             for (floor, site) in zip(floors, sites) where receiver.floor ?? floor.name == floor.name {
-                guard let found = site.receivers.first(where: { $0.name == receiver.name }) else { continue }
-                receivers[index].position = found.position
+                guard let siteReceiver = site.receivers.first(where: { $0.name == receiver.name }) else { continue }
+                receivers[index].position = siteReceiver.position
                 receivers[index].floor = floor.name
                 break
             }
         }
     }
+
     /// Returns a sentence for each receiver outside the outline of its floor, and for each room with a corner outside
-    /// it.
+    /// the outline of its floor.
     ///
     /// - Parameter sites: The sites of ``floors``, in the same order.
     public func placesOutside(of sites: [Site]) -> [String] {
         let outlines = sites.map(\.outline)
-        let lost = receivers.filter { receiver in
+        let outsideReceivers = receivers.filter { receiver in
             guard let position = receiver.position, let floor = floor(receiver.floor) else { return false }
             return outlines[floor]?.isOutside(position) == true
         }
-        let rooms = zip(floors, outlines).flatMap { floor, outline in
+        let outsideRooms = zip(floors, outlines).flatMap { floor, outline in
             floor.rooms.filter { room in room.corners.contains { outline?.isOutside($0) == true } }
         }
-        return lost.map { "the receiver \($0.name) is outside the outline of its floor" }
-            + rooms.map { "the room \($0.name) has a corner outside the outline of its floor" }
+        return outsideReceivers.map { "the receiver \($0.name) is outside the outline of its floor" }
+            + outsideRooms.map { "the room \($0.name) has a corner outside the outline of its floor" }
     }
 }

@@ -8,11 +8,11 @@ public struct ReceiverLine: Hashable, Sendable {
     public var receiver: String?
     /// The time by the receiver's wall clock, in milliseconds since 1970; `nil` if the line has none.
     public var unixMilliseconds: Int?
-    /// The number of the batch; `nil` for lines without a number.
+    /// The number of the batch that the line contains; `nil` for other lines.
     public var number: Number?
     /// A text that stands for the set of beacon names that the receiver knows, see ``SightingBatch/knownNames``.
     var knownNames: String?
-    /// True if the receiver works; `nil` if the line does not contain this.
+    /// True if the line says that the receiver works; `nil` if it says nothing about this.
     public var isListening: Bool?
     /// True if the receiver reports that it ends, or the broker reports that the receiver is offline.
     public var isOff = false
@@ -26,9 +26,11 @@ public struct ReceiverLine: Hashable, Sendable {
     /// True if the line proves that the receiver receives something.
     var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
-    /// The number of a batch, with which a batch that arrives twice is recognized.
+    /// The number of a batch. Two batches with equal numbers are one batch that has arrived twice.
     public struct Number: Hashable, Sendable {
+        /// The id of the receiver program's run.
         public var boot: String
+        /// The number of the batch in its run.
         public var sequence: Int
         /// The end of the batch's time window, in milliseconds since the receiver's machine started.
         public var bootMilliseconds: Int
@@ -72,9 +74,9 @@ public struct ReceiverLine: Hashable, Sendable {
     /// True if the line has no beacon, no state of the receiver, and no batch number.
     public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
 
-    /// The length of the longest line, in bytes.
+    /// The maximum length of a line, in bytes.
     public static let limit = 1 << 18
-    /// The length of the longest name or identity, in bytes.
+    /// The maximum length of a name or identity, in bytes.
     static let nameLimit = 400
     /// The possible uptimes of a machine, in milliseconds: up to a hundred years.
     private static let uptimes = 0...3_155_760_000_000
@@ -135,20 +137,22 @@ public struct ReceiverLine: Hashable, Sendable {
     /// Reads a message with the topic `pharos/SITE/sightings/SHARD/RECEIVER`, or with the status or the state of a
     /// receiver.
     private init(topic: String, time: Int?, _ payload: JSONNode?) {
-        let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let topicLevels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         unixMilliseconds = time
-        isAboutReceiver = levels.count == 5 && levels[0] == "pharos" && ["sightings", "receivers"].contains(levels[2])
+        isAboutReceiver =
+            topicLevels.count == 5 && topicLevels[0] == "pharos"
+            && ["sightings", "receivers"].contains(topicLevels[2])
         guard isAboutReceiver, let payload else { return }
-        if levels[2] == "sightings" {
-            receiver = Self.name(levels[4])
+        if topicLevels[2] == "sightings" {
+            receiver = Self.name(topicLevels[4])
             read(batch: payload)
-        } else if levels[2] == "receivers" {
-            receiver = Self.name(levels[3])
-            if levels[4] == "status" {
+        } else if topicLevels[2] == "receivers" {
+            receiver = Self.name(topicLevels[3])
+            if topicLevels[4] == "status" {
                 isListening = payload.string.map { $0 == "online" }
                 isOff = payload.string == "offline"
             }
-            if levels[4] == "state" {
+            if topicLevels[4] == "state" {
                 read(state: payload)
                 hasOthers = (payload["reportsPerS"]?.integer ?? 0) > 0
             }
@@ -162,21 +166,21 @@ public struct ReceiverLine: Hashable, Sendable {
 
     private mutating func read(batch node: JSONNode) {
         guard node["v"]?.integer == 1, let boot = node["boot"]?.string.flatMap(Self.name),
-            let sequence = node["seq"]?.integer, let at = node["bootMs"]?.integer, Self.uptimes.contains(at)
+            let sequence = node["seq"]?.integer, let uptime = node["bootMs"]?.integer, Self.uptimes.contains(uptime)
         else { return }
         knownNames = node["known"]?.string.flatMap(Self.name)
-        number = Number(boot: boot, sequence: sequence, bootMilliseconds: at)
+        number = Number(boot: boot, sequence: sequence, bootMilliseconds: uptime)
         for beacon in node["b"]?.elements ?? [] {
             guard let id = beacon["id"]?.string.flatMap(Self.name), let reports = beacon["n"]?.integer, reports > 0
             else { continue }
             // The id is an identity if it has a colon, otherwise a name.
             let isIdentity = id.contains(":")
-            var heard = Beacon(
+            var entry = Beacon(
                 name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
                 level: Self.level(beacon["rssi"]?.thousandths.map { Double($0) / 1000 }))
-            heard.batteryMillivolts = beacon["batteryV"]?.thousandths.flatMap(Self.battery)
-            heard.temperature = beacon["temperatureC"]?.thousandths.flatMap(Self.temperature)
-            beacons.append(heard)
+            entry.batteryMillivolts = beacon["batteryV"]?.thousandths.flatMap(Self.battery)
+            entry.temperature = beacon["temperatureC"]?.thousandths.flatMap(Self.temperature)
+            beacons.append(entry)
         }
     }
 
@@ -186,11 +190,11 @@ public struct ReceiverLine: Hashable, Sendable {
         let name = node["beacon"]?.string.flatMap(Self.name)
         let identity = node["identity"]?.string.flatMap(Self.name)
         guard name != nil || identity != nil else { return }
-        var heard = Beacon(
+        var entry = Beacon(
             name: name, identity: identity, reports: reports, level: Self.level(level), powerAtOneMeter: power)
-        heard.batteryMillivolts = telemetry?["batteryMv"]?.integer.flatMap(Self.battery)
-        heard.temperature = telemetry?["temperatureC"]?.thousandths.flatMap(Self.temperature)
-        beacons.append(heard)
+        entry.batteryMillivolts = telemetry?["batteryMv"]?.integer.flatMap(Self.battery)
+        entry.temperature = telemetry?["temperatureC"]?.thousandths.flatMap(Self.temperature)
+        beacons.append(entry)
     }
 
     // MARK: Values
@@ -199,7 +203,7 @@ public struct ReceiverLine: Hashable, Sendable {
         (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
     }
 
-    /// Returns true if a node's state means that the receiver works; `nil` if the node has no state.
+    /// Returns whether a node's `state` means that the receiver works; `nil` if the node has no `state`.
     private static func isListening(_ node: JSONNode) -> Bool? {
         guard let state = node["state"]?.string else { return nil }
         return (state == "listening" || state == "online") && node["deafSince"]?.string == nil

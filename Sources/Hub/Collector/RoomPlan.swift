@@ -2,8 +2,8 @@ internal import Airtime
 internal import Positioning
 public import Sites
 
-/// The floors of a site, divided into cells, with the rooms of each cell and the expected level of each cell at each
-/// receiver.
+/// The floors of a site, divided into cells, with the rooms of each cell, and the level that each receiver expects from
+/// a beacon in each cell.
 ///
 /// In the filter, the floors lie side by side on one drawing, so that the walls of one floor do not affect another.
 public struct RoomPlan: Sendable {
@@ -27,15 +27,15 @@ public struct RoomPlan: Sendable {
     /// The sensitivity on each floor, in 128ths of a dBm.
     private(set) var sensitivities: [Int] = []
     /// The floor and the position of each receiver; `nil` for a receiver without a position.
-    private(set) var spots: [(floor: Int, position: FloorPosition)?] = []
-    /// The reach of a receiver in metres, indexed by the receiver's floor, the cell's floor, and the number of whole dB
-    /// by which the level is below that at 1 m.
+    private(set) var receiverLocations: [(floor: Int, position: FloorPosition)?] = []
+    /// The largest horizontal distance in metres at which a cell can have a level at a receiver. Indexed by the
+    /// receiver's floor, the cell's floor, and the number of whole dB by which the level is below the level at 1 m.
     private var reaches: [[[Double]]] = []
-    /// The rooms of each cell, and the share of the cell's area in each room.
+    /// For each cell, its rooms and the share of its area in each of them.
     private var shares: [[(room: Int, share: Double)]] = []
     /// The share of the area of all cells that belongs to each room.
     private var roomShares: [Double] = []
-    /// The room of each receiver; `nil` if the file gives none.
+    /// The index of each receiver's room; `nil` if the file gives none.
     private(set) var roomOfReceiver: [Int?] = []
 
     /// The height of a storey in metres, and the loss of a ceiling in dB.
@@ -59,25 +59,25 @@ public struct RoomPlan: Sendable {
         var walls: [Wall] = []
         var east = 0.0
         for floor in 0..<floorCount {
-            let standing = file.receivers.filter { file.floor($0.floor) == floor }.compactMap(\.position)
+            let receiverPositions = file.receivers.filter { file.floor($0.floor) == floor }.compactMap(\.position)
             let site = sites[floor]
             let corners = site.bounds.map { [$0.low, $0.high] } ?? []
-            guard let bounds = FloorBounds(corners + (site.outline == nil ? standing : [])) else {
+            guard let bounds = FloorBounds(corners + (site.outline == nil ? receiverPositions : [])) else {
                 shifts.append(0)
                 continue
             }
             let margin = site.outline == nil ? Self.margin : 0
             let shift = east - bounds.low.x + margin
             shifts.append(shift)
-            func moved(_ place: FloorPosition, _ dx: Double, _ dy: Double) -> FloorPosition {
-                FloorPosition(x: place.x + shift + dx, y: place.y + dy)
+            func shifted(_ position: FloorPosition, _ dx: Double, _ dy: Double) -> FloorPosition {
+                FloorPosition(x: position.x + shift + dx, y: position.y + dy)
             }
             areas.append(
                 CellGrid.Area(
-                    floor: "\(floor)", low: moved(bounds.low, -margin, -margin),
-                    high: moved(bounds.high, margin, margin)))
+                    floor: "\(floor)", low: shifted(bounds.low, -margin, -margin),
+                    high: shifted(bounds.high, margin, margin)))
             walls += site.walls.map {
-                Wall(from: moved($0.from, 0, 0), to: moved($0.to, 0, 0), attenuation: $0.attenuation)
+                Wall(from: shifted($0.from, 0, 0), to: shifted($0.to, 0, 0), attenuation: $0.attenuation)
             }
             east = bounds.high.x + shift + margin + 100
         }
@@ -100,20 +100,20 @@ public struct RoomPlan: Sendable {
             likelihoods.append(LikelihoodTable(spread: max(1, site.radio.shadowing)))
             sensitivities.append(LevelTable.units(site.radio.sensitivity))
         }
-        spots = file.receivers.map { receiver in
+        receiverLocations = file.receivers.map { receiver in
             guard let position = receiver.position, let floor = file.floor(receiver.floor), floor < floorCount else {
                 return nil
             }
             return (floor, position)
         }
-        for spot in spots {
-            let new = spot.map { levels(at: $0.position, on: $0.floor, sites) }
-            levels.add(new)
+        for location in receiverLocations {
+            let receiverLevels = location.map { levels(at: $0.position, on: $0.floor, sites) }
+            levels.add(receiverLevels)
         }
         reaches = (0..<floorCount).map { from in (0..<floorCount).map { Self.reaches(from, $0, sites[from]) } }
         roomOfReceiver = file.receivers.map { receiver in
             receiver.room.map {
-                number(of: Room(name: $0, floor: file.floor(receiver.floor).map { file.floors[$0].name }))
+                index(of: Room(name: $0, floor: file.floor(receiver.floor).map { file.floors[$0].name }))
             }
         }
         shares = positions.indices.map { _ in [] }
@@ -122,14 +122,13 @@ public struct RoomPlan: Sendable {
         for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
     }
 
-    /// Returns the reaches between two floors without walls, in metres, indexed by the number of whole dB below the
-    /// level at 1 m.
+    /// Returns the elements of ``reaches`` for two floors. They are computed without walls.
     private static func reaches(_ from: Int, _ to: Int, _ site: Site) -> [Double] {
         let (loss, storeys) = (site.radio.pathLoss, Double(abs(from - to)))
         let (atOneMeter, height) = ((try? loss.decibels(atMeters: 1)) ?? 0, storeys * storey.height)
         return (0..<150).map { below in
-            let far = (try? loss.meters(atDecibels: atOneMeter + Double(below) - storeys * storey.loss)) ?? 1e6
-            return far < height ? -1 : (far * far - height * height).squareRoot()
+            let distance = (try? loss.meters(atDecibels: atOneMeter + Double(below) - storeys * storey.loss)) ?? 1e6
+            return distance < height ? -1 : (distance * distance - height * height).squareRoot()
         }
     }
 
@@ -143,12 +142,18 @@ public struct RoomPlan: Sendable {
         return below < table.count ? table[below] : .infinity
     }
 
-    private mutating func number(of room: Room) -> Int {
-        if let number = rooms.firstIndex(of: room) { return number }
+    /// Returns the index of a room in ``rooms``, to which the room is added if it is not there yet.
+    private mutating func index(of room: Room) -> Int {
+        if let index = rooms.firstIndex(of: room) { return index }
         rooms.append(room)
         return rooms.count - 1
     }
 
+    /// Returns the level that a receiver expects from a beacon in each cell, relative to the level at 1 m, in dB.
+    ///
+    /// - Parameters:
+    ///   - position: The position of the receiver.
+    ///   - floor: The floor of the receiver.
     private func levels(at position: FloorPosition, on floor: Int, _ sites: [Site]) -> [Double] {
         let site = sites[floor]
         let loss = site.radio.pathLoss
@@ -161,16 +166,18 @@ public struct RoomPlan: Sendable {
         let model = SiteModel(beacons: [beacon].compactMap(\.self), walls: site.walls, radio: radio ?? site.radio)
         let atOneMeter = (try? loss.decibels(atMeters: 1)) ?? 0
         return positions.indices.map { cell in
-            let away = position.distance(to: positions[cell])
+            let horizontal = position.distance(to: positions[cell])
             let storeys = Double(abs(floors[cell] - floor))
             let height = storeys * Self.storey.height
-            let straight = max(Self.nearest, (away * away + height * height).squareRoot())
-            var level = atOneMeter - ((try? loss.decibels(atMeters: straight)) ?? 200)
+            let distance = max(Self.nearest, (horizontal * horizontal + height * height).squareRoot())
+            var level = atOneMeter - ((try? loss.decibels(atMeters: distance)) ?? 200)
             if storeys > 0 {
                 level -= storeys * Self.storey.loss
-            } else if away > 1e-6, let free = try? loss.decibels(atMeters: away), model.beacons.count == 1 {
-                let between = power - free - model.link(0, at: positions[cell]).power
-                if between.isFinite { level -= max(0, between) }
+            } else if horizontal > 1e-6, let pathLoss = try? loss.decibels(atMeters: horizontal),
+                model.beacons.count == 1
+            {
+                let wallLoss = power - pathLoss - model.link(0, at: positions[cell]).power
+                if wallLoss.isFinite { level -= max(0, wallLoss) }
             }
             return max(level, -150)
         }
@@ -178,43 +185,46 @@ public struct RoomPlan: Sendable {
 
     /// Assigns the cells of a floor to its rooms.
     ///
-    /// If the collector file has no rooms for the floor, the rooms of the site file are used. If that has none either,
-    /// each cell belongs to the room of the receiver with the highest level.
+    /// If the collector file has no rooms for the floor, the rooms of the site file are used. If the site file has none
+    /// either, each cell belongs to the room of the receiver that expects the highest level.
     private mutating func divide(_ floor: Int, _ file: CollectorFile, _ site: Site, step: Double) {
         let (name, outline) = (file.floors[floor].name, site.outline)
-        let own = file.floors[floor].rooms.compactMap { room in
+        let fileRooms = file.floors[floor].rooms.compactMap { room in
             (try? FloorOutline(corners: room.corners)).map { (name: room.name, outline: $0) }
         }
-        let drawn = (own.isEmpty ? site.rooms.map { (name: $0.name, outline: $0.outline) } : own).map { room in
+        let siteRooms = site.rooms.map { (name: $0.name, outline: $0.outline) }
+        let outlinedRooms = (fileRooms.isEmpty ? siteRooms : fileRooms).map { room in
             (
                 outline: room.outline, bounds: FloorBounds(room.outline.corners),
-                number: number(of: Room(name: room.name, floor: name))
+                index: index(of: Room(name: room.name, floor: name))
             )
         }
-        let roomReceivers = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
+        let roomReceivers = file.receivers.indices.filter {
+            receiverLocations[$0]?.floor == floor && roomOfReceiver[$0] != nil
+        }
         for cell in positions.indices where floors[cell] == floor {
-            guard drawn.isEmpty else {
-                // The area of a cell on a border is shared among its rooms. Parts of the cell in no room belong to no
-                // room; parts outside the floor's outline are not counted.
+            guard outlinedRooms.isEmpty else {
+                // The area of a cell on a border is divided among its rooms. The parts of the cell outside the floor's
+                // outline do not count as area of the cell.
                 var counts: [Int: Int] = [:]
-                var inside = 0
-                for column in 0..<Self.parts {
-                    for row in 0..<Self.parts {
-                        let place = FloorPosition(
-                            x: positions[cell].x + ((Double(column) + 0.5) / Double(Self.parts) - 0.5) * step,
-                            y: positions[cell].y + ((Double(row) + 0.5) / Double(Self.parts) - 0.5) * step)
-                        guard outline?.contains(place) ?? true else { continue }
-                        inside += 1
+                var insideCount = 0
+                for column in 0..<Self.partsPerSide {
+                    for row in 0..<Self.partsPerSide {
+                        let point = FloorPosition(
+                            x: positions[cell].x + ((Double(column) + 0.5) / Double(Self.partsPerSide) - 0.5) * step,
+                            y: positions[cell].y + ((Double(row) + 0.5) / Double(Self.partsPerSide) - 0.5) * step)
+                        guard outline?.contains(point) ?? true else { continue }
+                        insideCount += 1
                         guard
-                            let room = drawn.first(where: {
-                                $0.bounds?.distance(to: place) ?? 0 < 1e-6 && $0.outline.contains(place)
+                            let room = outlinedRooms.first(where: {
+                                $0.bounds?.distance(to: point) ?? 0 < 1e-6 && $0.outline.contains(point)
                             })
                         else { continue }
-                        counts[room.number, default: 0] += 1
+                        counts[room.index, default: 0] += 1
                     }
                 }
                 shares[cell] = counts.sorted { $0.key < $1.key }
-                    .map { ($0.key, Double($0.value) / Double(max(1, inside))) }
+                    .map { ($0.key, Double($0.value) / Double(max(1, insideCount))) }
                 continue
             }
             func level(_ receiver: Int) -> Int16 { levels.levels[(levels.rows[receiver] ?? 0) + cell] }
@@ -226,7 +236,7 @@ public struct RoomPlan: Sendable {
     }
 
     /// The number of parts into which each side of a cell is divided, to compute the shares of its rooms.
-    private static let parts = 10
+    private static let partsPerSide = 10
 
     // MARK: Results
 
@@ -241,8 +251,8 @@ public struct RoomPlan: Sendable {
     }
 
     /// Returns the mean position on the most likely floor, and the radius in metres around it that contains 95 % of
-    /// that floor's probability; `nil` if no floor has any.
-    func place(_ filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
+    /// that floor's probability; `nil` if no floor has any probability.
+    func location(of filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
         var byFloor = [Double](repeating: 0, count: levels.floors.count)
         let cells = filter.states.map { Int($0) % cellCount }
         for (index, cell) in cells.enumerated() { byFloor[floors[cell]] += filter.weights[index] }

@@ -4,7 +4,7 @@ internal import LinuxHost
 public import Messaging
 internal import Sightings
 
-/// The collector's state as JSON: where each beacon is, and which receivers work.
+/// The collector's state as JSON: the room and position of each beacon, and which receivers work.
 extension SightingCollector {
     /// The version of the state file.
     public static let stateVersion = 1
@@ -68,8 +68,8 @@ extension SightingCollector {
 
     /// Returns whether a beacon is present; `nil` if no receiver works that would notice a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
-        let near = trail.recentReceivers
-        let witnesses = trail.isPresent && !near.isEmpty ? near : Array(receivers.indices)
+        let recentReceivers = trail.recentReceivers
+        let witnesses = trail.isPresent && !recentReceivers.isEmpty ? recentReceivers : Array(receivers.indices)
         return witnesses.contains { receivers[$0].isAlive } ? trail.isPresent : nil
     }
 
@@ -80,11 +80,11 @@ extension SightingCollector {
         }
     }
 
-    private func receiverJSON(_ number: Int) -> JSONValue {
-        let (given, receiver) = (file.receivers[number], receivers[number])
+    private func receiverJSON(_ index: Int) -> JSONValue {
+        let (fileReceiver, receiver) = (file.receivers[index], receivers[index])
         return .record([
-            ("name", .string(given.name)), ("floor", .optional(given.floor, JSONValue.string)),
-            ("room", .optional(given.room, JSONValue.string)),
+            ("name", .string(fileReceiver.name)), ("floor", .optional(fileReceiver.floor, JSONValue.string)),
+            ("room", .optional(fileReceiver.room, JSONValue.string)),
             ("state", .string(state(of: receiver))),
             ("lastLine", .optional(receiver.lastLine) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("reports", .integer(receiver.reports)),
@@ -99,9 +99,9 @@ extension SightingCollector {
 
     /// Returns the JSON of one beacon, in which unknown values are null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
-        // While the room is not known, the last room is left out: the beacon may have left it.
+        // While the room is not known, the last room is left out, because the beacon may have left that room.
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
-        let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
+        let location = trail.isPresent ? trail.filter.flatMap(plan.location) : nil
         let distance = distance(of: trail)
         let reason = unknownReason(of: trail)?.members(now: newestLineUnixMilliseconds ?? 0)
         return .record(
@@ -110,14 +110,14 @@ extension SightingCollector {
                 ("present", .string(trail.isPresent ? "ON" : "OFF")),
                 ("known", .boolean(trail.isKnown && presence(of: trail) != nil)),
                 ("room", .optional(room?.name, JSONValue.string)),
-                ("floor", .optional(room?.floor ?? place.map { file.floors[$0.floor].name }, JSONValue.string)),
+                ("floor", .optional(room?.floor ?? location.map { file.floors[$0.floor].name }, JSONValue.string)),
                 (
                     "position",
-                    .optional(place) {
+                    .optional(location) {
                         .record([("x", Rounded.number($0.position.x, 10)), ("y", Rounded.number($0.position.y, 10))])
                     }
                 ),
-                ("radiusM", .optional(place) { Rounded.number($0.radius, 100) }),
+                ("radiusM", .optional(location) { Rounded.number($0.radius, 100) }),
                 ("probability", .rounded(trail.probability)),
                 ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
                 ("rssiDbm", .optional(trail.loudest?.level) { Rounded.number($0, 10) }),
@@ -143,13 +143,18 @@ extension SightingCollector.Event {
             members.append(("receiver", .optional(receiver, JSONValue.string)))
             return .record(members)
         }
-        func rounded(_ value: Double) -> JSONValue {
-            .number(JSONNumber(thousandths: Int((value * 100).rounded()) * 10))
+        func roundedToCentimeters(_ meters: Double) -> JSONValue {
+            .number(JSONNumber(thousandths: Int((meters * 100).rounded()) * 10))
         }
         members += [
             ("beacon", .optional(beacon, JSONValue.string)), ("room", .optional(room, JSONValue.string)),
             ("floor", .optional(floor, JSONValue.string)), ("from", .optional(from, JSONValue.string)),
-            ("position", .optional(position) { .record([("x", rounded($0.x)), ("y", rounded($0.y))]) }),
+            (
+                "position",
+                .optional(position) {
+                    .record([("x", roundedToCentimeters($0.x)), ("y", roundedToCentimeters($0.y))])
+                }
+            ),
             ("probability", .rounded(probability)), ("provenBy", .optional(proof) { .string($0.rawValue) }),
         ]
         members += reason?.members(now: unixMilliseconds) ?? [("reason", .null)]

@@ -10,47 +10,49 @@ public import Store
 ///
 /// The collector's time is taken from the lines, in milliseconds since 1970, and advances second by second. No single
 /// line advances it by much: lines whose time is far ahead wait until three of them agree. A receiver is dead if it
-/// sends nothing for 15 s, or reports that it receives nothing. If a receiver is dead or receives nothing, the absence
-/// of a beacon from its lines is ignored. Beacons that only such a receiver could receive become unknown.
+/// sends nothing for 15 s, or reports that it receives nothing. If a receiver is dead, the absence of a beacon from its
+/// lines is ignored. The rooms of beacons that only dead receivers could receive become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
     private(set) var trails: [BeaconTrail] = []
     /// The index of each trail, by the beacon's name, or by its identity if it has no name.
-    private var numbers: [String: Int] = [:]
+    private var trailIndices: [String: Int] = [:]
     /// The beacons of the file, by name.
-    private let described: [String: CollectorFile.Beacon]
+    private let fileBeacons: [String: CollectorFile.Beacon]
     /// The names of the beacons of the file, by the text of their identity.
     private let namesOfIdentities: [String: String]
-    private let receiverNumbers: [String: Int]
+    /// The index of each receiver, by name.
+    private let receiverIndices: [String: Int]
     private(set) var receivers: [Receiver]
     public private(set) var counts = Counts()
     /// The start of the current second; `nil` before the first line.
     private var start: Int?
     /// False until a second line, or the machine's clock, agrees with the time of the first line.
     private var isTimeAgreed = false
-    /// Lines whose time is far ahead.
+    /// Lines whose time is far ahead of the collector's time.
     private var linesAhead = WaitingLines()
     /// Lines whose time is before that of the first line, while the time is not agreed.
     private var earlierLines = WaitingLines()
     /// The sum of all calls of ``shift(by:)``, in milliseconds.
     private var clockShiftMilliseconds = 0
-    /// The beacons that were present in an earlier run, kept until the time is agreed.
+    /// The beacons that were present in an earlier run. They are kept until the time is agreed, because they may have
+    /// to be restored again.
     private var resumed: [Stay] = []
-    /// The identities of beacons without a name, if they are only counted.
+    /// The identities of beacons without a name, if such beacons are only counted.
     private var unknownIdentities: Set<String> = []
-    /// The number of the set of beacon names for each text of ``SightingBatch/knownNames``. The numbers begin after
-    /// those of the receivers: a receiver whose batches have no such text uses its own number.
-    private var nameSetNumbers: [String: Int] = [:]
+    /// The id of each set of beacon names, by the text of ``SightingBatch/knownNames``. The ids begin after the indices
+    /// of the receivers: if the batches of a receiver have no such text, the receiver's index is the id of its set.
+    private var nameSetIDs: [String: Int] = [:]
     /// The number of trails of beacons that the file does not describe.
-    private var undescribed = 0
+    private var undescribedCount = 0
     /// True if sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// `shouldContinue` is called once for this number of beacons.
-    private static let beaconsBetween = 4
+    /// `shouldContinue` is called before each group of this number of beacons.
+    private static let beaconsPerCheck = 4
 
     /// The state of one receiver.
     struct Receiver: Sendable {
@@ -62,20 +64,21 @@ public struct SightingCollector: Sendable {
         var isOff = false
         /// True if the receiver sent a line in the current second.
         var hasSentLine = false
-        /// True if the receiver sent a line recently and is not deaf.
+        /// True if the receiver sent a line within the last ``SightingCollector/deadAfter`` milliseconds and is not
+        /// deaf.
         var isAlive = false
         var reports = 0
         var runs = ReceiverRuns()
         /// The time during which the receiver certainly worked.
         var clock = ListeningClock()
-        /// A number that stands for the set of beacon names that the receiver knows. Receivers with the same names have
-        /// the same number; `nil` if the receiver reports all beacons.
+        /// The id of the set of beacon names that the receiver knows. Receivers with the same names have the same id.
+        /// `nil` if the receiver reports all beacons.
         var nameSet: Int?
         /// True if the receiver is dead because it sends no lines.
         var isTimedOut: Bool { !isAlive && !isDeaf }
     }
 
-    /// The numbers of lines and reports that arrived, and of those that were not used.
+    /// How many lines and reports arrived, and how many lines and beacons were not used.
     public struct Counts: Hashable, Sendable {
         public var lines = 0
         public var reports = 0
@@ -87,7 +90,7 @@ public struct SightingCollector: Sendable {
         public var unknownReceivers = 0
         /// Lines with a time that other lines contradict.
         public var wrongClocks = 0
-        /// Beacons without a name, if they are only counted.
+        /// Different beacons without a name, if such beacons are only counted.
         public var strangers = 0
         /// The number of times that a beacon was ignored because ``limit`` was reached.
         public var crowded = 0
@@ -135,7 +138,7 @@ public struct SightingCollector: Sendable {
     /// The largest difference between the time and the arrival of a live line, in milliseconds.
     public static let liveMilliseconds = 60_000
     /// The number of seconds without a line after which nothing changes any more.
-    static let quiet = 400
+    static let quietSeconds = 400
     /// The largest number of beacons that the file does not describe. Beacons that it describes do not count.
     public static let limit = 20_000
     /// The largest number of different sets of beacon names.
@@ -147,9 +150,9 @@ public struct SightingCollector: Sendable {
     public init(_ file: CollectorFile, _ plan: RoomPlan) {
         self.file = file
         self.plan = plan
-        described = Dictionary(file.beacons.map { ($0.name, $0) }) { first, _ in first }
+        fileBeacons = Dictionary(file.beacons.map { ($0.name, $0) }) { first, _ in first }
         namesOfIdentities = Dictionary(file.beacons.map { ("\($0.identity)", $0.name) }) { first, _ in first }
-        receiverNumbers = Dictionary(file.receivers.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        receiverIndices = Dictionary(file.receivers.enumerated().map { ($1.name, $0) }) { first, _ in first }
         receivers = file.receivers.map { _ in Receiver() }
         blindCells = BlindCells(plan)
     }
@@ -164,21 +167,21 @@ public struct SightingCollector: Sendable {
     ///   - isLive: True if `arrival` was read from this machine's clock. A line whose time agrees with `arrival` is
     ///     then used at once. If the time is up to 60 s later than `arrival`, the line's clock is fast, and `arrival`
     ///     is used instead.
-    ///   - shouldContinue: As for ``advance(to:shouldContinue:)``.
+    ///   - shouldContinue: Called often. If it returns false, the remaining work is left out.
     /// - Returns: The changes in the seconds before the line.
     public mutating func process(
         _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false,
         shouldContinue: () -> Bool = { true }
     ) -> [Event] {
         counts.lines += 1
-        guard let receiver = (line.receiver ?? name).flatMap({ receiverNumbers[$0] }) else {
+        guard let receiver = (line.receiver ?? name).flatMap({ receiverIndices[$0] }) else {
             counts.unknownReceivers += 1
             return []
         }
         var unixMilliseconds = line.unixMilliseconds ?? arrival
         if isLive, (1...Self.liveMilliseconds).contains(unixMilliseconds - arrival) { unixMilliseconds = arrival }
-        if let number = line.number {
-            switch receivers[receiver].runs.process(number, arrival: unixMilliseconds) {
+        if let batchNumber = line.number {
+            switch receivers[receiver].runs.process(batchNumber, arrival: unixMilliseconds) {
             case .again:
                 counts.duplicateLines += 1
                 return []
@@ -188,28 +191,29 @@ public struct SightingCollector: Sendable {
             case .ahead:
                 counts.wrongClocks += 1
                 return []
-            case .at(let moment): unixMilliseconds = moment
+            case .at(let time): unixMilliseconds = time
             }
         }
         let timed = TimedLine(line: line, receiver: receiver, unixMilliseconds: unixMilliseconds)
         let isCertain =
             isLive ? abs(unixMilliseconds - arrival) <= Self.liveMilliseconds : line.unixMilliseconds == nil
-        return follow(timed, isCertain: isCertain, shouldContinue)
+        return useOrKeep(timed, isCertain: isCertain, shouldContinue)
     }
 
-    /// Uses a line if its time is possible. Otherwise the line waits.
+    /// Uses a line if its time is certain, or not far ahead of the collector's time. Otherwise the line waits.
     ///
     /// - Parameter isCertain: True if the line's time is confirmed by this machine's clock.
-    private mutating func follow(_ line: TimedLine, isCertain: Bool, _ shouldContinue: () -> Bool) -> [Event] {
+    private mutating func useOrKeep(_ line: TimedLine, isCertain: Bool, _ shouldContinue: () -> Bool) -> [Event] {
         guard let start else {
             isTimeAgreed = isCertain
             return use(line, shouldContinue)
         }
         if !isTimeAgreed {
-            if let events = agree(line, start, isCertain: isCertain, shouldContinue) { return events }
+            if let events = agreeOnTime(line, start, isCertain: isCertain, shouldContinue) { return events }
         }
         guard line.unixMilliseconds > start + WaitingLines.step, !isCertain else {
-            // A line of the usual time shows that the waiting lines have a wrong clock. A late line does not show this.
+            // A line that is near the collector's time shows that the clock of the waiting lines is wrong. A late line
+            // does not show this.
             if line.unixMilliseconds >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
             return use(line, shouldContinue)
         }
@@ -218,12 +222,12 @@ public struct SightingCollector: Sendable {
         return useLinesAhead(shouldContinue)
     }
 
-    /// Decides whether the collector's time is agreed. Until a second line agrees, the time comes from one clock, which
-    /// may be wrong.
+    /// Decides whether the collector's time is agreed. Until a second line agrees with it, the collector's time comes
+    /// from one clock, which may be wrong.
     ///
     /// - Returns: The changes if the line was used here or waits; `nil` if the caller must process it like any other
     ///   line.
-    private mutating func agree(
+    private mutating func agreeOnTime(
         _ line: TimedLine, _ start: Int, isCertain: Bool, _ shouldContinue: () -> Bool
     ) -> [Event]? {
         func agrees(_ other: TimedLine) -> Bool {
@@ -247,43 +251,44 @@ public struct SightingCollector: Sendable {
         let lines = earlierLines.take()
         startAgain(without: linesAhead.lines.count + 1)
         isTimeAgreed = true
-        return lines.enumerated().flatMap { place, line in
-            place == 0 ? use(line, shouldContinue) : follow(line, isCertain: false, shouldContinue)
+        return lines.enumerated().flatMap { index, line in
+            index == 0 ? use(line, shouldContinue) : useOrKeep(line, isCertain: false, shouldContinue)
         }
     }
 
-    /// Uses the waiting lines. The first line sets the time; lines that are far ahead of it wait again.
+    /// Uses the waiting lines. The first line sets the collector's time; lines that are far ahead of this time wait
+    /// again.
     private mutating func useLinesAhead(_ shouldContinue: () -> Bool) -> [Event] {
         let lines = linesAhead.take()
         isTimeAgreed = true
         var events: [Event] = []
-        for (place, line) in lines.enumerated() {
-            events += place == 0 ? use(line, shouldContinue) : follow(line, isCertain: false, shouldContinue)
+        for (index, line) in lines.enumerated() {
+            events += index == 0 ? use(line, shouldContinue) : useOrKeep(line, isCertain: false, shouldContinue)
         }
         return events
     }
 
     /// Resets the state, except the counts and the beacons that ``resume(_:at:)`` received.
     ///
-    /// - Parameter wrong: The number of lines to add to the count of lines with a wrong clock.
-    private mutating func startAgain(without wrong: Int) {
-        var new = SightingCollector(file, plan)
-        (new.counts, new.unknownIdentities) = (counts, unknownIdentities)
-        (new.keepsSightings, new.resumed) = (keepsSightings, resumed)
-        new.counts.wrongClocks += wrong
-        self = new
+    /// - Parameter wrongCount: The number of lines to add to the count of lines with a wrong clock.
+    private mutating func startAgain(without wrongCount: Int) {
+        var restarted = SightingCollector(file, plan)
+        (restarted.counts, restarted.unknownIdentities) = (counts, unknownIdentities)
+        (restarted.keepsSightings, restarted.resumed) = (keepsSightings, resumed)
+        restarted.counts.wrongClocks += wrongCount
+        self = restarted
     }
 
     private mutating func use(_ timed: TimedLine, _ shouldContinue: () -> Bool) -> [Event] {
         let (line, receiver, unixMilliseconds) = (timed.line, timed.receiver, timed.unixMilliseconds)
         if !resumed.isEmpty, trails.isEmpty { restore(at: unixMilliseconds) }
-        let events = pass(to: unixMilliseconds, shouldContinue)
+        let events = endSeconds(until: unixMilliseconds, shouldContinue)
         if let start, unixMilliseconds < start - Self.lateness {
             counts.late += 1
-            note(line, receiver, at: unixMilliseconds, isLate: true)
+            keepSightings(line, receiver, at: unixMilliseconds, isLate: true)
             return events
         }
-        note(line, receiver, at: unixMilliseconds, isLate: false)
+        keepSightings(line, receiver, at: unixMilliseconds, isLate: false)
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? unixMilliseconds, unixMilliseconds)
         receivers[receiver].hasSentLine = true
         if let isListening = line.isListening {
@@ -291,69 +296,76 @@ public struct SightingCollector: Sendable {
         }
         if line.provesReception { receivers[receiver].clock.receive(at: instant(unixMilliseconds)) }
         if !line.beacons.isEmpty { receivers[receiver].nameSet = nameSet(of: line, receiver) }
-        for heard in line.beacons { add(heard, from: receiver) }
+        for beacon in line.beacons { add(beacon, from: receiver) }
         return events
     }
 
+    /// Returns the id of the set of beacon names that a receiver knows, by one of its lines; `nil` if the receiver
+    /// reports all beacons.
     private mutating func nameSet(of line: ReceiverLine, _ receiver: Int) -> Int? {
         guard line.number != nil else { return nil }
         guard let names = line.knownNames else { return receiver }
-        if let number = nameSetNumbers[names] { return number }
-        guard nameSetNumbers.count < Self.nameSetLimit else { return receiver }
-        nameSetNumbers[names] = receivers.count + nameSetNumbers.count
-        return nameSetNumbers[names]
+        if let id = nameSetIDs[names] { return id }
+        guard nameSetIDs.count < Self.nameSetLimit else { return receiver }
+        nameSetIDs[names] = receivers.count + nameSetIDs.count
+        return nameSetIDs[names]
     }
 
-    private mutating func add(_ heard: ReceiverLine.Beacon, from receiver: Int) {
-        counts.reports += heard.reports
-        receivers[receiver].reports += heard.reports
-        guard let key = name(of: heard) else {
-            if unknownIdentities.count < Self.limit, let identity = heard.identity {
+    private mutating func add(_ beacon: ReceiverLine.Beacon, from receiver: Int) {
+        counts.reports += beacon.reports
+        receivers[receiver].reports += beacon.reports
+        guard let key = name(of: beacon) else {
+            if unknownIdentities.count < Self.limit, let identity = beacon.identity {
                 unknownIdentities.insert(identity)
             }
             counts.strangers = unknownIdentities.count
             return
         }
-        let number: Int
-        if let known = numbers[key] {
-            number = known
+        let index: Int
+        if let existing = trailIndices[key] {
+            index = existing
         } else {
-            guard described[key] != nil || undescribed < Self.limit else {
+            guard fileBeacons[key] != nil || undescribedCount < Self.limit else {
                 counts.crowded += 1
                 return
             }
-            if described[key] == nil { undescribed += 1 }
-            number = trails.count
-            numbers[key] = number
+            if fileBeacons[key] == nil { undescribedCount += 1 }
+            index = trails.count
+            trailIndices[key] = index
             trails.append(
                 BeaconTrail(
-                    name: key, identity: heard.identity ?? described[key].map { "\($0.identity)" },
-                    described: described[key], power: heard.powerAtOneMeter))
+                    name: key, identity: beacon.identity ?? fileBeacons[key].map { "\($0.identity)" },
+                    fileBeacon: fileBeacons[key], power: beacon.powerAtOneMeter))
         }
         let offset = Double(file.receivers[receiver].levelOffset)
-        trails[number].add(
-            heard, level: heard.level.map { $0 + offset }, from: receiver, receivers[receiver].nameSet)
+        trails[index].add(
+            beacon, level: beacon.level.map { $0 + offset }, from: receiver, receivers[receiver].nameSet)
     }
 
     /// Returns the name of a beacon, or its identity if it has no name; `nil` for beacons that are only counted.
-    private func name(of heard: ReceiverLine.Beacon) -> String? {
-        heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
+    private func name(of beacon: ReceiverLine.Beacon) -> String? {
+        beacon.identity.flatMap { namesOfIdentities[$0] } ?? beacon.name
+            ?? (file.listsStrangers ? beacon.identity : nil)
     }
 
     // MARK: Sightings and presence
 
-    private mutating func note(_ line: ReceiverLine, _ receiver: Int, at unixMilliseconds: Int, isLate: Bool) {
+    /// Keeps the sightings of a line for ``takeSightings()``.
+    private mutating func keepSightings(
+        _ line: ReceiverLine, _ receiver: Int, at unixMilliseconds: Int, isLate: Bool
+    ) {
         guard keepsSightings else { return }
-        let given = file.receivers[receiver]
-        for heard in line.beacons {
-            guard let name = name(of: heard) else { continue }
-            // A line without a batch number gets its time as number.
+        let fileReceiver = file.receivers[receiver]
+        for beacon in line.beacons {
+            guard let name = name(of: beacon) else { continue }
+            // A line without a batch number gets its time as the number.
             let batch = SightingRow.Batch(
                 boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? unixMilliseconds))
             sightings.append(
                 SightingRow(
-                    receiver: given.name, beacon: name, milliseconds: Int64(unixMilliseconds), reports: heard.reports,
-                    level: heard.level.map { $0 + Double(given.levelOffset) }, batch: batch, isLate: isLate))
+                    receiver: fileReceiver.name, beacon: name, milliseconds: Int64(unixMilliseconds),
+                    reports: beacon.reports, level: beacon.level.map { $0 + Double(fileReceiver.levelOffset) },
+                    batch: batch, isLate: isLate))
         }
     }
 
@@ -363,7 +375,7 @@ public struct SightingCollector: Sendable {
         return sightings
     }
 
-    /// A beacon that is present, as it is saved for the next run.
+    /// A beacon's present stay at the site, from its enter event, as it is saved for the next run.
     public struct Stay: Hashable, Sendable {
         public var beacon: String
         /// The name of the room; `nil` if it is not known.
@@ -383,13 +395,13 @@ public struct SightingCollector: Sendable {
     }
 
     private mutating func restore(at unixMilliseconds: Int) {
-        for stay in resumed where stay.since <= unixMilliseconds && numbers[stay.beacon] == nil {
-            let known = described[stay.beacon]
-            guard known != nil || undescribed < Self.limit else { continue }
-            if known == nil { undescribed += 1 }
-            numbers[stay.beacon] = trails.count
+        for stay in resumed where stay.since <= unixMilliseconds && trailIndices[stay.beacon] == nil {
+            let fileBeacon = fileBeacons[stay.beacon]
+            guard fileBeacon != nil || undescribedCount < Self.limit else { continue }
+            if fileBeacon == nil { undescribedCount += 1 }
+            trailIndices[stay.beacon] = trails.count
             var trail = BeaconTrail(
-                name: stay.beacon, identity: known.map { "\($0.identity)" }, described: known, power: nil)
+                name: stay.beacon, identity: fileBeacon.map { "\($0.identity)" }, fileBeacon: fileBeacon, power: nil)
             // Rooms on several floors may have the same name. It is then not known which of them is meant.
             let rooms = plan.rooms.indices.filter { plan.rooms[$0].name == stay.room }
             trail.resume(
@@ -402,7 +414,7 @@ public struct SightingCollector: Sendable {
     /// Returns true if the collector's time agrees with a clock that shows `milliseconds` since 1970.
     func follows(_ milliseconds: Int) -> Bool { start.map { abs($0 - milliseconds) <= Self.liveMilliseconds } ?? true }
 
-    /// The beacons that are present now.
+    /// The present stays of all beacons.
     public var stays: [Stay] {
         trails.filter(\.isPresent).map { trail in
             Stay(
@@ -419,30 +431,30 @@ public struct SightingCollector: Sendable {
         HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (unixMilliseconds - clockShiftMilliseconds) * 1000)
     }
 
-    /// Ends every second that is over by `unixMilliseconds`.
+    /// Ends all seconds whose end is not after `unixMilliseconds`.
     ///
     /// - Parameter shouldContinue: Called often, because processing a second may take long at a large site. If it
     ///   returns false, the remaining work is left out, so that a process can end quickly after a signal.
     /// - Returns: The changes.
     public mutating func advance(to unixMilliseconds: Int, shouldContinue: () -> Bool = { true }) -> [Event] {
         (isTimeAgreed, resumed) = (true, [])
-        return pass(to: unixMilliseconds, shouldContinue)
+        return endSeconds(until: unixMilliseconds, shouldContinue)
     }
 
-    private mutating func pass(to unixMilliseconds: Int, _ shouldContinue: () -> Bool) -> [Event] {
+    private mutating func endSeconds(until unixMilliseconds: Int, _ shouldContinue: () -> Bool) -> [Event] {
         guard var start else {
             // Seconds begin at whole seconds, so that collectors that get the same lines give the same ids to events.
             self.start = unixMilliseconds - unixMilliseconds % 1000
             return []
         }
         var events: [Event] = []
-        var passed = 0
+        var endedSeconds = 0
         while start + 1000 <= unixMilliseconds, shouldContinue() {
             start += 1000
             events += endSecond(start, shouldContinue)
-            passed += 1
+            endedSeconds += 1
             // After so many seconds without a line all receivers are dead, so the remaining seconds are skipped.
-            if passed == Self.quiet { start += (unixMilliseconds - start) / 1000 * 1000 }
+            if endedSeconds == Self.quietSeconds { start += (unixMilliseconds - start) / 1000 * 1000 }
         }
         self.start = start
         return events
@@ -452,9 +464,10 @@ public struct SightingCollector: Sendable {
     public mutating func finish(shouldContinue: () -> Bool = { true }) -> [Event] {
         var events: [Event] = []
         counts.wrongClocks += earlierLines.take().count
-        // The waiting lines need not agree if they are only a short time ahead.
+        // No more lines come that could agree with the waiting lines. So these are used without agreement, unless they
+        // are very far ahead of the collector's time.
         while let first = linesAhead.lines.first {
-            guard let start, first.unixMilliseconds - start <= WaitingLines.pause else {
+            guard let start, first.unixMilliseconds - start <= WaitingLines.longestGap else {
                 counts.wrongClocks += linesAhead.take().count
                 break
             }
@@ -472,27 +485,27 @@ public struct SightingCollector: Sendable {
         let step = Int((Double(milliseconds) / 1000).rounded()) * 1000
         start = start.map { $0 + step }
         clockShiftMilliseconds += step
-        for number in receivers.indices {
-            receivers[number].lastLine = receivers[number].lastLine.map { $0 + step }
-            receivers[number].runs.shift(by: milliseconds)
+        for index in receivers.indices {
+            receivers[index].lastLine = receivers[index].lastLine.map { $0 + step }
+            receivers[index].runs.shift(by: milliseconds)
         }
-        for number in trails.indices { trails[number].shift(by: step) }
+        for index in trails.indices { trails[index].shift(by: step) }
     }
 
     private mutating func endSecond(_ end: Int, _ shouldContinue: () -> Bool) -> [Event] {
         var events: [Event] = []
-        for number in receivers.indices {
+        for index in receivers.indices {
             let isAlive =
-                !receivers[number].isDeaf
-                && receivers[number].lastLine.map { end - $0 <= Self.deadAfter } ?? false
-            guard isAlive != receivers[number].isAlive else { continue }
-            receivers[number].isAlive = isAlive
-            blindCells.change(number, isAlive: isAlive)
+                !receivers[index].isDeaf
+                && receivers[index].lastLine.map { end - $0 <= Self.deadAfter } ?? false
+            guard isAlive != receivers[index].isAlive else { continue }
+            receivers[index].isAlive = isAlive
+            blindCells.change(index, isAlive: isAlive)
             let kind = isAlive ? Event.Kind.receiverAlive : .receiverDead
             events.append(
                 Event(
-                    kind: kind, unixMilliseconds: end, id: id(kind, file.receivers[number].name, at: end),
-                    receiver: file.receivers[number].name))
+                    kind: kind, unixMilliseconds: end, id: id(kind, file.receivers[index].name, at: end),
+                    receiver: file.receivers[index].name))
         }
         let isAlive = receivers.map(\.isAlive)
         let moment = instant(end)
@@ -513,13 +526,13 @@ public struct SightingCollector: Sendable {
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
-        for number in trails.indices {
-            guard number % Self.beaconsBetween > 0 || shouldContinue() else { break }
-            for change in trails[number].endSecond(now, &workspace) {
-                events.append(event(change, of: trails[number], at: end))
+        for index in trails.indices {
+            guard index % Self.beaconsPerCheck > 0 || shouldContinue() else { break }
+            for change in trails[index].endSecond(now, &workspace) {
+                events.append(event(change, of: trails[index], at: end))
             }
         }
-        for number in receivers.indices { receivers[number].hasSentLine = false }
+        for index in receivers.indices { receivers[index].hasSentLine = false }
         return events
     }
 
@@ -542,7 +555,7 @@ public struct SightingCollector: Sendable {
         event.since = trail.since
         if trail.isPresent {
             event.probability = trail.probability
-            event.position = trail.filter.flatMap(plan.place)?.position
+            event.position = trail.filter.flatMap(plan.location)?.position
             event.reason = unknownReason(of: trail)
         }
         return event

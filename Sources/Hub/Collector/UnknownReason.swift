@@ -7,7 +7,7 @@ internal import Sightings
 public struct UnknownReason: Hashable, Sendable {
     /// A room in which the beacon may be.
     public struct Candidate: Hashable, Sendable {
-        /// The name of the room; `nil` for all places that belong to no room.
+        /// The name of the room; `nil` stands for all positions that belong to no room.
         public var room: String?
         public var probability: Double
     }
@@ -22,6 +22,7 @@ public struct UnknownReason: Hashable, Sendable {
 
     /// The rooms in which the beacon may be, the most likely first.
     public var candidates: [Candidate] = []
+    /// The receivers in range that do not work.
     public var receivers: [SilentReceiver] = []
     /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the highest level first.
     public var equalRooms: [String] = []
@@ -51,8 +52,8 @@ extension UnknownReason {
             let since = receiver.since.map { zone.shortText($0 / 1000, now: now / 1000) } ?? "the start"
             return "receiver \(receiver.name) silent since \(since)"
         }
-        let more = receivers.count - Self.receiverLimit
-        if more > 0 { parts.append("\(more) more receiver\(more == 1 ? "" : "s") silent") }
+        let omitted = receivers.count - Self.receiverLimit
+        if omitted > 0 { parts.append("\(omitted) more receiver\(omitted == 1 ? "" : "s") silent") }
         return parts.isEmpty ? "no receiver with a room has received it for long enough" : parts.joined(separator: "; ")
     }
 
@@ -108,23 +109,23 @@ extension SightingCollector {
         guard trail.isPresent, !trail.isKnown else { return nil }
         var reason = UnknownReason()
         if let filter = trail.filter {
-            let rooms = plan.roomProbabilities(filter)
-            var all = rooms.indices.map { (room: Int?.some($0), probability: rooms[$0]) }
-            all.append((nil, 1 - rooms.reduce(0, +)))
+            let probabilities = plan.roomProbabilities(filter)
+            var candidates = probabilities.indices.map { (room: Int?.some($0), probability: probabilities[$0]) }
+            candidates.append((nil, 1 - probabilities.reduce(0, +)))
             reason.candidates =
-                all.filter { $0.probability >= UnknownReason.leastProbability }
+                candidates.filter { $0.probability >= UnknownReason.leastProbability }
                 .sorted { ($0.probability, $1.room ?? .max) > ($1.probability, $0.room ?? .max) }
                 .prefix(UnknownReason.candidateLimit)
                 .map { .init(room: $0.room.map { plan.rooms[$0].name }, probability: $0.probability) }
         }
-        let equal = trail.loudestRooms
-        if equal.count > 1 {
-            reason.equalRooms = equal.prefix(UnknownReason.candidateLimit).map { plan.rooms[$0].name }
+        let loudestRooms = trail.loudestRooms
+        if loudestRooms.count > 1 {
+            reason.equalRooms = loudestRooms.prefix(UnknownReason.candidateLimit).map { plan.rooms[$0].name }
         }
-        reason.receivers = trail.silent.map { number in
-            let receiver = receivers[number]
-            let report = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }
-            return .init(name: file.receivers[number].name, since: receiver.isTimedOut ? receiver.lastLine : report)
+        reason.receivers = trail.silent.map { index in
+            let receiver = receivers[index]
+            let lastReport = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }
+            return .init(name: file.receivers[index].name, since: receiver.isTimedOut ? receiver.lastLine : lastReport)
         }
         return reason
     }
