@@ -54,6 +54,18 @@ struct UnknownReasonTests {
         #expect(collector.beaconsJSON.first?.line.contains(#""room":null"#) == true)
     }
 
+    @Test("the start of a receiver's silence changes with this machine's clock")
+    func silenceAfterAClockChange() throws {
+        var collector = try PresenceTests.collector(["hall"])
+        _ = PresenceTests.run(&collector, 0..<60, ["hall": -60], hasOthers: false)
+        collector.shift(by: 3_600_000)
+        _ = PresenceTests.run(&collector, 3660..<3720, ["hall": Double?.none], hasOthers: false)
+        let text = try #require(collector.beaconsJSON.first).line
+        let reason = try #require(JSONDocument.parse(Array(text.utf8)).root.flatMap { UnknownReason($0) }, "\(text)")
+        let since = try #require(reason.receivers.first?.since)
+        #expect(abs(since - PresenceTests.begin - 3_659_000) <= 2000)
+    }
+
     @Test("a text lists rooms first, then at most three receivers")
     func texts() {
         let minute = 1_790_000_040_000

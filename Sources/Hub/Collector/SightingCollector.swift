@@ -477,6 +477,12 @@ public struct SightingCollector: Sendable {
         return events + advance(to: start + 1000, shouldContinue: shouldContinue)
     }
 
+    /// Returns the time of the last report of a receiver, by the present wall clock, in milliseconds since 1970; `nil`
+    /// if there was no report.
+    func lastReportUnixMilliseconds(of receiver: Int) -> Int? {
+        receivers[receiver].clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + clockShiftMilliseconds }
+    }
+
     /// Changes all times, because this machine's clock was set. Nothing else changes.
     ///
     /// - Parameter milliseconds: The time by which the clock was set; positive if it was set forward.
@@ -520,9 +526,7 @@ public struct SightingCollector: Sendable {
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
-            lastReports: receivers.map {
-                $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + clockShiftMilliseconds }
-            },
+            lastReports: receivers.indices.map(lastReportUnixMilliseconds),
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)

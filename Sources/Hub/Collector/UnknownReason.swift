@@ -124,8 +124,9 @@ extension SightingCollector {
         }
         reason.receivers = trail.silent.map { index in
             let receiver = receivers[index]
-            let lastReport = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }
-            return .init(name: file.receivers[index].name, since: receiver.isTimedOut ? receiver.lastLine : lastReport)
+            return .init(
+                name: file.receivers[index].name,
+                since: receiver.isTimedOut ? receiver.lastLine : lastReportUnixMilliseconds(of: index))
         }
         return reason
     }
