@@ -270,13 +270,13 @@ struct Rehearse: ParsableCommand {
     private func show(_ report: RehearsalReport) throws {
         // Print the report first, so that it is not lost if the page cannot be written.
         if json {
-            Terminal.write(report.json.progressLine + "\n")
+            Terminal.write(report.json.line + "\n")
         } else if html != "-" {
             Terminal.show(report.text)
         }
         if let html {
             try MapFile.write(RehearsalPage(report).html, to: html)
-            if !json, html != "-" { Terminal.writeLine("page written: \(TerminalText.progressLine(html))") }
+            if !json, html != "-" { Terminal.writeLine("page written: \(TerminalText.line(html))") }
         }
         guard !report.holds else { return }
         if !json, html != "-" { Terminal.write("replay: pharos \(report.version) \(report.replay)\n") }
