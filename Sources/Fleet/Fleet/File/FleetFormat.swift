@@ -51,7 +51,7 @@ enum FleetFormat {
         switch key {
         case "advertisements", "calibration", "scanResponse", "adapter": "it belongs in \"template\""
         case "variables", "controller", "intervalMs", "intervalSpread": "it belongs in \"defaults\""
-        case "csv": "a table is named as \"beacons\": { \"csv\": \"beacons.csv\" }"
+        case "csv": "to take the beacons from a table, write \"beacons\": { \"csv\": \"beacons.csv\" }"
         default: nil
         }
     }
@@ -361,7 +361,8 @@ enum BeaconKeys {
         "controller", FleetFormat.controller, "Kind of Bluetooth controller of the machine. It limits the intervals.")
     static let position = Key(
         "position", positionType,
-        "Position of the machine: metres east, north and up from the origin of the site, or degrees.")
+        "Position of the machine: metres east, north and up from the origin of the site, or latitude and "
+            + "longitude in degrees.")
     static let variables = Key(
         "variables", FleetFormat.variables, "Values of ${variables} for this beacon.")
 

@@ -251,7 +251,10 @@ extension FleetManifest {
                 var withSameAdvertisements = beacon
                 withSameAdvertisements.advertisements = last.advertisements
                 if withSameAdvertisements != last || reader.number != continued.advertisements.count {
-                    problems.append(reader.problem("this row does not continue the beacon before it"))
+                    problems.append(
+                        reader.problem(
+                            "the row has the name of the beacon in the row before it, but it is not the next "
+                                + "advertisement of that beacon"))
                 }
                 manifest.beacons[manifest.beacons.count - 1] = continued
             } else {

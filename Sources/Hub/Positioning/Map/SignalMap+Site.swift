@@ -10,7 +10,8 @@ extension SignalMap {
     /// - Parameters:
     ///   - site: The site. Beacons without a key, and all but the first beacon with one key, are left out with a
     ///     warning.
-    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key.
+    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key; if the name
+    ///     cannot be a key, the beacon has none.
     ///   - floor: The floor's name. `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(

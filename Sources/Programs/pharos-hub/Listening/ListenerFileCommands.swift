@@ -209,8 +209,8 @@ struct ZonesInit: ParsableCommand {
 struct ListenerDestination: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Name of a site with a collector. Then the collector publishes where beacons are, and not this listener. Without "
-                + "a site, topics contain home.",
+            "Name of a site with a collector. The collector, and not this listener, then publishes in which room each "
+                + "beacon is. Without a site, topics contain the word home.",
             valueName: "name"))
     var site: String?
 

@@ -40,7 +40,8 @@ struct Qualify: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Qualify only one radio, with this beacon of --known, which must be near.", valueName: "beacon"))
+            "Test one radio only: whether it receives this beacon, which must be near and in a --known file.",
+            valueName: "beacon"))
     var hears: String?
 
     @Option(

@@ -53,7 +53,7 @@ struct PlanRange: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Distance of another beacon whose packet collides.", valueName: "m"),
+        help: ArgumentHelp("Distance from the receiver to another beacon, whose packet collides.", valueName: "m"),
         transform: { try PlanValue.number($0, in: 0...500_000, "m") })
     var interfererM: Double?
 
