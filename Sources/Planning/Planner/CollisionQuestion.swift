@@ -38,25 +38,25 @@ public struct CollisionQuestion: Sendable {
         var answer = PlanAnswer(
             title: "Collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
             sentence: sentence(share, arrivals, logarithm))
-        answer.stateOrigin(of: air)
-        answer.state(.beacons, .count(air.beacons))
-        answer.state(.commonInterval, .milliseconds(air.onlyFrame?.milliseconds))
-        answer.state(
+        answer.addOrigin(of: air)
+        answer.add(.beacons, .count(air.beacons))
+        answer.add(.commonInterval, .milliseconds(air.onlyFrame?.milliseconds))
+        answer.add(
             .collisionFree, .share(share), shown: isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : nil,
             remark: "on one channel")
-        answer.state(
+        answer.add(
             .arrivals, .number(arrivals), shown: isDrowned ? "none" : nil,
             remark: "from each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerMachine)) that it sends")
-        answer.state(.logCollisionFree, .number(logarithm))
+        answer.add(.logCollisionFree, .number(logarithm))
         try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)
-        answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
-        answer.state(.channelLoad, .share(model.channelLoad), remark: "packets that overlap count twice")
+        answer.add(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
+        answer.add(.channelLoad, .share(model.channelLoad), remark: "packets that overlap count twice")
         if model.secondaryLoad > 0 {
             answer.show("load of a secondary channel", .share(model.secondaryLoad), remark: "one of 37")
         }
-        answer.state(.saturated, .flag(model.fleetLoad > Self.saturation))
-        answer.state(.advertisements, .list(streams.map { quantity($0) }))
+        answer.add(.saturated, .flag(model.fleetLoad > Self.saturation))
+        answer.add(.advertisements, .list(streams.map { quantity($0) }))
         show(streams, in: &answer)
         if air.origin != nil, streams.count > 1 {
             answer.pictures.page.bars = .init(
@@ -143,7 +143,7 @@ public struct CollisionQuestion: Sendable {
 
     /// Adds the runs of losses, which the model has for equal intervals only.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
-        guard let frame = air.onlyFrame else { return answer.state(.lossAfterLoss, .nothing) }
+        guard let frame = air.onlyFrame else { return answer.add(.lossAfterLoss, .nothing) }
         let group = try frame.group(air.beacons)
         let runs = try RunsModel(
             group: group, otherClearProbability: background.clearProbability(ofEventOf: group))
@@ -151,16 +151,16 @@ public struct CollisionQuestion: Sendable {
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
         let lossAfterLoss = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
         let isShown = lossAfterLoss != nil && !isDrowned
-        answer.state(
+        answer.add(
             .lossAfterLoss, .share(lossAfterLoss), isInText: isShown,
             remark: "losses come in runs: the same two beacons collide again")
-        answer.state(.lossRuns, .record([2, 3, 5, 10].map { ("\($0)", .share(run($0))) }))
+        answer.add(.lossRuns, .record([2, 3, 5, 10].map { ("\($0)", .share(run($0))) }))
         guard isShown else { return }
         for length in [3, 10] { answer.show("\(length) lost in a row", .share(run(length))) }
     }
 
     private func addCopies(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard let frame = air.onlyFrame else { return answer.state(.anyOfThree, .nothing) }
+        guard let frame = air.onlyFrame else { return answer.add(.anyOfThree, .nothing) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
         let group = try frame.group(air.beacons)
         var anyOfThree = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background)
@@ -170,7 +170,7 @@ public struct CollisionQuestion: Sendable {
                 group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
                 / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
         }
-        answer.state(
+        answer.add(
             .anyOfThree, .share(anyOfThree), isInText: anyOfThree > Self.drownedShare,
             remark: copySpacing == nil && air.beacons > 1
                 ? "identical firmware: the copies of two beacons collide together"
@@ -184,7 +184,7 @@ public struct CollisionQuestion: Sendable {
             airtimeMicroseconds: frame.airtimeMicroseconds, extended: frame.extended, interferers: [others],
             thresholdDecibels: captureDecibels, shadowingDecibels: Self.shadowing, background: background
         ).band
-        answer.state(
+        answer.add(
             .capture,
             .object([
                 (.stayingWithFirst, .share(band.stayingWithFirst)), (.fullCapture, .share(band.fullCapture)),
@@ -326,8 +326,8 @@ public struct SitesCollisionQuestion: Sendable {
             caption:
                 "The share of the packets of each site that collide on the way to a receiver, the largest first.",
             bars: rows.sorted { $0.share < $1.share }.map { .init(name: $0.name, share: 1 - $0.share) })
-        answer.state(.fleet, .word(fleet))
-        answer.state(.sites, .list(answers))
+        answer.add(.fleet, .word(fleet))
+        answer.add(.sites, .list(answers))
         answer.note(
             "The values assume that a receiver hears all beacons of its site. --site shows one site in detail; "
                 + "pharos plan site computes which beacons are received where.")

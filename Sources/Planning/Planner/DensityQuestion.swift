@@ -40,11 +40,11 @@ public struct DensityQuestion: Sendable {
             title: "Density of beacons that send every \(frame.interval)",
             sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency.whole))
         answer.holds = beacons > 0
-        answer.stateOrigin(of: air)
-        answer.state(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
-        answer.state(.gridSpacing, .number(spacing), isInText: spacing != nil, remark: "square grid")
-        answer.state(.range, .number(range.meters), remark: range.remark)
-        answer.state(.interval, .milliseconds(frame.milliseconds))
+        answer.addOrigin(of: air)
+        answer.add(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
+        answer.add(.gridSpacing, .number(spacing), isInText: spacing != nil, remark: "square grid")
+        answer.add(.range, .number(range.meters), remark: range.remark)
+        answer.add(.interval, .milliseconds(frame.milliseconds))
         answer.stateTarget(of: air)
         answer.addScanners(scanners)
         try PlanError.asking { () throws(AirtimeError) in

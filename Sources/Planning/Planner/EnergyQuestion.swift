@@ -94,17 +94,17 @@ public struct EnergyQuestion: Sendable {
         var answer = PlanAnswer(
             title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].intervalText)",
             sentence: sentence(model, frames))
-        answer.stateOrigin(of: air)
-        answer.state(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
-        answer.state(
+        answer.addOrigin(of: air)
+        answer.add(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
+        answer.add(
             .life, .number(model.lifeDays), remark: model.exceedsShelfLife ? BeaconBattery.shelfLifeRemark : "")
-        answer.state(
+        answer.add(
             .energyPerReceived, .number(microjoules), shown: isDrowned ? NumberFormat.none : nil,
             remark: isDrowned
                 ? "practically no packet is free of collisions"
                 : "\(NumberFormat.percent(clear)) of the packets are free of collisions")
-        answer.state(.meanCurrent, .number(model.meanCurrentMicroamperes))
-        answer.state(.collisionFree, .share(clear), isInText: false)
+        answer.add(.meanCurrent, .number(model.meanCurrentMicroamperes))
+        answer.add(.collisionFree, .share(clear), isInText: false)
         if frames.count == 1 {
             answer.show("charge of an event", .number(model.eventMicrocoulombs, unit: "µC"), remark: chip.source)
         }

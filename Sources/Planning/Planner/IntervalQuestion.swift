@@ -69,17 +69,17 @@ public struct IntervalQuestion: Sendable {
         var answer = PlanAnswer(title: "Advertising interval for \(beacons) beacons", sentence: sentence)
         answer.holds = !isMissed
         let clear = advice.collisionFreeProbability
-        if let fleet { answer.stateOrigin(of: fleet.air) }
-        answer.state(.beacons, .count(beacons))
+        if let fleet { answer.addOrigin(of: fleet.air) }
+        answer.add(.beacons, .count(beacons))
         answer.statePackets(of: frame)
         answer.addScanners(scanners)
         let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
         let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
-        answer.state(.advisedInterval, interval, isInText: !isMissed, remark: pace)
+        answer.add(.advisedInterval, interval, isInText: !isMissed, remark: pace)
         // If no interval meets the target, the text does not call this interval the interval to set.
         if isMissed { answer.show("closest interval", interval, remark: pace) }
-        answer.state(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
-        answer.state(.collisionFree, .share(clear))
+        answer.add(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
+        answer.add(.collisionFree, .share(clear))
         answer.show(
             "arriving", .number(clear * 1_000_000 / advice.meanPeriodMicroseconds, unit: "1/s"),
             remark: "from each beacon, on one channel")
@@ -87,7 +87,7 @@ public struct IntervalQuestion: Sendable {
         try answer.addResults(of: advice.latency, extra: target.map { _ in (.mixDetected, "in time") }) {
             target?.share(of: $0)
         }
-        answer.state(.outcome, .word(outcomeName))
+        answer.add(.outcome, .word(outcomeName))
         try addCost(to: &answer)
         try addResonances(to: &answer)
         let spread = try addSpread(to: &answer)
@@ -188,7 +188,7 @@ public struct IntervalQuestion: Sendable {
         let energy = try EnergyModel(
             chip: chip, battery: battery, interval: advice.interval, payloadOctets: frame.payloadOctets,
             extended: frame.extended)
-        answer.state(
+        answer.add(
             .comparedLife, .number(energy.lifeDays),
             remark: "with \(chip.name) and a \(battery.name), for comparison"
                 + (energy.exceedsShelfLife ? "; " + BeaconBattery.shelfLifeRemark : ""))
@@ -204,7 +204,7 @@ public struct IntervalQuestion: Sendable {
                 within: range, pattern: part.scanner.pattern, airtimeMicroseconds: airtime)
             bands += bandsOfScanner.map { (part.scanner, $0) }
         }
-        answer.state(
+        answer.add(
             .resonances,
             .list(
                 bands.map { scanner, band in
@@ -234,11 +234,11 @@ public struct IntervalQuestion: Sendable {
         // If the advised interval misses the target, no range around it can be advised.
         let spread = isMissed ? nil : try advice.spread()
         guard let ends = spread?.intervals else {
-            answer.state(.spread, .nothing, isInText: false)
+            answer.add(.spread, .nothing, isInText: false)
             return nil
         }
         let milliseconds = [ends.lowerBound, ends.upperBound].map { Double($0.microseconds) / 1000 }
-        answer.state(
+        answer.add(
             .spread,
             .object([(.spreadFrom, .milliseconds(milliseconds[0])), (.spreadTo, .milliseconds(milliseconds[1]))]),
             shown: milliseconds.map { NumberFormat.significant($0, 6) }.joined(separator: "–") + " ms",
@@ -280,7 +280,7 @@ public struct IntervalQuestion: Sendable {
             over: low...high, points: comparesScanners ? 25 : 7, between: 1,
             resonances: comparesScanners ? 10 : 4, wantedShare: comparesScanners ? wanted?.probability : nil,
             horizonSeconds: horizon)
-        answer.state(
+        answer.add(
             .curve,
             .list(
                 points.map { point in

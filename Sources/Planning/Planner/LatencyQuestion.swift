@@ -81,10 +81,10 @@ public struct LatencyQuestion: Sendable {
             model,
             "\(air.beacons) beacons that send every \(air.frame(air.target).intervalText) drown each other: "
                 + "practically none of their packets arrive, and no receiver finds a given beacon within a day.")
-        answer.state(.latency, .times(nil))
-        answer.state(.horizon, .seconds(LatencyModel.longestHorizonSeconds))
-        answer.state(.knownError, .flag(false))
-        answer.state(.undiscovered, undiscovered { _ in 1 })
+        answer.add(.latency, .times(nil))
+        answer.add(.horizon, .seconds(LatencyModel.longestHorizonSeconds))
+        answer.add(.knownError, .flag(false))
+        answer.add(.undiscovered, undiscovered { _ in 1 })
         answer.note("The channel is saturated: `pharos plan interval` finds a longer interval.")
         return answer
     }
@@ -95,13 +95,13 @@ public struct LatencyQuestion: Sendable {
 
     private func start(_ model: LatencyModel, _ sentence: String) -> PlanAnswer {
         var answer = PlanAnswer(title: "Time to discovery with \(scanners.phrase)", sentence: sentence)
-        answer.stateOrigin(of: air)
-        answer.state(.beacons, .count(air.beacons))
-        answer.state(.interval, .milliseconds(air.frame(air.target).milliseconds))
-        answer.state(.targetPattern, air.frame(air.target).pattern.map { .word("\($0)") } ?? .nothing)
+        answer.addOrigin(of: air)
+        answer.add(.beacons, .count(air.beacons))
+        answer.add(.interval, .milliseconds(air.frame(air.target).milliseconds))
+        answer.add(.targetPattern, air.frame(air.target).pattern.map { .word("\($0)") } ?? .nothing)
         answer.stateTarget(of: air)
         answer.addScanners(scanners)
-        answer.state(
+        answer.add(
             .collisionFree, .share(model.collisionFreeProbability * model.otherClearProbability), isInText: false)
         answer.noteRounding(of: air)
         if !background.loads.isEven {
@@ -147,7 +147,7 @@ public struct LatencyQuestion: Sendable {
         let latency = mix.whole
         var answer = start(model, sentence(latency))
         try answer.addResults(of: mix)
-        answer.state(.undiscovered, undiscovered { latency.undiscovered(after: $0) })
+        answer.add(.undiscovered, undiscovered { latency.undiscovered(after: $0) })
         for seconds in undiscoveredAfter {
             answer.show(
                 "not yet found after \(NumberFormat.duration(seconds))", .share(latency.undiscovered(after: seconds)))

@@ -134,16 +134,16 @@ public struct PatternQuestion: Sendable {
         var answer = PlanAnswer(
             title: "The best intervals for \(scanners.phrase)", sentence: sentence(chosen, single))
         answer.addScanners(scanners)
-        answer.state(.beacons, .count(beacons))
+        answer.add(.beacons, .count(beacons))
         answer.statePackets(of: frame)
-        answer.state(.eventLimit, .number(search.eventsPerSecond), remark: budgetText)
-        answer.state(.goal, .word(goalName))
-        answer.state(.single, quantity(single, against: single))
-        answer.state(.patterns, .list(results.dropFirst().map { quantity($0, against: single) }))
-        answer.state(.gain, .share(gain(chosen, single)))
+        answer.add(.eventLimit, .number(search.eventsPerSecond), remark: budgetText)
+        answer.add(.goal, .word(goalName))
+        answer.add(.single, quantity(single, against: single))
+        answer.add(.patterns, .list(results.dropFirst().map { quantity($0, against: single) }))
+        answer.add(.gain, .share(gain(chosen, single)))
         if case .pattern(let pattern) = chosen.schedule {
-            answer.state(.cycle, .seconds(Double(pattern.cycleMicroseconds) / 1_000_000))
-            answer.state(.advisedPattern, Self.json(pattern))
+            answer.add(.cycle, .seconds(Double(pattern.cycleMicroseconds) / 1_000_000))
+            answer.add(.advisedPattern, Self.json(pattern))
             for index in pattern.parts.indices {
                 let part = pattern.parts[index]
                 answer.show(
@@ -153,8 +153,8 @@ public struct PatternQuestion: Sendable {
                 )
             }
         } else {
-            answer.state(.cycle, .seconds(nil), isInText: false)
-            answer.state(.advisedPattern, .nothing)
+            answer.add(.cycle, .seconds(nil), isInText: false)
+            answer.add(.advisedPattern, .nothing)
         }
         answer.pictures.terminal.append(.table(table(results), legend: ""))
         try answer.addResults(of: chosen.latency)

@@ -45,7 +45,7 @@ public struct PlanAnswer: Sendable {
     /// - Parameters:
     ///   - isInText: False to leave the value out of the text.
     ///   - shown: The text that replaces the value.
-    mutating func state(
+    mutating func add(
         _ key: PlanKey, _ quantity: PlanQuantity, isInText: Bool = true, shown: String? = nil, remark: String = ""
     ) {
         facts.append(
@@ -124,18 +124,18 @@ extension PlanAnswer {
 
 extension PlanAnswer {
     /// Adds the names of the fleet and the site, if the beacons come from a fleet.
-    mutating func stateOrigin(of air: PlannedAir) {
+    mutating func addOrigin(of air: PlannedAir) {
         guard let origin = air.origin else { return }
-        state(.fleet, .word(origin.fleet))
-        state(.site, .word(origin.site))
+        add(.fleet, .word(origin.fleet))
+        add(.site, .word(origin.site))
     }
 
     /// Adds the PHY and the auxiliary packets of extended PDUs; nothing for legacy PDUs.
     mutating func statePackets(of frame: PlannedFrame) {
         guard let extended = frame.extended else { return }
         let auxiliary = extended.auxiliaryMicroseconds
-        state(.framePHY, .word(extended.phy.rawValue), isInText: false)
-        state(.frameAuxiliary, .number(auxiliary), isInText: false)
+        add(.framePHY, .word(extended.phy.rawValue), isInText: false)
+        add(.frameAuxiliary, .number(auxiliary), isInText: false)
         show(
             "advertisement", .word(extended.phy.name),
             remark:
@@ -147,7 +147,7 @@ extension PlanAnswer {
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }
         let frame = air.frame(air.target)
-        state(.advertisement, frame.quantity)
+        add(.advertisement, frame.quantity)
         show(
             "advertisement", .word(frame.name),
             remark: "every \(frame.intervalText), \(frame.payloadOctets) bytes of data")
@@ -180,7 +180,7 @@ extension PlanAnswer {
 
     /// Adds the scanner or the mix, and a note if it is the ideal receiver that questions assume.
     mutating func addScanners(_ scanners: ScannerMix) {
-        state(.scanner, .word(scanners.name), remark: scanners.only?.listening ?? "")
+        add(.scanner, .word(scanners.name), remark: scanners.only?.listening ?? "")
         guard scanners.only == .continuous else { return }
         note(
             "The scanner continuous is an ideal receiver that never pauses. The questions interval, density, walk and simulate "
@@ -199,15 +199,15 @@ extension PlanAnswer {
         result: (LatencyDistribution) throws(AirtimeError) -> Double? = { _ in nil }
     ) throws(AirtimeError) {
         let latency = mix.whole
-        state(.latency, .times(latency))
-        state(.horizon, .seconds(latency.horizonSeconds))
+        add(.latency, .times(latency))
+        add(.horizon, .seconds(latency.horizonSeconds))
         for (_, percent, share) in PlanKey.percentiles {
             let time = latency.percentile(share)
             show(
                 "\(percent) % received within", .seconds(time),
                 remark: time == nil ? "not within \(NumberFormat.duration(latency.horizonSeconds))" : "")
         }
-        state(.knownError, .flag(latency.knownErrorExceeds2Percent))
+        add(.knownError, .flag(latency.knownErrorExceeds2Percent))
         if let reason = latency.knownErrorReason { note(reason) }
         guard mix.parts.count > 1 else { return }
         var table = Table(
@@ -229,7 +229,7 @@ extension PlanAnswer {
             list.append(.object(members + [(PlanKey.latency, .times(part.latency))]))
         }
         try row("all", 1, latency)
-        state(.scanners, .list(list))
+        add(.scanners, .list(list))
         pictures.terminal.append(.table(table, legend: ""))
         pictures.page.latencies = .init(
             caption:

@@ -46,13 +46,13 @@ public struct RangeQuestion: Sendable {
         let grids = try grids()
         var answer = PlanAnswer(
             title: "Spacing and range of beacons", sentence: sentence(chosen, grids, results.map(\.result)))
-        if let range = try rangeOfGrids() { answer.state(.range, .number(range.meters), remark: range.remark) }
-        answer.state(.pathLoss, .word(pathLoss.name))
+        if let range = try rangeOfGrids() { answer.add(.range, .number(range.meters), remark: range.remark) }
+        answer.add(.pathLoss, .word(pathLoss.name))
         for fact in chosen.facts(for: self) {
-            answer.state(fact.key, fact.quantity, isInText: fact.isRequested, shown: fact.shown, remark: fact.remark)
+            answer.add(fact.key, fact.quantity, isInText: fact.isRequested, shown: fact.shown, remark: fact.remark)
         }
-        state(grids, in: &answer)
-        answer.state(
+        add(grids, in: &answer)
+        answer.add(
             .models,
             .list(
                 results.map { name, result in
@@ -239,8 +239,8 @@ public struct RangeQuestion: Sendable {
             + "receiver (\(number(threshold)) dB) \(verdict)."
     }
 
-    private func state(_ grids: [Grid], in answer: inout PlanAnswer) {
-        answer.state(
+    private func add(_ grids: [Grid], in answer: inout PlanAnswer) {
+        answer.add(
             .grids,
             .list(
                 grids.map { grid in
@@ -285,7 +285,7 @@ public struct RangeQuestion: Sendable {
         let grids = UsualRule.distances.map { UsualRule.grid(within: $0) }
         let farthest = UsualRule.spacings.map { UsualRule.farthest(onGridOf: $0) }
         func list(_ values: [Double]) -> PlanQuantity { .list(values.map { .number($0) }) }
-        answer.state(
+        answer.add(
             .usualRule,
             .object([
                 (.ruleSpacings, list(UsualRule.spacings)), (.ruleFarthest, list(farthest)),

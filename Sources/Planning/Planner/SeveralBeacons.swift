@@ -31,9 +31,9 @@ extension SiteQuestion {
         guard site.target.beacons > 1 else { return }
         let counts = points.compactMap(\.beaconsInTime)
         let mean = counts.isEmpty ? 0 : Double(counts.reduce(0, +)) / Double(counts.count)
-        answer.state(.targetBeacons, .count(site.target.beacons), remark: "at each place, by the target")
-        answer.state(.meanBeaconsInTime, .number(mean))
-        answer.state(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place")
+        answer.add(.targetBeacons, .count(site.target.beacons), remark: "at each place, by the target")
+        answer.add(.meanBeaconsInTime, .number(mean))
+        answer.add(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place")
     }
 
     /// The keys for a target of several beacons.

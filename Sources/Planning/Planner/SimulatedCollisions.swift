@@ -94,20 +94,20 @@ public struct SimulatedCollisions: SimulationQuestion {
         var answer = PlanAnswer(
             title: "Simulated collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
             sentence: sentence(clear))
-        answer.stateOrigin(of: air)
-        answer.state(.beacons, .count(air.beacons))
+        answer.addOrigin(of: air)
+        answer.add(.beacons, .count(air.beacons))
         if let frame = air.onlyFrame { answer.statePackets(of: frame) }
         var values = SimulatedValues()
-        values.state(
+        values.add(
             .collisionFree, clear, model: hasModel ? model.collisionFreeProbability : nil, in: &answer)
-        values.state(
+        values.add(
             .lossAfterLoss, tally.lossAfterLoss.estimate, model: hasModel ? runs?.lossAfterLossProbability : nil,
             in: &answer)
-        values.state(.anyOfThree, tally.anyClear.estimate, model: hasModel ? anyOfThree : nil, in: &answer)
-        answer.state(
+        values.add(.anyOfThree, tally.anyClear.estimate, model: hasModel ? anyOfThree : nil, in: &answer)
+        answer.add(
             .arrivals, .number(clear.map { $0.value * model.offeredPerSecondPerMachine }), isInText: false)
-        answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
-        answer.state(.channelLoad, .share(model.channelLoad), isInText: false)
+        answer.add(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
+        answer.add(.channelLoad, .share(model.channelLoad), isInText: false)
         values.finish(&answer)
         finish(&answer, outcome)
         answer.noteRounding(of: air)

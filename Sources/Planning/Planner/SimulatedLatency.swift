@@ -68,8 +68,8 @@ public struct SimulatedLatency: SimulationQuestion {
                 "Found within \(NumberFormat.duration(seconds(0.95))) in 95 % of the simulated cases: "
                 + "\(NumberFormat.givenBeacon(of: air.beacons))\(place) at an interval of "
                 + "\(air.frame(air.target).interval), by \(scanners.phrase).")
-        answer.stateOrigin(of: air)
-        answer.state(.beacons, .count(air.beacons))
+        answer.addOrigin(of: air)
+        answer.add(.beacons, .count(air.beacons))
         answer.stateTarget(of: air)
         answer.addScanners(scanners)
         for (_, percent, share) in PlanKey.percentiles {
@@ -86,8 +86,8 @@ public struct SimulatedLatency: SimulationQuestion {
                 remark: (share.map { "± \(NumberFormat.percent($0.halfWidth95)); " } ?? "")
                     + "the model's value is \(NumberFormat.percent(latency.undiscovered(after: time)))")
         }
-        answer.state(.latency, .percentiles(seconds))
-        answer.state(
+        answer.add(.latency, .percentiles(seconds))
+        answer.add(
             .undiscovered,
             .record(
                 undiscoveredAfter.map { time in

@@ -62,9 +62,9 @@ extension SimulationQuestion {
 
     /// Adds the seed, the number of batches and, if the simulation was stopped, a note.
     func finish(_ answer: inout PlanAnswer, _ outcome: SimulationOutcome) {
-        answer.state(.seed, .identifier(seed))
-        answer.state(.batches, .count(outcome.batches), remark: "seed \(seed)")
-        answer.state(.interrupted, .flag(outcome.isInterrupted))
+        answer.add(.seed, .identifier(seed))
+        answer.add(.batches, .count(outcome.batches), remark: "seed \(seed)")
+        answer.add(.interrupted, .flag(outcome.isInterrupted))
         answer.holds = !outcome.isInterrupted
         if outcome.isInterrupted {
             answer.note(
@@ -87,10 +87,10 @@ struct SimulatedValues {
     private var models: [(PlanKey, PlanQuantity)] = []
 
     /// Adds a simulated share to the answer.
-    mutating func state(_ key: PlanKey, _ estimate: Estimate?, model: Double?, in answer: inout PlanAnswer) {
+    mutating func add(_ key: PlanKey, _ estimate: Estimate?, model: Double?, in answer: inout PlanAnswer) {
         add(key, interval: .range(estimate?.confidence95), model: .share(model))
-        guard let estimate else { return answer.state(key, .nothing, isInText: false) }
-        answer.state(
+        guard let estimate else { return answer.add(key, .nothing, isInText: false) }
+        answer.add(
             key, .share(estimate.value),
             remark: "± \(NumberFormat.percent(estimate.halfWidth95))"
                 + (model.map { "; the model's value is \(NumberFormat.percent($0))" } ?? ""))
@@ -102,7 +102,7 @@ struct SimulatedValues {
     }
 
     func finish(_ answer: inout PlanAnswer) {
-        answer.state(.confidence, .object(intervals))
-        answer.state(.model, .object(models))
+        answer.add(.confidence, .object(intervals))
+        answer.add(.model, .object(models))
     }
 }

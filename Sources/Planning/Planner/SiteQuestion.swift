@@ -86,13 +86,13 @@ public struct SiteQuestion: Sendable {
         }
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
-        state(points, spacing, isBefore: placement != nil, in: &answer)
+        add(points, spacing, isBefore: placement != nil, in: &answer)
         stateSeveral(points, in: &answer)
         stateScanners(points, in: &answer)
-        answer.state(.interrupted, .flag(pass.isStopped))
+        answer.add(.interrupted, .flag(pass.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
-        answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
-        if let placement { state(placement, proposed, check, in: &answer) }
+        answer.add(.paths, .list(walks.map { quantity($0.1, $0.0) }))
+        if let placement { add(placement, proposed, check, in: &answer) }
         let isMapped = proposed != nil && pointsAfter.count == positions.count
         let mapped = isMapped ? pointsAfter : points
         answer.pictures.page.floorPlan =
@@ -124,7 +124,7 @@ public struct SiteQuestion: Sendable {
             )
         }
         if let fleet {
-            answer.state(.siteFleet, .word(fleet.name))
+            answer.add(.siteFleet, .word(fleet.name))
             answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
@@ -328,7 +328,7 @@ public struct SiteQuestion: Sendable {
         "No placement was computed: the floor is too large. Plan it in parts."
 
     /// - Parameter isBefore: True if a proposal follows. The labels of these numbers then say "today".
-    private func state(
+    private func add(
         _ points: [SiteCoverage.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
     ) {
         let today = isBefore ? "today" : ""
@@ -337,18 +337,18 @@ public struct SiteQuestion: Sendable {
             points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.receivedBeacons } / Double(points.count)
         let lowestClear = points.map(\.reception.collisionFreeProbability).min()
         let hasBeacons = !site.beacons.isEmpty
-        answer.state(.siteName, .word(site.name))
-        answer.state(.siteBeacons, .count(site.beacons.count), remark: today)
-        answer.state(.places, .count(points.count), remark: "\(NumberFormat.significant(spacing)) m apart")
-        answer.state(.placeSpacing, .number(spacing))
-        answer.state(
+        answer.add(.siteName, .word(site.name))
+        answer.add(.siteBeacons, .count(site.beacons.count), remark: today)
+        answer.add(.places, .count(points.count), remark: "\(NumberFormat.significant(spacing)) m apart")
+        answer.add(.placeSpacing, .number(spacing))
+        answer.add(
             .holdingShare, .share(reachedShare(points)), isInText: hasBeacons,
             remark: isBefore ? "of the places, today" : "of the places")
-        answer.state(
+        answer.add(
             .meanBeaconsHeard, .number(meanReceived), isInText: hasBeacons,
             remark: "on average, each with the probability that it is received" + (isBefore ? ", today" : ""))
-        answer.state(.lowestCollisionFree, .share(lowestClear), isInText: hasBeacons, remark: today)
-        answer.state(.weakestSpots, .list(weakest.map { quantity($0) }))
+        answer.add(.lowestCollisionFree, .share(lowestClear), isInText: hasBeacons, remark: today)
+        answer.add(.weakestSpots, .list(weakest.map { quantity($0) }))
         guard hasBeacons else { return }
         for point in weakest {
             let place = point.reception.position
@@ -376,7 +376,7 @@ public struct SiteQuestion: Sendable {
                 "with \(part.scanner.name)", .share(share),
                 remark: "of the places reach the target; \(NumberFormat.percent(part.share)) of the visitors")
         }
-        answer.state(.scanners, .list(list))
+        answer.add(.scanners, .list(list))
     }
 
     /// The weakest places, at least a tenth of the floor apart.
@@ -442,10 +442,10 @@ public struct SiteQuestion: Sendable {
                 + "\(NumberFormat.significant(walk.longestGap)) m")
     }
 
-    private func state(
+    private func add(
         _ placement: SitePlacement, _ proposed: ProposedSite?, _ check: ProposalCheck?, in answer: inout PlanAnswer
     ) {
-        answer.state(
+        answer.add(
             .proposal,
             .object([
                 (.positions, .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),

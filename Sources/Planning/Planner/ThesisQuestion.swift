@@ -35,23 +35,23 @@ public struct ThesisQuestion: Sendable {
                 ?? "No beacon can send \(sent) advertisements a second, as the thesis assumes for \(senders); the thesis "
                 + "estimates that \(arriving) of them arrive. At most 40 a second are possible.")
         if let origin {
-            answer.state(.fleet, .word(origin.fleet))
-            answer.state(.site, .word(origin.site))
+            answer.add(.fleet, .word(origin.fleet))
+            answer.add(.site, .word(origin.site))
         }
-        answer.state(.beacons, .count(beacons))
-        answer.state(.thesisOffered, .number(formula.offeredPerSecondPerBeacon))
-        answer.state(.thesisArriving, .number(formula.arrivingPerSecondPerBeacon))
-        state(formula.truth, in: &answer)
+        answer.add(.beacons, .count(beacons))
+        answer.add(.thesisOffered, .number(formula.offeredPerSecondPerBeacon))
+        answer.add(.thesisArriving, .number(formula.arrivingPerSecondPerBeacon))
+        add(formula.truth, in: &answer)
         for fault in ThesisFormula.faults { answer.note(fault) }
-        answer.state(.faults, .list(ThesisFormula.faults.map { .word($0) }))
+        answer.add(.faults, .list(ThesisFormula.faults.map { .word($0) }))
         return answer
     }
 
-    private func state(_ truth: ThesisFormula.Truth?, in answer: inout PlanAnswer) {
-        guard let truth else { return answer.state(.truth, .nothing) }
+    private func add(_ truth: ThesisFormula.Truth?, in answer: inout PlanAnswer) {
+        guard let truth else { return answer.add(.truth, .nothing) }
         let arriving = PlanQuantity.number(truth.arrivingPerSecondPerBeacon, unit: "1/s")
         let most = PlanQuantity.number(truth.bestArrivingPerSecondPerBeacon, unit: "1/s")
-        answer.state(
+        answer.add(
             .truth,
             .object([
                 (.trueCollisionFree, .share(truth.collisionFreeProbability)), (.trueArriving, arriving),

@@ -33,10 +33,10 @@ public struct WalkQuestion: Sendable {
             return (walk, mix, try Self.seen(walk, mix.whole))
         }
         var answer = PlanAnswer(title: "Discovery while walking past a beacon", sentence: sentence(walk, seen))
-        answer.stateOrigin(of: air)
-        answer.state(.dwell, .seconds(walk.dwellSeconds))
-        answer.state(.probabilitySeen, .share(seen), remark: "of the walks")
-        answer.state(.range, .number(range.meters), remark: range.remark)
+        answer.addOrigin(of: air)
+        answer.add(.dwell, .seconds(walk.dwellSeconds))
+        answer.add(.probabilitySeen, .share(seen), remark: "of the walks")
+        answer.add(.range, .number(range.meters), remark: range.remark)
         answer.addScanners(scanners)
         answer.stateTarget(of: air)
         try PlanError.asking { () throws(AirtimeError) in
