@@ -44,7 +44,7 @@ import Testing
         #expect(
             layout.warnings.map(\.description) == [
                 "hci0:mgmt: the interval is not 500 ms: on this legacy controller the kernel always uses "
-                    + "100...150 ms; --adapter hci0 or hci0:user uses yours",
+                    + "100...150 ms; --adapter hci0 or hci0:user uses the requested interval",
                 "hci0:mgmt: the radio power of -8 dBm is ignored: the kernel cannot set it on a controller "
                     + "without extended advertising; --adapter hci0 or hci0:user tries the controller's own command",
                 "hci0:mgmt: the address is a new random one at each change of the data and each turn; "

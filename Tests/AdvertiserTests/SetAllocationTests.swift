@@ -194,7 +194,7 @@ import VirtualController
             #expect(
                 refusal(model, [advertisement])
                     == "advertisement 1 (eddystone-eid): a scan response stays the same, so it would identify the beacon "
-                    + "despite its ephemeral id; remove it")
+                    + "despite its ephemeral id; remove the scan response")
         }
     }
 

@@ -86,7 +86,8 @@ import Testing
         // 0.9^28 is more than 5 %, 0.9^29 is less.
         #expect(phone.likelyMicroseconds == 29 * round && abs(phone.share - 0.1) < 0.001)
         #expect(
-            phone.sentence.contains("only about 10 % of the turns") && phone.sentence.contains("--dwell-ms 5280 on"))
+            phone.sentence.contains("only about 10 % of the turns")
+                && phone.sentence.contains("--dwell-ms 5280 or more"))
         #expect(facts.reception(window: 100, scanInterval: 1000).sentence.contains("receives nothing"))
     }
 

@@ -495,7 +495,7 @@ import Testing
         let one = try Program.run("plan", "site", mounted, "--places", "50", "--propose")
         #expect(one.code == 1)
         #expect(
-            one.output.contains(#/1 beacon reaches the target at [\d.]+ % of the \d+ computed places\. At the others/#))
+            one.output.contains(#/1 beacon reaches the target at [\d.]+ % of the \d+ computed places\. At the other/#))
         #expect(one.output.contains("proposed; no number of them reaches the target everywhere"), "\(one.output)")
     }
 
