@@ -135,7 +135,7 @@ struct TableTests {
             ("name,page\n=1+1,x\n", "formula"), ("name,page\n@a,x\n", "formula"), ("name,page\na b,x\n", "a space"),
             ("name,page\n\"a\nb\",x\n", "the control character 0x0A"), ("name,page\nä,x\n", "beyond ASCII"),
             ("name,page\n,x\n", "the name is empty"),
-            ("name,page\n\(String(repeating: "a", count: 65)),x\n", "65 bytes, more than the 64"),
+            ("name,page\n\(String(repeating: "a", count: 65)),x\n", "65 bytes, more than the maximum of 64"),
             ("name,page\na,x\nb,y\na,z\n", "t.csv:4:1: name: the name \"a\" appears twice, first at t.csv:2"),
             ("name,page\na\n", "t.csv:2:2: the row has 1 cells, the header 2"),
             ("name,page\na,b,c\n", "t.csv:2:5: the row has 3 cells, the header 2"),
