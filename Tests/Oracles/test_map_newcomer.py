@@ -89,8 +89,8 @@ def test_mistakes_are_sentences(tmp_path, options, code, said):
     "map fit --from-site site.json --output site.json",
     "map update map.json --survey survey.jsonl --output survey.jsonl",
     "map export survey.jsonl --output linked.jsonl", "map import survey.jsonl --output survey.jsonl",
-    "map show map.json --html map.json", "map show map.json --html way --svg way",
-    "locate map.json --from survey.jsonl --html survey.jsonl",
+    "map show map.json --html linked.html", "map show map.json --svg map.json",
+    "map show map.json --html way.html --svg way.html", "locate map.json --from survey.jsonl --html linked.html",
     "locate map.json --from survey.jsonl --svg site.json --site site.json",
 ])
 def test_no_file_is_written_over_one_that_is_read(tmp_path, words):
@@ -99,6 +99,7 @@ def test_no_file_is_written_over_one_that_is_read(tmp_path, words):
                    cwd=tmp_path)
     pharos.checked("map", "fit", "survey.jsonl", "--algorithm", "gauss", "--output", "map.json", cwd=tmp_path)
     (tmp_path / "linked.jsonl").symlink_to("survey.jsonl")
+    (tmp_path / "linked.html").symlink_to("survey.jsonl" if words.startswith("locate") else "map.json")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     result = pharos.run(*words.split(), cwd=tmp_path)
     assert result.code == 64 and "give another file" in result.err, result.err

@@ -1,3 +1,4 @@
+import LinuxHost
 import TestSupport
 import Testing
 
@@ -379,6 +380,35 @@ import Testing
         #expect(result.code == 0)
         let size = try Program.shell("wc -c < \"$1\"", path).output
         #expect((10_000..<500_000).contains(Int(size.filter(\.isNumber)) ?? 0))
+    }
+
+    @Test func aPageReplacesNoOtherFile() throws {
+        let folder = try TemporaryFolder()
+        let site = try folder.file("keep.json", Array("{}".utf8))
+        for name in [site, folder.place("page"), folder.place("x.csv"), "-"] {
+            let result = try Program.run(
+                "plan", "collisions", "--beacons", "5", "--interval-ms", "100", "--html", name)
+            #expect(result.code == 64, "\(name): \(result)")
+            #expect(result.errors.contains("--html"))
+        }
+        let named = try Program.run("plan", "thesis", "--beacons", "5", "--html", site)
+        #expect(named.errors.contains("keep.html"), "\(named.errors)")
+        let text = String(decoding: try Files.read(site), as: UTF8.self)
+        #expect(text == "{}")
+        let written = try Program.run(
+            "plan", "collisions", "--beacons", "5", "--interval-ms", "100", "--html", folder.place("page.HTM"))
+        #expect(written.code == 0)
+        for option in ["--write-site", "--write-fleet"] {
+            let result = try Program.run("plan", "site", site, "--propose", option, site)
+            #expect(result.code == 64 && result.errors.contains("give another file"), "\(result.errors)")
+        }
+    }
+
+    @Test func aPageDoesNotReplaceAFileThatTheCommandReads() throws {
+        let folder = try TemporaryFolder()
+        let site = try folder.file("site.html", Array("{}".utf8))
+        let result = try Program.run("plan", "site", site, "--html", site)
+        #expect(result.code == 64 && result.errors.contains("the command reads this file"), "\(result.errors)")
     }
 
     @Test func reportsAPageThatCannotBeWritten() throws {

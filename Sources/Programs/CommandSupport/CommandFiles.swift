@@ -1,4 +1,6 @@
+internal import ArgumentParser
 internal import BeaconService
+internal import Configuration
 internal import LinuxHost
 
 /// Reads files that the user names on the command line.
@@ -91,5 +93,35 @@ package enum PageFile {
         } catch {
             throw Failure(.osError, "\(path): the page cannot be written: \(error.text)")
         }
+    }
+}
+
+/// Checks that the files that a command writes differ from each other and from the files that the command reads.
+package enum OutputFiles {
+    /// - Parameters:
+    ///   - written: The paths of the files that the command writes, with the options that name them. `nil` and `-` are
+    ///     ignored.
+    ///   - read: The paths of the files that the command reads. `nil` and `-` are ignored.
+    /// - Throws: An error if a written file is the same as another file.
+    package static func refuseOverwriting(_ written: [(option: String, path: String?)], read: [String?]) throws {
+        var usedFiles: [(path: String, use: String)] = read.compactMap { path in
+            path.flatMap(absolutePath).map { ($0, "the command reads this file") }
+        }
+        for (option, path) in written {
+            guard let path, let absolutePath = absolutePath(path) else { continue }
+            if let sameFile = usedFiles.first(where: { $0.path == absolutePath }) {
+                throw ValidationError("\(option) \(TerminalText.line(path)): \(sameFile.use): give another file.")
+            }
+            usedFiles.append((absolutePath, "\(option) names this file too"))
+        }
+    }
+
+    /// Returns the absolute path without symbolic links; `nil` for standard input and output, and for devices.
+    private static func absolutePath(_ path: String) -> String? {
+        guard path != "-" else { return nil }
+        if let resolved = Files.resolved(path) { return resolved.hasPrefix("/dev/") ? nil : resolved }
+        let lastSlash = path.lastIndex(of: "/")
+        let name = lastSlash.map { String(path[path.index(after: $0)...]) } ?? path
+        return (Files.resolved(lastSlash.map { String(path[...$0]) } ?? ".") ?? "") + "/" + name
     }
 }

@@ -42,15 +42,24 @@ package enum OptionValue {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
 
-    /// Parses the name of a web page file. A name such as `a.pdf` is refused, because the file would be no PDF
-    /// document.
+    /// Parses the name of a web page file, which ends in `.html` or `.htm`, or is `-` or a device. A name such as
+    /// `a.pdf` is refused, because the file would be no PDF document. A name such as `site.json` or `table.csv` is
+    /// refused too, because it is probably the name of another file, which the page would replace.
     package static func page(_ text: String) throws -> String {
+        if text == "-" || text.hasPrefix("/dev/") { return text }
         let otherKinds = [
             "pdf": "a PDF document", "png": "a picture", "jpg": "a picture", "jpeg": "a picture", "svg": "a drawing",
         ]
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count > 1, let kind = otherKinds[parts[parts.count - 1].lowercased()] else { return text }
-        let name = parts.dropLast().joined(separator: ".")
+        let fileName = text.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let hasEnding = fileName.dropFirst().contains(".")
+        let ending = hasEnding ? (parts.last ?? "").lowercased() : ""
+        if ["html", "htm"].contains(ending) { return text }
+        let name = hasEnding ? parts.dropLast().joined(separator: ".") : text
+        guard let kind = otherKinds[ending] else {
+            let example = fileName.isEmpty ? name + "page" : name
+            throw Mistake("the file will be a web page: give it a name that ends in .html, such as \(example).html")
+        }
         throw Mistake(
             "the ending is that of \(kind), but the file will be a web page: use \(name).html; for a PDF, open the page "
                 + "in a browser and print it")

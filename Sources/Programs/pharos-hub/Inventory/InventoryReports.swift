@@ -105,6 +105,8 @@ struct InventoryReport: ParsableCommand {
         if [html, pdf, csv].filter({ $0 == "-" }).count + (json ? 1 : 0) > 1 {
             throw ValidationError("Only one form of the report can go to standard output.")
         }
+        try OutputFiles.refuseOverwriting(
+            [("--html", html), ("--pdf", pdf), ("--csv", csv)], read: [source.file])
     }
 
     func run() throws {
@@ -165,6 +167,7 @@ struct InventoryMapCommand: ParsableCommand {
         if html == "-" && svg == "-" {
             throw ValidationError("Only one of the page and the drawing can go to standard output.")
         }
+        try OutputFiles.refuseOverwriting([("--html", html), ("--svg", svg)], read: [source.file, site])
     }
 
     func run() throws {

@@ -28,6 +28,12 @@ struct ExportOutput: ParsableArguments {
         name: .shortAndLong, help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
         completion: .file())
     var output = "-"
+
+    /// Throws an error if the export would replace the fleet that it is made from.
+    func refuseOverwriting(_ source: FleetArgument) throws {
+        try OutputFiles.refuseOverwriting(
+            [("--output", output)], read: [source.fleet, source.fleet + "/manifest.json"])
+    }
 }
 
 struct FleetExportCSV: ParsableCommand {
@@ -44,6 +50,8 @@ struct FleetExportCSV: ParsableCommand {
 
     @OptionGroup var source: FleetArgument
     @OptionGroup var destination: ExportOutput
+
+    func validate() throws { try destination.refuseOverwriting(source) }
 
     func run() throws {
         let byteOrderMark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
@@ -62,6 +70,8 @@ struct FleetExportHomeAssistant: ParsableCommand {
 
     @OptionGroup var source: FleetArgument
     @OptionGroup var destination: ExportOutput
+
+    func validate() throws { try destination.refuseOverwriting(source) }
 
     func run() throws {
         let (text, omitted) = KnownDevices.text(try source.manifest())
@@ -185,6 +195,8 @@ struct FleetExportGeoJSON: ParsableCommand {
             valueName: "[site=]latitude,longitude[,bearing]"),
         transform: SiteAnchor.init)
     var anchor: [SiteAnchor] = []
+
+    func validate() throws { try destination.refuseOverwriting(source) }
 
     func run() throws {
         let commonAnchor = anchor.last { $0.site == nil }?.anchor

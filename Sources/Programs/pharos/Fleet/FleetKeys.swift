@@ -114,6 +114,11 @@ struct FleetKeysCollect: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
     var output: String
 
+    func validate() throws {
+        let fleet = options.source.fleet
+        try OutputFiles.refuseOverwriting([("--output", output)], read: [fleet, fleet + "/manifest.json"])
+    }
+
     func run() throws {
         let (collected, withoutKey) = try KeyRingFile.collect(options.fleetKeys, to: output)
         Terminal.writeLine("\(output): \(collected) identity keys; only you may read the file")

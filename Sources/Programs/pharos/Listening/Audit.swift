@@ -126,6 +126,7 @@ struct Audit: ParsableCommand {
         if durationS == 0 { throw ValidationError("--duration-s must be more than 0.") }
         try OptionValue.check("--low-battery-mv", lowBatteryMv, in: 1000...6000)
         if html == "-" { throw ValidationError("--html needs a file name; the verdicts go to standard output.") }
+        try OutputFiles.refuseOverwriting([("--html", html)], read: files + replay + [site])
         for case .managed(let index) in adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")

@@ -44,6 +44,7 @@ struct PlanCollisions: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([profile, fleet.source.fromFleet])
         guard intervalMs != nil || profile != nil || fleet.source.fromFleet != nil else {
             throw ValidationError("Give --interval-ms, --profile or --from-fleet.")
         }

@@ -45,6 +45,12 @@ struct PlanOutput: ParsableArguments {
 
     func validate() throws {
         if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+        if html == "-" { throw ValidationError("--html needs a file name; the answer goes to standard output.") }
+    }
+
+    /// Throws an error if the page would replace a file that the command reads.
+    func refuseOverwriting(_ files: [String?]) throws {
+        try OutputFiles.refuseOverwriting([("--html", html)], read: files)
     }
 
     /// Prints the answer. If the command runs as part of a comparison, passes the answer to it instead. Throws a

@@ -56,6 +56,7 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([writeProfile, fleet.source.fromFleet, receiver.scannerFile])
         if maxThroughput {
             guard detectWithinS == nil, probability == nil else {
                 throw ValidationError("Give --max-throughput, or --detect-within-s and --probability, not both.")

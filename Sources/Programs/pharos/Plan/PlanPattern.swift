@@ -55,6 +55,7 @@ struct PlanPattern: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([receiver.scannerFile])
         guard receiver.isGiven else {
             throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
         }

@@ -28,6 +28,7 @@ struct PlanLatency: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([fleet.source.fromFleet, receiver.scannerFile])
         try pattern.validate(interval, with: fleet.source)
         guard receiver.isGiven else {
             throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
@@ -87,6 +88,7 @@ struct PlanWalk: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([source.fromFleet, receiver.scannerFile])
         try source.validate(beacons: beacons, isOptional: true)
         try interval.validate(with: source)
         if rangeM != nil, let option = radio.givenOptions.first {
@@ -135,6 +137,7 @@ struct PlanDensity: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([source.fromFleet, receiver.scannerFile])
         try interval.validate(with: source)
     }
 
@@ -212,6 +215,7 @@ struct PlanEnergy: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try output.refuseOverwriting([source.fromFleet])
         try source.validate(beacons: beacons, isOptional: true)
         try pattern.validate(interval, with: source)
         guard chip != nil || chargeUc != nil else {
@@ -250,7 +254,10 @@ struct PlanThesis: ParsableCommand {
 
     @OptionGroup var output: PlanOutput
 
-    func validate() throws { try source.validate(beacons: beacons) }
+    func validate() throws {
+        try output.refuseOverwriting([source.fromFleet])
+        try source.validate(beacons: beacons)
+    }
 
     func run() throws {
         let site = try source.site(interval: nil, payloadOctets: nil)

@@ -108,6 +108,7 @@ protocol SimulationCommand: ParsableCommand {
 
 extension SimulationCommand {
     func validate() throws {
+        try output.refuseOverwriting([fleet.source.fromFleet])
         try interval.validate(with: fleet.source)
         try simulation.validate(with: output)
     }
@@ -193,6 +194,8 @@ struct SimulateMerge: ParsableCommand {
     var files: [String]
 
     @OptionGroup var output: PlanOutput
+
+    func validate() throws { try output.refuseOverwriting(files) }
 
     func run() throws {
         let tallies = try MergedTallies(

@@ -61,6 +61,9 @@ struct PlanSite: ParsableCommand {
     func validate() throws {
         guard schema || file != nil else { throw ValidationError("Give a site file, or --schema.") }
         if fromScratch, !propose { throw ValidationError("--from-scratch needs --propose.") }
+        try OutputFiles.refuseOverwriting(
+            [("--write-site", writeSite), ("--write-fleet", writeFleet), ("--html", output.html)],
+            read: [file, receiver.scannerFile])
     }
 
     func run() throws {

@@ -43,7 +43,8 @@ struct SiteEdit: ParsableCommand {
             if port == 0 { throw ValidationError("Give a port of 1...65535, or leave out --port for a free port.") }
             return
         }
-        if html == file { throw ValidationError("--html names the site file itself: give another name.") }
+        if html == "-" { throw ValidationError("--html needs a file name.") }
+        try OutputFiles.refuseOverwriting([("--html", html)], read: [file])
         if port != nil || noBrowser { throw ValidationError("--port and --no-browser cannot be combined with --html.") }
     }
 
