@@ -465,11 +465,48 @@ import Testing
         let again = try Program.run("plan", "site", site, "--places", "60", "--json")
         #expect(again.code == 0 && again.output.contains("\"holdingShare\":1,"), "\(again.output)")
         #expect(try Program.run("fleet", "check", fleet).code == 0)
+        // The radio power of 0 dBm less the loss of 55 dB at 1 m.
+        let fleetText = String(decoding: try Files.read(fleet), as: UTF8.self)
+        #expect(fleetText.contains("\"measuredPowerDbm\": -55"), "\(fleetText)")
         // Without `--propose`, `--write-site` and `--from-scratch` are refused.
         #expect(try Program.run(asked + ["--write-site", site]).code == 64)
         #expect(try Program.run(asked + ["--from-scratch"]).code == 64)
         let anew = try Program.run(asked + ["--propose", "--from-scratch", "--json"])
         #expect(anew.code == 0 && anew.output.contains("\"kept\":0,"), "\(anew.output)")
+    }
+
+    @Test func aWrittenSiteHasTheTargetAndTheScannersOfThePlan() throws {
+        let folder = try TemporaryFolder()
+        let text = #"{"version":1,"name":"hall","outline":[[0,0],[8,0],[8,6],[0,6]],"scanner":"continuous"}"#
+        let path = try folder.file("site.json", Array(text.utf8))
+        let asked = ["plan", "site", path, "--places", "30", "--propose", "--target-beacons", "2"]
+        for (number, scanners) in ["android-low-latency", "continuous:3,android-low-latency:1"].enumerated() {
+            let site = folder.place("next-\(number).json")
+            let option = scanners.contains(",") ? "--scanners" : "--scanner"
+            let result = try Program.run(asked + [option, scanners, "--write-site", site])
+            #expect(result.code == 0, "\(result.errors)")
+            let written = String(decoding: try Files.read(site), as: UTF8.self)
+            #expect(written.contains("\"android-low-latency\"") && written.contains("\"beacons\": 2"), "\(written)")
+            let plain = try Program.run("plan", "site", site, "--places", "30")
+            #expect(plain.code == 0 && plain.output.contains("2 beacons"), "\(plain)")
+        }
+    }
+
+    @Test func aProposalReplacesAFileOnlyWithForce() throws {
+        let folder = try TemporaryFolder()
+        let text = #"{"version":1,"name":"hall","outline":[[0,0],[8,0],[8,6],[0,6]]}"#
+        let path = try folder.file("site.json", Array(text.utf8))
+        let other = try folder.file("other.json", Array("mine".utf8))
+        let asked = ["plan", "site", path, "--places", "30", "--propose"]
+        for option in ["--write-site", "--write-fleet"] {
+            let kept = try Program.run(asked + [option, other])
+            #expect(kept.code == 64 && kept.errors.contains("use --force"), "\(kept.errors)")
+            let contents = String(decoding: try Files.read(other), as: UTF8.self)
+            #expect(contents == "mine")
+            #expect(try Program.run(asked + [option, path, "--force"]).code == 64)
+        }
+        #expect(try Program.run(asked + ["--write-site", other, "--force"]).code == 0)
+        #expect(try Program.run("plan", "site", other, "--places", "30").code == 0)
     }
 
     @Test("a site with only an outline gets a proposal for the default target, and a note")

@@ -1,4 +1,5 @@
 internal import Airtime
+internal import BluetoothTypes
 internal import Configuration
 internal import Fleet
 public import Sites
@@ -36,7 +37,8 @@ public struct ProposedSite: Sendable {
     /// The proposed beacons.
     var beacons: ArraySlice<SiteBeacon> { site.beacons.suffix(added) }
 
-    /// Returns the text of the site file with all beacons in its list, and everything else unchanged.
+    /// Returns the text of the site file with all beacons in its list, and with the target and the scanners of the plan
+    /// if they differ from those of the file. Everything else is unchanged.
     ///
     /// - Parameters:
     ///   - octets: The present text of the site file.
@@ -45,16 +47,52 @@ public struct ProposedSite: Sendable {
         guard let root = JSONDocument.parse(octets).root, case .object(let members) = JSONValue(root) else {
             throw PlanError(.data, "this is not a site file")
         }
-        let beacons = JSONValue.array(site.beacons.map(entry))
-        let hasBeacons = members.contains { $0.key == "beacons" }
-        let changedMembers = members.map { member in
-            switch member.key {
-            case "beacons": JSONValue.Member("beacons", beacons)
-            case "picture": Self.picture(member, named: picture)
-            default: member
+        let file = Site.decode(octets).site
+        var replacements: [JSONValue.Member] = [.init("beacons", .array(site.beacons.map(entry)))]
+        var changedMembers = members.map { $0.key == "picture" ? Self.picture($0, named: picture) : $0 }
+        if let file, file.scanners != site.scanners {
+            let scanners = Self.member(of: site.scanners)
+            // A file has only one of the keys scanner and scanners.
+            changedMembers.removeAll { ["scanner", "scanners"].contains($0.key) && $0.key != scanners.key }
+            replacements.append(scanners)
+        }
+        if let file, file.target != site.target {
+            replacements.append(
+                .init(
+                    "target",
+                    [
+                        "detectWithinS": PlanQuantity.number(site.target.seconds).json,
+                        "probability": PlanQuantity.number(site.target.probability).json,
+                        "beacons": .integer(site.target.beacons),
+                    ]))
+        }
+        for replacement in replacements {
+            if let index = changedMembers.firstIndex(where: { $0.key == replacement.key }) {
+                changedMembers[index] = replacement
+            } else {
+                changedMembers.append(replacement)
             }
         }
-        return JSONValue.object(changedMembers + (hasBeacons ? [] : [.init("beacons", beacons)])).pretty
+        return JSONValue.object(changedMembers).pretty
+    }
+
+    /// Returns the member `scanner`, or `scanners` for several scanners. Known scanners have their names, and other
+    /// scanners their windows and intervals.
+    private static func member(of mix: ScannerMix) -> JSONValue.Member {
+        func entry(_ scanner: ScannerPreset) -> JSONValue {
+            if ScannerPreset.all.contains(scanner) { return .string(scanner.name) }
+            return [
+                "windowMs": PlanQuantity.milliseconds(Double(scanner.pattern.windowMicroseconds) / 1000).json,
+                "intervalMs": PlanQuantity.milliseconds(Double(scanner.pattern.intervalMicroseconds) / 1000).json,
+            ]
+        }
+        if let only = mix.only { return .init("scanner", entry(only)) }
+        // The smallest weight in a site file is 0.001.
+        let scale = mix.parts.allSatisfy { $0.share >= 1e-5 } ? 100.0 : 1_000_000
+        let parts = mix.parts.map { part -> JSONValue in
+            ["scanner": entry(part.scanner), "weight": PlanQuantity.number(part.share * scale).json]
+        }
+        return .init("scanners", .array(parts))
     }
 
     /// Returns the member `picture` with another path of the picture's file; nil keeps the path.
@@ -83,20 +121,30 @@ public struct ProposedSite: Sendable {
         .array([position.x, position.y].map { PlanQuantity.number(($0 * 100).rounded() / 100).json })
     }
 
+    /// Returns the level at a distance of 1 m in dBm, by the path loss of the site: the number from which receivers
+    /// estimate their distance.
+    private func levelAtOneMeter(atRadioPower radioPower: Double) -> Int {
+        let range = MeasuredPowerAtOneMeter.range
+        guard let loss = try? site.radio.pathLoss.decibels(atMeters: 1), loss.isFinite else { return -59 }
+        return Int(min(max(radioPower - loss, Double(range.lowerBound)), Double(range.upperBound)).rounded())
+    }
+
     /// Returns the text of a fleet file of the proposed beacons, which send iBeacon frames at the planned interval,
     /// each with its own identity.
     ///
     /// - Parameter uuid: A new proximity UUID.
     public func fleetFile(uuid: String) -> String {
         let interval = PlanQuantity.milliseconds(site.defaults.intervalMicroseconds / 1000).json
+        let radioPower = site.defaults.radioPower.rounded()
+        let measuredPower: JSONValue = .integer(levelAtOneMeter(atRadioPower: radioPower))
         let file: JSONValue = [
             "version": 1, "name": .string(site.name),
             "template": [
-                "radioPowerDbm": .integer(Int(site.defaults.radioPower.rounded())),
+                "radioPowerDbm": .integer(Int(radioPower)),
                 "advertisements": [
                     [
                         "type": "ibeacon", "uuid": .string(uuid), "major": "${major}", "minor": "${minor}",
-                        "measuredPowerDbm": -59, "intervalMs": interval,
+                        "measuredPowerDbm": measuredPower, "intervalMs": interval,
                     ]
                 ],
             ],

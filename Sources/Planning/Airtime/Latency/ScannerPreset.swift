@@ -37,6 +37,9 @@ public struct ScannerPreset: Hashable, Sendable {
     /// True if the scanner does not listen all the time.
     public var pauses: Bool { pattern.windowMicroseconds < pattern.intervalMicroseconds }
 
+    /// True if the scanner loses time at the start of its windows or after received packets.
+    public var losesTime: Bool { windowGapMicroseconds > 0 || deadTimeMicroseconds > 0 }
+
     /// A scanner that never pauses.
     public static let continuous = ScannerPreset(
         name: "continuous", pattern: .continuous, source: "The ideal receiver: one channel, without a pause.")

@@ -1,3 +1,4 @@
+internal import Airtime
 internal import ArgumentParser
 internal import BluetoothTypes
 internal import CommandSupport
@@ -52,6 +53,7 @@ struct PlanSite: ParsableCommand {
     var targetBeacons: Int?
 
     @OptionGroup var receiver: PlanScannerOptions
+    @OptionGroup var replaceOption: ReplaceOption
 
     @Flag(help: "Print the JSON Schema of site files, for editors.")
     var schema = false
@@ -61,6 +63,12 @@ struct PlanSite: ParsableCommand {
     func validate() throws {
         guard schema || file != nil else { throw ValidationError("Give a site file, or --schema.") }
         if fromScratch, !propose { throw ValidationError("--from-scratch needs --propose.") }
+        if replaceOption.force, writeSite == nil, writeFleet == nil {
+            throw ValidationError("--force needs --write-site or --write-fleet.")
+        }
+        for (option, path) in [("--write-site", writeSite), ("--write-fleet", writeFleet)] where path == "-" {
+            throw ValidationError("\(option) needs a file name; the answer goes to standard output.")
+        }
         try OutputFiles.refuseOverwriting(
             [("--write-site", writeSite), ("--write-fleet", writeFleet), ("--html", output.html)],
             read: [file, receiver.scannerFile])
@@ -69,6 +77,10 @@ struct PlanSite: ParsableCommand {
     func run() throws {
         if schema { return Terminal.write(Site.schema) }
         guard let file else { return }
+        // Refuse existing files before the computation, which may take long.
+        for path in [writeSite, writeFleet].compactMap(\.self) where !replaceOption.force && Files.exists(path) {
+            throw Failure(.usage, "\(path): this file exists; choose another name, or use --force")
+        }
         let octets = try InputFile.read(file, limit: Self.sizeLimit)
         let name = Files.inputName(file)
         let (decoded, faults) = Site.decode(octets)
@@ -98,6 +110,12 @@ struct PlanSite: ParsableCommand {
         if let writeSite {
             let picture = site.picture.map { SitePath.relative($0.path(ofSite: file), toFile: writeSite) }
             try write(writeSite, finding.proposed) { try $0.siteFile(from: octets, picture: picture) }
+            for part in site.scanners.parts
+            where part.scanner.losesTime && !ScannerPreset.all.contains(part.scanner) {
+                Terminal.writeMessage(
+                    "warning: \(writeSite): a site file has no window gap and no dead time, so those of "
+                        + "\(TerminalText.line(part.scanner.name)) are left out: give --scanner-file again")
+            }
         }
         if let writeFleet {
             var generator = SystemRandomNumberGenerator()
@@ -113,12 +131,7 @@ struct PlanSite: ParsableCommand {
         guard let proposed else {
             return Terminal.writeMessage("\(path) was not written: no beacons are proposed")
         }
-        let text = try text(proposed)
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(text.utf8))
-        } catch {
-            throw Failure(.osError, "\(path): \(error.text)")
-        }
+        try replaceOption.write(text(proposed), to: path)
     }
 
     /// The largest size of a site file, in bytes: 32 MiB, which is enough for the largest site. Reading a larger file
