@@ -87,8 +87,9 @@ public struct PlanComparison: Sendable {
     }
 
     /// A table in CSV with a line for each answer, and numbers with all digits. The columns are the options that
-    /// differ, and the keys of the JSON; the name of a key inside an object has a dot, such as `latencyS.p50`. Lists
-    /// are left out, and so are keys that repeat an option.
+    /// differ, and the keys of the JSON; the name of a key inside an object has a dot, such as `latencyS.p50`. A
+    /// list of positions is one cell, such as `(2.5 4) (7.5 4)`. Other lists are left out, and so are keys that repeat an
+    /// option.
     public var csv: String {
         let repeated = Set(alternatives.first?.settings.map(\.option).compactMap(repeatedKey) ?? [])
         let rows = alternatives.map { alternative in
@@ -121,11 +122,21 @@ public struct PlanComparison: Sendable {
     /// Returns a number unchanged, and other text in quotes.
     private static func cell(_ text: String) -> String { Double(text) == nil ? SpreadsheetText.text(text) : text }
 
+    /// Returns a list of positions as text, such as `(2.5 4) (7.5 4)`; nil for other lists.
+    private static func positions(_ items: [PlanQuantity]) -> String? {
+        var texts: [String] = []
+        for item in items {
+            guard case .list(let coordinates) = item else { return nil }
+            texts.append("(" + coordinates.map(\.json.line).joined(separator: " ") + ")")
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: " ")
+    }
+
     private static func cells(_ quantity: PlanQuantity, _ path: String) -> [(String, String)] {
         switch quantity {
         case .record(let members):
             members.flatMap { name, value in cells(value, path.isEmpty ? name : "\(path).\(name)") }
-        case .list: []
+        case .list(let items): positions(items).map { [(path, SpreadsheetText.text($0))] } ?? []
         case .nothing: [(path, "")]
         case .word(let text): [(path, cell(text))]
         default: [(path, quantity.json == .null ? "" : quantity.json.line)]

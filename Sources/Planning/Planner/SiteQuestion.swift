@@ -89,6 +89,7 @@ public struct SiteQuestion: Sendable {
         add(points, spacing, isBefore: placement != nil, in: &answer)
         stateSeveral(points, in: &answer)
         stateScanners(points, in: &answer)
+        stateAssumptions(in: &answer)
         answer.add(.interrupted, .flag(pass.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.add(.paths, .list(walks.map { quantity($0.1, $0.0) }))
@@ -448,6 +449,7 @@ public struct SiteQuestion: Sendable {
         answer.add(
             .proposal,
             .object([
+                (.proposedBeacons, .count(placement.positions.count)),
                 (.positions, .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),
                 (.kept, .count(placement.kept)), (.least, .count(placement.least)),
                 (.proposalPlaces, .count(placement.places)),
@@ -513,10 +515,10 @@ extension SiteQuestion {
         ] + PlanKey.mix + [
             .mixHoldingShare, .interrupted, .paths,
             .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestGap, .pathScanners,
-            .pathScanner, .pathScannerSeen, .proposal, .positions,
+            .pathScanner, .pathScannerSeen, .proposal, .proposedBeacons, .positions,
             .kept, .least, .proposalPlaces, .proposedHoldingShare, .weakestShare, .reached, .check, .checkPlaces,
             .checkHoldingShare, .checkWeakestShare, .checkAdded,
-        ] + keysOfSeveral
+        ] + keysOfSeveral + keysOfAssumptions
 }
 
 extension PlanKey {
@@ -560,6 +562,7 @@ extension PlanKey {
     fileprivate static let pathLongestGap = PlanKey(
         "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
     fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")
+    fileprivate static let proposedBeacons = PlanKey("proposal.beacons", "Number of proposed beacons.")
     fileprivate static let positions = PlanKey(
         "proposal.positions", "Positions of the proposed beacons, each a list of metres east and metres north.")
     fileprivate static let kept = PlanKey("proposal.kept", "Number of existing beacons that stay.")

@@ -1,5 +1,7 @@
+internal import BluetoothTypes
+
 /// The mean loss between two antennas, in dB over meters. Shadowing around it belongs to ``RadioLink``.
-public struct PathLoss: Hashable, Sendable {
+public struct PathLoss: Hashable, Sendable, CustomStringConvertible {
     private enum Formula: Hashable, Sendable {
         case thesis
         /// `atOneMeter` + 10·`exponent`·log10 d, where distances below `nearest` meters count as `nearest`.
@@ -47,6 +49,16 @@ public struct PathLoss: Hashable, Sendable {
         try Quantity.check(floorLossDecibels, in: 0...100, "a floor loss (0...100 dB)")
         let atOneMeter = 20 * log10(frequencyMegahertz) + floorLossDecibels - 28
         return PathLoss(.logarithmic(atOneMeter: atOneMeter, exponent: coefficient / 10, nearest: 1))
+    }
+
+    /// The formula in words, such as `65 dB at 1 m with the exponent 2.03`.
+    public var description: String {
+        switch formula {
+        case .thesis: "that of the thesis"
+        case .logarithmic(let atOneMeter, let exponent, _):
+            "\(NumberFormat.significant(atOneMeter, 4)) dB at 1 m with the exponent "
+                + NumberFormat.significant(exponent, 4)
+        }
     }
 
     /// The loss over `distance` meters. Refuses a distance outside 0...10⁶ m.
