@@ -344,6 +344,23 @@ import Testing
         #expect(try Program.run("profile", "check", path).code == 0)
     }
 
+    @Test func aWrittenIntervalThatMissesTheTargetIsReported() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("lobby.json", RepositoryFile("profiles/lobby-ibeacon.json").octets)
+        let words = "plan interval --beacons 250 --detect-within-s 1 --probability 0.99 --scanner continuous --spread"
+        let result = try Program.run(words.split(separator: " ").map(String.init) + ["--write-profile", path])
+        #expect(result.code == 1)
+        #expect(result.output.contains("this interval comes closest to the target, but misses it"), "\(result)")
+    }
+
+    @Test func theLongestIntervalOfControllersIsNotComparedWithALongerOne() throws {
+        let words = "plan interval --beacons 1 --detect-within-s 3600 --probability 0.9 --scanner continuous"
+        let result = try Program.run(words.split(separator: " ").map(String.init))
+        #expect(result.code == 0)
+        #expect(result.output.contains("This is the longest interval that controllers support."), "\(result.output)")
+        #expect(!result.output.contains("1 % longer"))
+    }
+
     @Test func changesNothingElseInTheProfile() throws {
         let folder = try TemporaryFolder()
         let before = RepositoryFile("profiles/lobby-north.json").octets

@@ -118,16 +118,14 @@ public struct IntervalQuestion: Sendable {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
                 "At best, \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
-                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(shortfall.share, unlike: probability)) of the "
-                + "cases, with \(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
+                + "\(NumberFormat.duration(seconds)) in about "
+                + "\(NumberFormat.percent(shortfall.share, unlike: probability)) of the cases, with \(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
                 + remedy(shortfall, seconds, probability)
         case (.detect(let seconds, let probability), let outcome):
             return
                 "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
-                + "This is the longest interval that meets the target; intervals 1 % longer or shorter nearly meet it "
-                + "too."
-                + remark(outcome)
+                + ruleSentence(outcome)
         case (.maximumThroughput, let outcome):
             return
                 "\(set): at this interval the most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
@@ -135,10 +133,22 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
+    /// A sentence with the rule by which the interval was chosen.
+    private func ruleSentence(_ outcome: IntervalOutcome) -> String {
+        if outcome == .metAtLongest { return "This is the longest interval that controllers support." }
+        guard advice.isSteady else {
+            return "Intervals 1 % longer or shorter may miss the target, because they resonate with the scanner."
+        }
+        return "This is the longest interval found that meets the target, and nearly meets it if it is 1 % longer or "
+            + "shorter."
+            + (scanners.pauses
+                ? " Single longer intervals may meet the target too, and single intervals nearby may miss it, because "
+                    + "of resonance." : "")
+    }
+
     private func remark(_ outcome: IntervalOutcome) -> String {
         switch outcome {
-        case .met, .impossible: ""
-        case .metAtLongest: " (Controllers support no longer interval.)"
+        case .met, .metAtLongest, .impossible: ""
         case .clampedToShortest:
             if advice.shortestPossible == AdvertisingInterval.legacyRange.lowerBound {
                 " (A shorter interval would be better, but this is the shortest that controllers support.)"
@@ -350,9 +360,9 @@ public struct IntervalQuestion: Sendable {
         answer.pictures.page.reconciliation =
             switch (goal, advice.outcome) {
             case (.detect, .impossible):
-                "Of all intervals, \(advice.interval) misses the target by the least. \(otherIntervals)"
+                "Of the examined intervals, \(advice.interval) misses the target by the least. \(otherIntervals)"
             case (.detect, _):
-                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. "
+                "\(advice.interval) is the longest interval found that meets your target, so batteries last longest. "
                     + "\(otherIntervals)"
             case (.maximumThroughput, _):
                 "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonestText)."

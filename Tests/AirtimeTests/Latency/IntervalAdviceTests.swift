@@ -63,6 +63,23 @@ import Testing
         #expect(try #require(shortfall.beacons) > 90 && #require(shortfall.beacons) < 130)
     }
 
+    /// With a scanner that pauses, more events in a window may be worth more collisions.
+    @Test func examinesShorterIntervalsIfTheSensibleOnesMissTheTarget() throws {
+        let best = try advice(
+            .detect(withinSeconds: 4, probability: 0.99), beacons: 300, scanner: "android-low-power")
+        guard case .impossible(let shortfall) = best.outcome else {
+            Issue.record("\(best.outcome)")
+            return
+        }
+        // 320.625 ms, the shortest sensible interval, reaches only 50.7 %.
+        #expect(shortfall.share > 0.512, "\(shortfall)")
+        #expect(best.interval < best.shortestSensible)
+        let met = try advice(
+            .detect(withinSeconds: 4, probability: 0.51), beacons: 300, scanner: "android-low-power")
+        #expect(met.outcome == .met)
+        #expect(try #require(met.distribution.received(within: 4)) >= 0.51)
+    }
+
     @Test func reportsATargetThatTheScannerCannotMeet() throws {
         let advice = try advice(.detect(withinSeconds: 1, probability: 0.99), beacons: 1, scanner: "android-low-power")
         guard case .impossible(let shortfall) = advice.outcome else {

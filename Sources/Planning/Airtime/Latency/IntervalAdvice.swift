@@ -2,22 +2,27 @@ public import BluetoothTypes
 
 /// The advertising interval to set, and why.
 ///
-/// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is never
+/// The rule: the longest interval that meets the goal, because the energy is proportional to 1/E. The interval is
 /// shorter than the interval with the mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean collision window
-/// instead of 2·tau), because shorter intervals lose more to collisions than they gain. It is never outside the range
-/// of controllers, and never shorter than an event. Because of resonance, the latency does not always grow with the
-/// interval: an interval counts only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well.
+/// instead of 2·tau) only if no longer interval meets the goal, because shorter intervals lose more to collisions. It is
+/// never shorter than the interval at which the most packets arrive, never outside the range of controllers, and never
+/// shorter than an event. Because of resonance, the latency does not always grow with the interval: an interval counts
+/// only if the intervals that are 1 % shorter and 1 % longer nearly meet the goal as well. If there is no such interval,
+/// an interval counts that meets the goal alone.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
     public let goal: IntervalGoal
     /// The interval to set.
     public let interval: AdvertisingInterval
     public let outcome: IntervalOutcome
+    /// False if the goal is met, but an interval that is 1 % shorter or longer clearly misses it.
+    public let isSteady: Bool
     /// The model at that interval, with the first scanner of the mix.
     public let model: LatencyModel
     /// The latency at that interval.
     public let latency: MixLatency
-    /// The shortest interval that is advised: E = 2·tau·N/ln 2, limited to the controllers' range.
+    /// The interval with E = 2·tau·N/ln 2, limited to the controllers' range. A shorter interval is advised only if no
+    /// longer interval meets the goal.
     public let shortestSensible: AdvertisingInterval
     let search: IntervalSearch
 
@@ -51,17 +56,19 @@ public struct IntervalAdvice: Sendable {
         search = try IntervalSearch(
             count: count, packets: EventPackets(airtimeMicroseconds: airtimeMicroseconds, extended: extended),
             scanners: scanners, logOtherClearProbability: logOtherClearProbability)
-        let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
+        let chosen: IntervalSearch.Longest
         switch goal {
         case .detect(let seconds, let probability):
             guard seconds > 0, seconds <= 3600 else { throw .quantity(name: "a time in s", value: seconds) }
             guard probability > 0, probability < 1 else { throw .share(probability) }
             chosen = try search.longest(within: seconds, probability: probability)
         case .maximumThroughput:
-            chosen = search.greatestThroughput
+            let greatest = search.greatestThroughput
+            chosen = .init(interval: greatest.interval, outcome: greatest.outcome)
         }
         interval = chosen.interval
         outcome = chosen.outcome
+        isSteady = chosen.isSteady
         shortestSensible = search.shortestSensible.interval
         model = try search.model(chosen.interval)
         latency = try search.latency(chosen.interval, horizonSeconds: IntervalSearch.horizonSeconds)

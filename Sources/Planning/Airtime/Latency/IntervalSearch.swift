@@ -91,13 +91,23 @@ struct IntervalSearch: Sendable {
         AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
     }
 
-    /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`. If no
-    /// interval meets this goal, returns the best interval with the shortfall.
-    func longest(
-        within seconds: Double, probability: Double
-    ) throws(AirtimeError) -> (interval: AdvertisingInterval, outcome: IntervalOutcome) {
+    /// A result of the search for the longest interval.
+    struct Longest {
+        let interval: AdvertisingInterval
+        let outcome: IntervalOutcome
+        /// True if the intervals that are 1 % shorter and 1 % longer nearly meet the goal too.
+        var isSteady = true
+    }
+
+    /// Returns the longest interval at which the share `probability` of all detections takes at most `seconds`, among
+    /// the examined intervals. If none of them meets this goal, returns the best of them with the shortfall.
+    ///
+    /// Intervals below ``shortestSensible`` are examined only if no longer interval meets the goal: with scanners that
+    /// pause, a few more events in a window may then be worth more collisions.
+    func longest(within seconds: Double, probability: Double) throws(AirtimeError) -> Longest {
         var trials = IntervalTrials(search: self, seconds: seconds, probability: probability)
         let low = Int(shortestSensible.interval.rawValue)
+        let lowest = min(low, Int(greatestThroughput.interval.rawValue))
         let high = try max(low, longestConceivable(within: seconds, probability: probability))
         var candidates: [Int] = []
         var missed = high + 1
@@ -105,22 +115,37 @@ struct IntervalSearch: Sendable {
         while true {
             candidates.append(candidate)
             if try trials.meetsTarget(candidate), let refined = try trials.refine(candidate, below: missed) {
-                return (limitedInterval(units: refined), refined == units.upperBound ? .metAtLongest : .met)
+                return Longest(
+                    interval: limitedInterval(units: refined),
+                    outcome: refined == units.upperBound ? .metAtLongest : .met)
             }
-            guard candidate > low else { break }
+            guard candidate > lowest else { break }
             missed = candidate
-            candidate = max(low, min(candidate - 1, Int(Double(candidate) * Self.ratio)))
+            let limit = candidate > low ? low : lowest
+            candidate = max(limit, min(candidate - 1, Int(Double(candidate) * Self.ratio)))
         }
         var best = (unit: low, share: -1.0)
         for candidate in candidates {
             let share = try trials.share(candidate)
             if share > best.share { best = (candidate, share) }
         }
+        // Look between the examined intervals, in ever smaller steps around the best one.
+        var step = max(1, best.unit / 32)
+        while true {
+            for unit in [best.unit - step, best.unit + step] where (lowest...high).contains(unit) {
+                let share = try trials.share(unit)
+                if share > best.share { best = (unit, share) }
+            }
+            guard step > 1 else { break }
+            step /= 2
+        }
         // An interval that meets the goal is better than none, even if its neighbors miss the goal.
-        if best.share >= probability { return (limitedInterval(units: best.unit), .met) }
+        if best.share >= probability {
+            return Longest(interval: limitedInterval(units: best.unit), outcome: .met, isSteady: false)
+        }
         let shortfall = try shortfall(
             at: limitedInterval(units: best.unit), best.share, within: seconds, probability: probability)
-        return (limitedInterval(units: best.unit), .impossible(shortfall))
+        return Longest(interval: limitedInterval(units: best.unit), outcome: .impossible(shortfall))
     }
 
     /// Returns the longest interval that can meet the goal, in units of 0.625 ms. On average, at most seconds/E·(share

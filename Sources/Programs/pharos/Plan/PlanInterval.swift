@@ -98,9 +98,15 @@ struct PlanInterval: ParsableCommand {
             }
         var answer = try question.answer()
         if let writeProfile {
+            // If the target is missed, there is no advised spread.
             let advisedSpread =
-                spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
-            let sentences = try write(question.advice.interval, spread: advisedSpread, to: writeProfile)
+                spread && answer.holds
+                ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
+            var sentences = try write(question.advice.interval, spread: advisedSpread, to: writeProfile)
+            if !answer.holds {
+                sentences.append(
+                    "\(writeProfile): this interval comes closest to the target, but misses it.")
+            }
             for sentence in sentences {
                 if output.json { Terminal.writeMessage(sentence) } else { answer.note(sentence) }
             }
