@@ -24,8 +24,8 @@ struct RangeQuestionTests {
     @Test("beacons are counted within 100 m for grids of 10 and 15 m, where the thesis is wrong")
     func countsTheBeaconsOfGridsWithinARange() throws {
         let answer = try answer { $0.range = 100 }
-        #expect(answer.sentence.contains("A square grid of 10 m has 314 to 317 beacons within 100 m"))
-        #expect(answer.sentence.contains("A square grid of 15 m has 137 to 140 beacons within 100 m"))
+        #expect(answer.sentence.contains("A square grid of 10 m has about 314 to 317 beacons within 100 m"))
+        #expect(answer.sentence.contains("A square grid of 15 m has about 137 to 140 beacons within 100 m"))
         guard case .list(let grids)? = answer["grids"] else {
             Issue.record("no list of grids")
             return
@@ -36,11 +36,20 @@ struct RangeQuestionTests {
         #expect(answer.notes.contains { $0.contains("A widely read thesis counts 250 beacons") })
     }
 
+    @Test func theSentenceNamesTheBody() throws {
+        let answer = try answer {
+            $0.height = 3
+            $0.body = 15
+        }
+        let start = "A beacon 3 m above the receiver and behind a body that costs 15 dB has a range of "
+        #expect(answer.sentence.hasPrefix(start), "\(answer.sentence)")
+    }
+
     @Test("a spacing alone counts the beacons within the link range")
     func spacingAloneCountsWithinTheLinkRange() throws {
         let answer = try answer { $0.spacing = 8 }
         #expect(try abs(#require(answer["rangeM"]?.value) - 17.042) < 0.001)
-        #expect(answer.sentence.hasPrefix("A square grid of 8 m has 13 to 16 beacons within 17 m"))
+        #expect(answer.sentence.hasPrefix("A square grid of 8 m has about 13 to 16 beacons within 17 m"))
     }
 
     @Test("a distance alone gives level and loss under each model")

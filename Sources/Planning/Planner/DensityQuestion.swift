@@ -42,7 +42,9 @@ public struct DensityQuestion: Sendable {
         answer.holds = beacons > 0
         answer.addOrigin(of: air)
         answer.add(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
-        answer.add(.gridSpacing, .number(spacing), isInText: spacing != nil, remark: "square grid")
+        answer.add(
+            .gridSpacing, .number(spacing), isInText: spacing != nil,
+            remark: "square grid, counted for a receiver at a beacon")
         answer.add(.range, .number(range.meters), remark: range.remark)
         answer.add(.interval, .milliseconds(frame.milliseconds))
         answer.stateTarget(of: air)
@@ -65,6 +67,11 @@ public struct DensityQuestion: Sendable {
             answer.note("The additional beacons send the same mixture of advertisements as those of \(origin.name).")
         }
         answer.noteRounding(of: air)
+        if spacing != nil {
+            answer.note(
+                "On the square grid, a receiver at a beacon has that many beacons in range. At some other places a few "
+                    + "more beacons are in range: for a reserve there, use a slightly wider grid.")
+        }
         answer.note(range.note)
         answer.note(PlanAnswer.overlapNote)
         answer.noteMeanIntervals(of: air)
@@ -115,7 +122,9 @@ extension PlanKey {
         "Largest number of beacons in range of one receiver that meets the target; 0 if not even one beacon does.",
         label: "beacons in range")
     fileprivate static let gridSpacing = PlanKey(
-        "gridSpacingM", "Spacing of this number of beacons on a square grid, in m; null for 0 beacons.",
+        "gridSpacingM",
+        "Spacing of a square grid that has this number of beacons in range of a receiver at a beacon, in m; null for 0 "
+            + "beacons.",
         label: "grid spacing", unit: "m")
 }
 

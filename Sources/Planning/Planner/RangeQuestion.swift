@@ -150,11 +150,12 @@ public struct RangeQuestion: Sendable {
         /// The distance of the farthest place from its nearest beacon, in m.
         let farthest: Double
 
-        /// The smallest and the largest of the three numbers of beacons, as text.
+        /// The smallest and the largest of the three numbers of beacons, as text. At some places, a few more or fewer
+        /// beacons are in range.
         var countText: String {
             let all = [atBeacon, atCenter, Int(mean.rounded())]
             let (low, high) = (all.min() ?? 0, all.max() ?? 0)
-            return low == high ? "\(low)" : "\(low) to \(high)"
+            return low == high ? "about \(low)" : "about \(low) to \(high)"
         }
     }
 
@@ -187,6 +188,7 @@ public struct RangeQuestion: Sendable {
     // MARK: Text
 
     private func sentence(_ chosen: ModelResult, _ grids: [Grid], _ all: [ModelResult]) -> String {
+        let behind = body.map { " behind a body that costs \(number($0)) dB" } ?? ""
         var sentences: [String] = []
         if let radius = (try? rangeOfGrids())?.meters {
             for grid in grids {
@@ -199,17 +201,19 @@ public struct RangeQuestion: Sendable {
             let levels = all.compactMap(\.level)
             let width = (levels.max() ?? level) - (levels.min() ?? level)
             sentences.append(
-                "At \(meters(distance)) the level is \(number(level)) dBm by \(pathLoss.name); the models differ by up to "
+                "At \(meters(distance))\(behind) the level is \(number(level)) dBm by \(pathLoss.name); the models differ by up to "
                     + "\(number(width)) dB.")
         }
         if let level, let distance = chosen.distanceAtLevel {
             sentences.append(
-                "A level of \(number(level)) dBm means a distance of \(Self.text(distance)) by \(pathLoss.name).")
+                "A level of \(number(level)) dBm\(behind) means a distance of \(Self.text(distance)) by \(pathLoss.name)."
+            )
         }
         if let height, let floorRange = chosen.floorRange {
+            let place = "\(meters(height)) above the receiver" + (body == nil ? "" : " and" + behind)
             sentences.append(
-                "A beacon \(meters(height)) above the receiver has a range of \(Self.text(floorRange)) on the floor by "
-                    + "\(pathLoss.name).")
+                "A beacon \(place) has a range of "
+                    + "\(Self.text(floorRange)) on the floor by \(pathLoss.name).")
         }
         if let body, let range = chosen.rangeBehindBody {
             sentences.append(

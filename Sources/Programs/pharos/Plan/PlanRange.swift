@@ -10,7 +10,8 @@ struct PlanRange: ParsableCommand {
             pharos plan range --distance-m 4 --interferer-m 20
             pharos plan range --level-dbm -75 --height-m 3 --body-db 15
 
-            Each option can be given alone. The answer has a value for each path-loss model.
+            --spacing-m, --range-m, --distance-m, --level-dbm, --height-m, --body-db and --interferer-m can each be \
+            given alone. The answer has a value for each path-loss model.
             """)
 
     @Option(
