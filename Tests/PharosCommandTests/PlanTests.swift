@@ -62,6 +62,12 @@ import Testing
             "density --interval-ms 100 --detect-within-s 10 --probability 9.5",
             "did you mean 9.5 %? Write 9.5% or 0.095"),
         Mistake("interval --beacons 5 --detect-within-s 1 --probability 0,95", "use a point in a number: 0.95"),
+        Mistake("interval --beacons 5 --detect-within-s 1 --probability 99,9", "use a point in a number: 99.9"),
+        Mistake("collisions --beacons 5 --interval-ms 152,5", "use a point in a number: 152.5"),
+        Mistake("site x.json --places 2000,5000", "write one number, without a comma"),
+        Mistake("site x.json --places 10,000", "did you mean 10000?"),
+        Mistake("range --distance-m 4s", "write a number, such as 2.5 or 2.5 m"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scan-window-ms x --scan-interval-ms 9", "5.12s"),
         Mistake("interval --beacons 5 --detect-within-s 0,5s --probability 0.9", "use a point in a number: 0.5s"),
         Mistake("walk --speed-mps 1,4m --distance-m 3 --interval-ms 100", "for two values write 1m,4m"),
         Mistake("simulate latency --beacons 5 --interval-ms 100 --undiscovered-after-s 0,5", "did you mean 0.5?"),
@@ -242,6 +248,50 @@ import Testing
     }
 
     @Test(
+        "the usual spellings of a value mean the same",
+        arguments: [
+            (
+                "plan density --interval-ms 500 --probability 0.95 --detect-within-s",
+                ["10", "10s", "10sec", "10 seconds"]
+            ),
+            (
+                "plan density --interval-ms 500 --probability 0.95 --detect-within-s",
+                ["90", "1.5 minutes", "1.5\u{A0}min"]
+            ),
+            ("plan density --interval-ms 500 --probability 0.95 --detect-within-s", ["0.5", ".5s", "500\u{202F}ms"]),
+            (
+                "plan density --interval-ms 500 --detect-within-s 10 --probability",
+                ["0.95", "95\u{202F}%", "95\u{A0}%"]
+            ),
+            (
+                "plan density --detect-within-s 10 --probability 0.9 --interval-ms",
+                ["500", "500 ms", "0.5\u{A0}seconds"]
+            ),
+            ("plan range --radio-power-dbm 4 --distance-m", ["10", "10m", "10 metres", "10\u{A0}m"]),
+            ("plan range --distance-m 10 --radio-power-dbm", ["4", "4dBm", "4 dBm"]),
+            ("plan range --distance-m 10 --body-db", ["15", "15dB", "15 db"]),
+            ("plan walk --distance-m 3 --range-m 10 --interval-ms 500 --speed-mps", ["1.4", "1.4 m/s", "1.4mps"]),
+            (
+                "plan latency --beacons 1 --interval-ms 100 --scan-interval-ms 60 --scan-window-ms",
+                ["30", "30ms", "0.03s"]
+            ),
+        ])
+    func spellingsOfAValue(_ words: String, _ values: [String]) throws {
+        let words = words.split(separator: " ").map(String.init)
+        let results = try values.map { try Program.run(words + [$0, "--json"]) }
+        for (value, result) in zip(values, results) { #expect(result.output.hasPrefix("{"), "\(value): \(result)") }
+        #expect(Set(results.map(\.output)).count == 1, "\(results)")
+    }
+
+    @Test func aListThatMayBeADecimalNumberIsPointedOut() throws {
+        let words = "plan density --interval-ms 500 --probability 0.9 --detect-within-s".split(separator: " ")
+        let doubtful = try Program.run(words.map(String.init) + ["10,5"])
+        #expect(doubtful.errors.contains("these are two values, 10 and 5"), "\(doubtful)")
+        let list = try Program.run(words.map(String.init) + ["5,10"])
+        #expect(list.errors.isEmpty, "\(list)")
+    }
+
+    @Test(
         "each answer names its scanner, even if it is assumed",
         arguments: [
             "interval --beacons 20 --max-throughput",
@@ -258,7 +308,7 @@ import Testing
 
     @Test("a missed target is stated clearly, with an interval for fewer beacons")
     func aMissedTargetIsNoAdvice() throws {
-        let words = "interval --beacons 97 --detect-within-s 5 --probability 0.95 --scanner android-low-power"
+        let words = "interval --beacons 98 --detect-within-s 5 --probability 0.95 --scanner android-low-power"
         let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 1)
         let answer = result.output.split(separator: "\n").first.map(String.init) ?? ""

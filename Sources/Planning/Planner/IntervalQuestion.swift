@@ -137,7 +137,7 @@ public struct IntervalQuestion: Sendable {
     private func ruleSentence(_ outcome: IntervalOutcome) -> String {
         if outcome == .metAtLongest { return "This is the longest interval that controllers support." }
         guard advice.isSteady else {
-            return "Intervals 1 % longer or shorter may miss the target, because they resonate with the scanner."
+            return "Not all intervals nearby meet the target, so set exactly this interval."
         }
         return "This is the longest interval found that meets the target, and nearly meets it if it is 1 % longer or "
             + "shorter."

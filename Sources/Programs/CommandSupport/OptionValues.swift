@@ -85,6 +85,26 @@ package enum OptionValue {
         try fixed(text, what: "the key")
     }
 
+    /// Returns a text with plain spaces in place of no-break and narrow spaces, which pasted texts contain, and without
+    /// spaces at its ends.
+    package static func plainSpaces(_ text: String) -> String {
+        let spaces: Set<Character> = ["\u{A0}", "\u{2007}", "\u{2009}", "\u{202F}"]
+        let plain = text.map { spaces.contains($0) ? " " : $0 }
+        return String(plain.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// Returns the number of a text such as `2.5 dB`, without one of the given units and without spaces around it. A
+    /// number such as `.5` becomes `0.5`. A text with another unit keeps it, so that it is no number.
+    package static func number(of text: String, units: [String]) -> String {
+        var number = plainSpaces(text)
+        let lowercased = number.lowercased()
+        let longestFirst = units.sorted { $0.count > $1.count }
+        if let unit = longestFirst.first(where: { lowercased.hasSuffix($0.lowercased()) }) {
+            number = plainSpaces(String(number.dropLast(unit.count)))
+        }
+        return number.hasPrefix(".") ? "0" + number : number
+    }
+
     /// Returns a question for the end of a message, such as `; did you mean 2.5?`, for a number with a decimal comma or
     /// a typographic minus sign; empty for any other text.
     package static func plainNumberAdvice(_ text: String) -> String {
@@ -100,9 +120,19 @@ package enum OptionValue {
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
         guard let value, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
             throw Mistake(
-                "it is not a whole number (decimal, or hexadecimal after 0x)" + plainNumberAdvice(text))
+                "it is not a whole number (decimal, or hexadecimal after 0x)" + wholeNumberAdvice(text))
         }
         return isNegative ? -value : value
+    }
+
+    /// Returns a question for the end of a message, for a whole number with commas between groups of three digits or
+    /// with a typographic minus sign; empty for any other text. A comma can be no decimal comma there.
+    private static func wholeNumberAdvice(_ text: String) -> String {
+        let groups = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard groups.count > 1 else { return plainNumberAdvice(text) }
+        let areThousands = groups.dropFirst().allSatisfy { $0.count == 3 && Int($0) != nil } && groups[0].count <= 3
+        return areThousands && Int(groups[0]) != nil
+            ? "; did you mean \(groups.joined())?" : "; write one number, without a comma"
     }
 
     /// Parses a whole number in `range`: decimal, or hexadecimal after 0x.
@@ -158,10 +188,17 @@ package enum OptionValue {
     package static func interval(
         _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
     ) throws -> RequestedInterval {
+        let (number, unit) = timeParts(text)
+        let plainText =
+            switch unit {
+            case nil, 1: number
+            case 1000: number + "s"
+            default: text
+            }
         do throws(IntervalTextError) {
-            return try RequestedInterval(text, in: range)
+            return try RequestedInterval(plainText, in: range)
         } catch {
-            throw Mistake(error == .outOfRange ? "\(error) \(limits)" : "\(error)")
+            throw Mistake(error == .outOfRange ? "\(error) \(limits)" : "\(error)" + plainNumberAdvice(number))
         }
     }
 
@@ -170,19 +207,31 @@ package enum OptionValue {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
-    /// The units of a time span with their lengths in milliseconds. `ms` comes before `s`, because a text that ends
-    /// with `ms` also ends with `s`.
-    private static let timeUnits = [("min", 60_000), ("ms", 1), ("s", 1000), ("h", 3_600_000), ("d", 86_400_000)]
+    /// The units of a time span with their lengths in milliseconds.
+    private static let timeUnits: [(names: [String], length: Int)] = [
+        (["ms", "msec", "millisecond", "milliseconds"], 1),
+        (["s", "sec", "secs", "second", "seconds"], 1000),
+        (["min", "mins", "minute", "minutes"], 60_000),
+        (["h", "hr", "hrs", "hour", "hours"], 3_600_000),
+        (["d", "day", "days"], 86_400_000),
+    ]
 
-    /// Divides a time span such as `1.5 min` or `15s` into its number and the length of its unit in milliseconds. A
-    /// number without a unit is in seconds.
+    /// Divides a time span such as `1.5 min`, `15s` or `10 seconds` into its number and the length of its unit in
+    /// milliseconds. A number without a unit is in seconds.
     package static func timeSpan(_ text: String) -> (number: String, unitMilliseconds: Int) {
-        for (unit, length) in timeUnits where text.hasSuffix(unit) {
-            var number = text.dropLast(unit.count)
-            while number.last == " " { number.removeLast() }
-            return (String(number), length)
+        let (number, length) = timeParts(text)
+        return (number, length ?? 1000)
+    }
+
+    /// Divides a time span into its number and the length of its unit in milliseconds; the length is `nil` without a
+    /// unit.
+    private static func timeParts(_ text: String) -> (number: String, length: Int?) {
+        let plain = plainSpaces(text)
+        let unit = String(plain.reversed().prefix { $0.isLetter }.reversed())
+        for (names, length) in timeUnits where names.contains(unit) {
+            return (number(of: plain, units: [unit]), length)
         }
-        return (text, 1000)
+        return (number(of: plain, units: []), nil)
     }
 
     /// The longest permitted time span: 100 years in microseconds. Sums and small multiples of it do not overflow.
@@ -192,7 +241,8 @@ package enum OptionValue {
     package static func duration(_ text: String) throws -> Int {
         let (number, unit) = timeSpan(text)
         guard let thousandths = DecimalText.thousandths(number), thousandths >= 0 else {
-            throw Mistake("write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h")
+            throw Mistake(
+                "write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h" + plainNumberAdvice(number))
         }
         let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: unit)
         guard !isTooLong, microseconds <= longestDuration else {
@@ -219,12 +269,20 @@ package enum OptionValue {
 
     /// Parses a time such as `60`, `60ms` or `0.1s`; returns milliseconds.
     package static func milliseconds(_ text: String) throws -> Double {
-        let isPlain = Double(text) != nil
-        let (digits, unit) = timeSpan(text)
+        let (digits, unit) = timeParts(text)
         guard let number = Double(digits) else {
-            throw Mistake("write a number of milliseconds such as 60, or with a unit: 60ms, 0.1s")
+            throw Mistake(
+                "write a number of milliseconds such as 60, or with a unit: 60ms, 0.1s" + plainNumberAdvice(digits))
         }
-        return isPlain ? number : number * Double(unit)
+        return number * Double(unit ?? 1)
+    }
+
+    /// Parses a time such as `512`, `512ms` or `5.12s`; returns microseconds, rounded, or `nil` for another text.
+    package static func microseconds(ofMilliseconds text: String) -> Int? {
+        let (digits, unit) = timeParts(text)
+        guard let thousandths = DecimalText.thousandths(digits) else { return nil }
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: unit ?? 1)
+        return isTooLong ? nil : microseconds
     }
 
     /// Parses the length of a round in seconds, at least 0.1 s; returns microseconds.

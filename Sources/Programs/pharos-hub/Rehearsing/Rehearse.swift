@@ -288,7 +288,7 @@ struct Rehearse: ParsableCommand {
 private enum RehearseValue {
     /// Parses a simulated time such as `24`, `90 min` or `2h`; returns hours. A number without a unit is in hours.
     static func hours(_ text: String) throws -> Double {
-        let isPlain = Double(text) != nil
+        let isPlain = Double(OptionValue.plainSpaces(text)) != nil
         let (digits, unit) = OptionValue.timeSpan(text)
         guard let number = Double(digits), number > 0 else {
             throw Mistake("write a number of hours above 0, such as 24" + OptionValue.plainNumberAdvice(text))

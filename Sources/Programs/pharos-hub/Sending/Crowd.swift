@@ -209,20 +209,21 @@ struct Crowd: ParsableCommand {
     /// Parses a time such as `500`, `500ms` or `2s`, where a number without a unit is in milliseconds; returns
     /// microseconds.
     private static func milliseconds(_ text: String) throws -> Int {
-        let (number, unit) = OptionValue.timeSpan(text)
-        let scale = number == text ? 1 : unit
-        guard let thousandths = DecimalText.thousandths(number), (1...86_400_000_000 / scale).contains(thousandths)
+        guard let microseconds = OptionValue.microseconds(ofMilliseconds: text),
+            (1...86_400_000_000).contains(microseconds)
         else {
             throw Mistake("write milliseconds such as 500, or with a unit: 500ms, 2s; at most a day")
         }
-        return thousandths * scale
+        return microseconds
     }
 
     private static func scanTime(_ text: String) throws -> Int {
-        guard let thousandths = DecimalText.thousandths(text), (2500...40_959_375).contains(thousandths) else {
+        guard let microseconds = OptionValue.microseconds(ofMilliseconds: text),
+            (2500...40_959_375).contains(microseconds)
+        else {
             throw Mistake("write milliseconds in the range 2.5...40959.375, such as 512")
         }
-        return thousandths
+        return microseconds
     }
 }
 

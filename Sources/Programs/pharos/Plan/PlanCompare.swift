@@ -74,6 +74,7 @@ struct PlanCompare: ForwardingCommand {
         } else {
             Terminal.show(comparison.text(columns: Terminal.outputIsTerminal ? Terminal.columns : .max))
         }
+        if let doubt = Self.doubtfulList(in: question) { Terminal.writeMessage(doubt) }
         if !comparison.holds { throw Failure(.failure) }
     }
 
@@ -92,9 +93,37 @@ struct PlanCompare: ForwardingCommand {
         "--charge-uc", "--capacity-mah", "--interval-ms", "--scan-window-ms", "--scan-interval-ms",
     ]
 
+    /// The smallest whole numbers of options, so that `152,5` cannot be a list of intervals.
+    private static let leastNumbers: [String: Int] = [
+        "--interval-ms": 20, "--scan-window-ms": 3, "--scan-interval-ms": 3,
+        // A number from 1 to 10 is neither a share nor a percentage.
+        "--probability": 10,
+    ]
+
+    /// Returns a sentence about the first list that may be a number with a decimal comma, such as `10,5`; `nil` if there
+    /// is none. Lists of two whole numbers are usually in ascending order.
+    static func doubtfulList(in arguments: [String]) -> String? {
+        var option: String?
+        for argument in arguments {
+            var value = argument
+            if argument.hasPrefix("--") {
+                option = String(argument.prefix { $0 != "=" })
+                guard let equals = argument.firstIndex(of: "=") else { continue }
+                value = String(argument[argument.index(after: equals)...])
+            }
+            let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+            guard let option, !optionsWithoutLists.contains(option), parts.count == 2, let first = Int(parts[0]),
+                let second = Int(parts[1]), second < first || second < 10 && option != "--beacons"
+            else { continue }
+            return "\(option) \(TerminalText.line(value)): a comma separates values, so these are two values, "
+                + "\(first) and \(second); a decimal number has a point"
+        }
+        return nil
+    }
+
     /// Returns a sentence about the first value with a decimal comma; `nil` if there is none. A comma usually separates
-    /// the values of a list: `1,5` has two values. But `0,95` cannot be a list of probabilities, and `1,5s` has only
-    /// one unit, so it is one number.
+    /// the values of a list: `1,5` has two values. But `0,95` cannot be a list of probabilities, `152,5` cannot be a list
+    /// of intervals, and `1,5s` has only one unit, so it is one number.
     static func decimalComma(in arguments: [String]) -> String? {
         var option: String?
         for argument in arguments {
@@ -110,7 +139,8 @@ struct PlanCompare: ForwardingCommand {
             else { continue }
             let unit = parts[1].drop { !$0.isLetter && $0 != "%" }
             let isZero = parts[0] == "0" && aboveZero.contains(option) && Int(parts[1]) != nil
-            guard !unit.isEmpty || isZero else { continue }
+            let isTooSmall = Int(parts[1]).map { $0 < leastNumbers[option] ?? 0 } ?? false
+            guard !unit.isEmpty || isZero || isTooSmall else { continue }
             let list = TerminalText.line(parts[0] + unit + "," + parts[1])
             let listAdvice = unit.isEmpty ? "" : "; for two values write \(list)"
             return "\(option): \(ProblemText.quoted(value)): a comma separates values; use a point in a number: "

@@ -35,12 +35,11 @@ enum PlanValue {
     /// is a share, and a number from 10 to 100 is a percentage. Numbers between 1 and 10 are refused, because they are
     /// often a mistake.
     static func share(_ text: String) throws -> Double {
-        let hasPercentSign = text.hasSuffix("%")
-        var digits = hasPercentSign ? text.dropLast() : text[...]
-        while digits.last == " " { digits.removeLast() }
+        let hasPercentSign = OptionValue.plainSpaces(text).hasSuffix("%")
+        let digits = OptionValue.number(of: text, units: ["%"])
         guard let number = Double(digits), number.isFinite else {
             throw Mistake(
-                "write a share such as 0.25, 25% or 25" + OptionValue.plainNumberAdvice(String(digits)))
+                "write a share such as 0.25, 25% or 25" + OptionValue.plainNumberAdvice(digits))
         }
         let isPercent = hasPercentSign || (ConfigurationDecoder.leastPercent...100).contains(number)
         if !isPercent, number > 1, number < ConfigurationDecoder.leastPercent {
@@ -92,6 +91,11 @@ enum PlanValue {
     /// Parses a time such as `15`, `15s` or `1.5 min`, at most a day; returns seconds.
     static func seconds(_ text: String) throws -> Double {
         let (digits, unit) = OptionValue.timeSpan(text)
+        guard let number = Double(digits), number.isFinite else {
+            throw Mistake(
+                "write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h"
+                    + OptionValue.plainNumberAdvice(digits))
+        }
         let value = try positive(digits) * Double(unit) / 1000
         guard value <= LatencyModel.longestHorizonSeconds else {
             throw Mistake("write a time of at most one day (86400)")
@@ -99,16 +103,26 @@ enum PlanValue {
         return value
     }
 
-    static func number(_ text: String) throws -> Double {
-        guard let value = Double(text), value.isFinite else {
-            throw Mistake("write a number, such as 2.5" + OptionValue.plainNumberAdvice(text))
+    static func number(_ text: String) throws -> Double { try number(text, units: []) }
+
+    /// Parses a number that may have one of the given units.
+    private static func number(_ text: String, units: [String]) throws -> Double {
+        let digits = OptionValue.number(of: text, units: units)
+        guard let value = Double(digits), value.isFinite else {
+            let example = units.first.map { " or 2.5 \($0)" } ?? ""
+            throw Mistake("write a number, such as 2.5\(example)" + OptionValue.plainNumberAdvice(digits))
         }
         return value
     }
 
-    /// Parses a number in a range. The unit is used only in the error message.
+    /// Other spellings of units.
+    private static let spellings = [
+        "m": ["meter", "meters", "metre", "metres"], "m/s": ["mps"], "µC": ["uC", "μC"], "µA": ["uA", "μA"],
+    ]
+
+    /// Parses a number in a range, which may have its unit, such as `4 dBm`.
     static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
-        let value = try number(text)
+        let value = try number(text, units: [unit] + (spellings[unit] ?? []))
         guard range.contains(value) else {
             let (low, high) = (range.lowerBound, range.upperBound)
             throw Mistake(
@@ -120,11 +134,14 @@ enum PlanValue {
 
     /// Parses a scan window or a scan interval in milliseconds, from 2.5 ms to 40.96 s; returns microseconds.
     static func scanTime(_ text: String) throws -> Int {
-        guard let thousandths = DecimalText.thousandths(text) else { throw Mistake("write milliseconds, such as 512") }
-        guard thousandths >= 2500, thousandths <= LatencyModel.longestScanInterval else {
+        guard let microseconds = OptionValue.microseconds(ofMilliseconds: text) else {
+            throw Mistake(
+                "write milliseconds, such as 512, or with a unit: 512ms, 5.12s" + OptionValue.plainNumberAdvice(text))
+        }
+        guard microseconds >= 2500, microseconds <= LatencyModel.longestScanInterval else {
             throw Mistake("it is out of range 2.5...40959.375 ms")
         }
-        return thousandths
+        return microseconds
     }
 
     /// Parses the spacing of copies: one number of milliseconds, or two such as `0.45..6`.
