@@ -27,6 +27,21 @@ import Testing
         #expect(assumptions["intervalMs"]?.value == nil)
     }
 
+    @Test func numbersBeforeAProposalSayToday() throws {
+        let target = #""target":{"detectWithinS":10,"probability":0.9,"beacons":2}"#
+        let path = #""paths":[{"name":"way","points":[[1,1],[7,5]]}]"#
+        let answer = try answer(#","beacons":[{"position":[1,1]}],\#(target),\#(path)"#)
+        for label in ["beacons found in time", "fewest beacons found"] {
+            let fact = try #require(answer.facts.first { $0.label == label })
+            #expect(fact.remark.hasSuffix(", today"), "\(fact)")
+        }
+        let one = try self.answer("")
+        #expect(one["proposal"]?["least"]?.value == 1)
+        #expect(one.facts.contains { $0.remark.contains("at least 1 is needed") }, "\(one.facts)")
+        let walk = try #require(answer.facts.first { $0.label?.hasPrefix("path way") == true })
+        #expect(!walk.remark.contains(" 1 beacons"), "\(walk)")
+    }
+
     @Test func theTableOfAProposalHasTheBeacons() throws {
         let answer = try answer("")
         let csv = PlanComparison([.init(settings: [], answer: answer)]).csv

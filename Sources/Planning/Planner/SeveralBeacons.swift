@@ -27,13 +27,16 @@ extension SiteCoverage.Target {
 
 extension SiteQuestion {
     /// Adds the number of beacons that the target requires, and the numbers that are found in time.
-    func stateSeveral(_ points: [SiteCoverage.Point], in answer: inout PlanAnswer) {
+    ///
+    /// - Parameter isBefore: True if a proposal follows. The remarks of the numbers then say "today".
+    func stateSeveral(_ points: [SiteCoverage.Point], isBefore: Bool, in answer: inout PlanAnswer) {
         guard site.target.beacons > 1 else { return }
         let counts = points.compactMap(\.beaconsInTime)
         let mean = counts.isEmpty ? 0 : Double(counts.reduce(0, +)) / Double(counts.count)
         answer.add(.targetBeacons, .count(site.target.beacons), remark: "at each place, by the target")
-        answer.add(.meanBeaconsInTime, .number(mean))
-        answer.add(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place")
+        let today = isBefore ? ", today" : ""
+        answer.add(.meanBeaconsInTime, .number(mean), remark: "on average over the places" + today)
+        answer.add(.fewestBeaconsInTime, .count(counts.min() ?? 0), remark: "in time, at the weakest place" + today)
     }
 
     /// The keys for a target of several beacons.

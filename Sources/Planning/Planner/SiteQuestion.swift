@@ -87,7 +87,7 @@ public struct SiteQuestion: Sendable {
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         add(points, spacing, isBefore: placement != nil, in: &answer)
-        stateSeveral(points, in: &answer)
+        stateSeveral(points, isBefore: placement != nil, in: &answer)
         stateScanners(points, in: &answer)
         stateAssumptions(in: &answer)
         answer.add(.interrupted, .flag(pass.isStopped))
@@ -434,12 +434,12 @@ public struct SiteQuestion: Sendable {
     }
 
     private func show(_ walk: SiteWalk.Result, _ name: String, in answer: inout PlanAnswer) {
+        let seen = NumberFormat.significant(walk.seen)
         answer.show(
             "path \(name)", .share(walk.seenAnyProbability),
             remark:
                 "of the walks find a beacon, in \(NumberFormat.duration(walk.duration)); a walk finds "
-                + "\(NumberFormat.significant(walk.seen, unit: walk.seen == 1 ? "beacon" : "beacons")) on average; the longest "
-                + "part without a beacon has "
+                + "\(seen) \(seen == "1" ? "beacon" : "beacons") on average; the longest part without a beacon has "
                 + "\(NumberFormat.significant(walk.longestGap)) m")
     }
 
@@ -467,7 +467,7 @@ public struct SiteQuestion: Sendable {
             ]))
         let least =
             placement.shortfall == nil
-            ? "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")"
+            ? "at least \(placement.least) \(placement.least == 1 ? "is" : "are") needed\(site.mounts.isEmpty ? "" : " at the listed mounts")"
             : "no number of them reaches the target everywhere"
         answer.show(
             placement.kept > 0 ? "beacons to add" : "proposed beacons", .count(placement.positions.count),
