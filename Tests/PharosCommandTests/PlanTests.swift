@@ -29,6 +29,8 @@ import Testing
         Mistake("collisions --beacons 5 --interval-ms 100 --copy-spacing-ms 6..0.45", "write the smaller number first"),
         Mistake("collisions --beacons 5", "--interval-ms"),
         Mistake("latency --beacons 5 --interval-ms 100 --scanner pigeon", "use one of android-low-power"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scanner ios", "use one of ios-"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scanner linux:6,continuous:1", "weights are for --scanners"),
         Mistake("latency --beacons 5 --interval-ms 100 --scanner android-low-powr", "did you mean android-low-power?"),
         Mistake(
             "latency --beacons 5 --interval-ms 100 --scan-window-ms 200 --scan-interval-ms 100",

@@ -106,11 +106,30 @@ import Testing
         ]
         #expect(answers[0].notes.contains { $0.contains("a receiver at a beacon has that many beacons in range") })
         for answer in answers {
+            #expect(
+                answer.notes.contains(
+                    "Assumptions: each advertisement has 31 bytes of data; no other devices use the channels."))
+            #expect(answer.facts.contains { $0.remark.hasSuffix("with 0 dBm and a sensitivity of -90 dBm") })
             #expect(answer.sentence.contains("android-low-power"))
             #expect(answer.notes.contains { $0.hasPrefix("The answer counts every beacon within the range as") })
             #expect(answer.page(command: "").contains("Assumptions and limits"))
             #expect(answer.page(command: "").contains("at this distance half of the beacons are received"))
         }
+    }
+
+    @Test func intervalAndEnergyNameWhatWasAsked() throws {
+        let scanner = try #require(scanner)
+        let interval = try IntervalQuestion(
+            beacons: 5, goal: .detect(withinSeconds: 15, probability: 0.9), scanners: scanner
+        ).answer()
+        #expect(interval["detectWithinS"]?.value == 15)
+        #expect(interval["probability"]?.value == 0.9)
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        let battery = try #require(BeaconBattery.named("cr2477"))
+        let energy = try EnergyQuestion(air: air(1, 500), chip: chip, battery: battery).answer()
+        #expect(energy["chip"]?.text == "nrf52832")
+        #expect(energy["battery"]?.text == "cr2477")
+        #expect(energy.facts.contains { $0.label == "voltage" && $0.quantity.value == 3 })
     }
 
     @Test func answersAnImpossibleTargetWithZeroBeacons() throws {

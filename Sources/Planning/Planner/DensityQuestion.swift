@@ -73,6 +73,7 @@ public struct DensityQuestion: Sendable {
                     + "more beacons are in range: for a reserve there, use a slightly wider grid.")
         }
         answer.note(range.note)
+        answer.noteTraffic(of: air.onlyFrame)
         answer.note(PlanAnswer.overlapNote)
         answer.noteMeanIntervals(of: air)
         return answer

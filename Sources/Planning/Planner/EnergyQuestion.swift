@@ -105,12 +105,15 @@ public struct EnergyQuestion: Sendable {
                 : "\(NumberFormat.percent(clear)) of the packets are free of collisions")
         answer.add(.meanCurrent, .number(model.meanCurrentMicroamperes))
         answer.add(.collisionFree, .share(clear), isInText: false)
+        answer.add(.energyChip, .word(chip.name))
+        answer.add(.energyBattery, .word(battery.name))
         if frames.count == 1 {
             answer.show("charge of an event", .number(model.eventMicrocoulombs, unit: "µC"), remark: chip.source)
         }
         answer.show(
             "capacity", .number(battery.capacityMilliampereHours, unit: "mAh"),
             remark: "of which \(NumberFormat.percent(battery.efficiency)) are usable; \(battery.source)")
+        answer.show("voltage", .number(battery.nominalVolts, unit: "V"), remark: "assumed for the battery's whole life")
         if air.origin != nil {
             answer.note(
                 "The life is that of the beacon whose battery is empty first, and the energy that of an average packet "
@@ -122,6 +125,7 @@ public struct EnergyQuestion: Sendable {
                 battery: battery)
         }
         answer.noteRounding(of: air)
+        answer.noteTraffic(of: air.onlyFrame)
         answer.note(
             "Sensors, lights and connections need additional energy. No battery lasts longer than its shelf life, about "
                 + "ten years.")
@@ -162,7 +166,9 @@ public struct EnergyQuestion: Sendable {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.commonInterval, .life, .energyPerReceived, .meanCurrent, .collisionFree]
+        PlanKey.origin + [
+            .commonInterval, .life, .energyPerReceived, .meanCurrent, .collisionFree, .energyChip, .energyBattery,
+        ]
 }
 
 extension PlanKey {
@@ -176,6 +182,8 @@ extension PlanKey {
     fileprivate static let energyPerReceived = PlanKey(
         "microjoulePerReceived", "Energy for each packet that arrives, in µJ; null if none arrives.",
         label: "energy for each received", unit: "µJ")
+    fileprivate static let energyChip = PlanKey("chip", "Name of the chip, or its charge as given.")
+    fileprivate static let energyBattery = PlanKey("battery", "Name of the battery, or its capacity as given.")
     fileprivate static let meanCurrent = PlanKey(
         "meanCurrentMicroamperes", "Mean current in µA.", label: "mean current", unit: "µA")
 }

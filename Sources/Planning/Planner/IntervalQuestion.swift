@@ -88,6 +88,8 @@ public struct IntervalQuestion: Sendable {
             target?.share(of: $0)
         }
         answer.add(.outcome, .word(outcomeName))
+        answer.add(.wantedSeconds, .seconds(wanted?.seconds))
+        answer.add(.wantedProbability, .share(wanted?.probability))
         try addCost(to: &answer)
         try addResonances(to: &answer)
         let spread = try addSpread(to: &answer)
@@ -103,6 +105,7 @@ public struct IntervalQuestion: Sendable {
         if comparesScanners { try compareScanners(in: &answer) }
         if let spread { answer.note(Self.advice(spread)) }
         if spread == nil, beacons > 1, !isMissed { answer.note(adviceForOneInterval) }
+        answer.noteTraffic(of: frame)
         answer.note(PlanAnswer.overlapNote)
         return answer
     }
@@ -413,6 +416,10 @@ extension PlanKey {
     fileprivate static let meanPeriod = PlanKey("meanPeriodMs", "Mean time between two events, in ms.")
     fileprivate static let outcome = PlanKey(
         "outcome", "met, met-at-longest, clamped-to-shortest, clamped-to-longest or impossible.")
+    fileprivate static let wantedSeconds = PlanKey(
+        "detectWithinS", "Time of the target, in s; null with --max-throughput.")
+    fileprivate static let wantedProbability = PlanKey(
+        "probability", "Share of cases of the target, 0 to 1; null with --max-throughput.")
     fileprivate static let comparedLife = PlanKey(
         "lifeDays", "Battery life of a CR2477 with an nRF52832 in days, for comparison.", label: "battery life",
         unit: "days")
@@ -447,7 +454,8 @@ extension IntervalQuestion {
     static let keys: [PlanKey] =
         PlanKey.origin + [.beacons] + PlanKey.packets + [.scanner, .advisedInterval, .meanPeriod, .collisionFree]
         + PlanKey.discovery + [
-            .mixDetected, .outcome, .comparedLife, .resonances, .resonanceScanner, .resonanceFrom, .resonanceTo,
+            .mixDetected, .outcome, .wantedSeconds, .wantedProbability, .comparedLife, .resonances, .resonanceScanner,
+            .resonanceFrom, .resonanceTo,
             .resonanceEvents,
             .resonanceScanIntervals, .resonanceSweep, .spread, .spreadFrom, .spreadTo, .curve,
             PlanKey.interval.within("curve[]"), PlanKey.collisionFree.within("curve[]"), .curveP50, .curveP90,

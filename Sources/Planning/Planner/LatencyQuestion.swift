@@ -104,6 +104,7 @@ public struct LatencyQuestion: Sendable {
         answer.add(
             .collisionFree, .share(model.collisionFreeProbability * model.otherClearProbability), isInText: false)
         answer.noteRounding(of: air)
+        answer.noteTraffic(of: air.onlyFrame, background)
         if !background.loads.isEven {
             answer.note("Each event meets the mean of the channels' loads, whichever channel the scanner listens to.")
         }

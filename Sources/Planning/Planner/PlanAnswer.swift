@@ -158,6 +158,17 @@ extension PlanAnswer {
                 + "All other advertisements of the site cause collisions, with their own intervals and lengths.")
     }
 
+    /// Adds a note about the payload and the traffic that the models assume.
+    ///
+    /// - Parameter frame: The advertisement of all beacons; nil if they send different ones.
+    mutating func noteTraffic(of frame: PlannedFrame?, _ background: BackgroundLoad = .none) {
+        let packets = frame.map { "each advertisement has \($0.payloadOctets) bytes of data; " } ?? ""
+        let others =
+            background.loads == .none
+            ? "no other devices use the channels." : "other devices use the channels as given."
+        note("Assumptions: \(packets)\(others)")
+    }
+
     /// The assumption of all models without capture.
     static let overlapNote = "Two packets that overlap are both lost, also if one of them is much stronger."
 

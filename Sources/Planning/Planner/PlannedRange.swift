@@ -44,7 +44,10 @@ public struct PlannedRange: Sendable {
             )
         }
         meters = range
-        remark = "at this distance half of the beacons are received, by \(pathLoss.name)"
+        remark =
+            "at this distance half of the beacons are received, by \(pathLoss.name), with "
+            + "\(NumberFormat.significant(radioPower)) dBm and a sensitivity of "
+            + "\(NumberFormat.significant(sensitivity)) dBm"
     }
 
     /// A note about the assumption that every beacon in range is received, and none beyond the range.

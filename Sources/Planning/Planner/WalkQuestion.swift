@@ -53,6 +53,7 @@ public struct WalkQuestion: Sendable {
         }
         answer.noteRounding(of: air)
         answer.note(range.note)
+        answer.noteTraffic(of: air.onlyFrame)
         answer.note("The path is straight, and the speed is the same all the way.")
         answer.noteMeanIntervals(of: air)
         return answer

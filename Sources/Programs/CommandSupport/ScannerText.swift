@@ -9,7 +9,10 @@ package enum ScannerText {
         if let preset = own.first(where: { $0.name == text }) ?? ScannerPreset(named: text.lowercased()) {
             return preset
         }
-        throw OptionValue.unknown(text, (own + ScannerPreset.all).map(\.name))
+        let names = (own + ScannerPreset.all).map(\.name)
+        let family = names.filter { $0.hasPrefix(text.lowercased() + "-") }
+        if !family.isEmpty { throw Mistake("use one of \(family.joined(separator: ", "))") }
+        throw OptionValue.unknown(text, names)
     }
 
     /// Parses a mix such as `android-low-power:6,continuous:1`. Weights may also be percentages that add up to 100 %.

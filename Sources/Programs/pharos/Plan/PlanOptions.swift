@@ -188,6 +188,9 @@ struct PlanScannerOptions: ParsableArguments {
             let ownScanners = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
             do {
                 if let scanners { return try ScannerText.mix(scanners, own: ownScanners) }
+                if let scanner, scanner.contains(":"), !ownScanners.contains(where: { $0.name == scanner }) {
+                    throw Mistake("weights are for --scanners, such as --scanners android-low-power:6,continuous:1")
+                }
                 return ScannerMix(try scanner.map { try ScannerText.scanner($0, own: ownScanners) } ?? .continuous)
             } catch let mistake as Mistake {
                 let option = scanners.map { "--scanners \($0)" } ?? "--scanner \(scanner ?? "")"
