@@ -122,7 +122,8 @@ public struct IntervalQuestion: Sendable {
             return
                 "At best, \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in about "
-                + "\(NumberFormat.percent(shortfall.share, unlike: probability)) of the cases, with \(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
+                + "\(NumberFormat.percent(shortfall.share, unlike: probability)) of the cases, with "
+                + "\(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
                 + remedy(shortfall, seconds, probability)
         case (.detect(let seconds, let probability), let outcome):
             return

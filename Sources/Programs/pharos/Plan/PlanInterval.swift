@@ -108,7 +108,7 @@ struct PlanInterval: ParsableCommand {
                     "\(writeProfile): this interval comes closest to the target, but misses it.")
             }
             for sentence in sentences {
-                if output.json { Terminal.writeMessage(sentence) } else { answer.note(sentence) }
+                if output.json || output.csv { Terminal.writeMessage(sentence) } else { answer.note(sentence) }
             }
         }
         try output.show(answer)

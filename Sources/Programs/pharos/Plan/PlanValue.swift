@@ -91,7 +91,7 @@ enum PlanValue {
     /// Parses a time such as `15`, `15s` or `1.5 min`, at most a day; returns seconds.
     static func seconds(_ text: String) throws -> Double {
         let (digits, unit) = OptionValue.timeSpan(text)
-        guard let number = Double(digits), number.isFinite else {
+        guard Double(digits)?.isFinite == true else {
             throw Mistake(
                 "write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h"
                     + OptionValue.plainNumberAdvice(digits))
