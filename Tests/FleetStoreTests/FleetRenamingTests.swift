@@ -200,6 +200,8 @@ struct FleetRenamingTests {
         if isRenumbered { _ = try Self.generate(file, folder.place("out")) { $0.allowsRenumbering = true } }
         let renaming = try FleetRenaming(file, "hall", to: "Halle", kind: nil)
         #expect(renaming.beacons == 5 && renaming.files == [folder.place("f.lock.json")])
+        #expect(renaming.asideName == (isRenumbered ? "Halle~1" : nil))
+        #expect(renaming.text.contains("are retired as Halle~1") == isRenumbered)
         #expect(try Self.identities(file) == before)
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
         #expect(try Self.identities(folder.place("out")) == before)
@@ -277,6 +279,8 @@ struct FleetRenamingTests {
             ("b1", "b2", "the fleet has both \"b1\" and \"b2\""),
             ("b1", "Tür 1", "the new name: \"Tür 1\" has letters beyond ASCII"),
             ("hall", "yard/hall", "\"hall\" cannot become \"yard/hall\", which is in another group"),
+            ("b1", "b1", "\"b1\" is both the present and the new name"),
+            ("hall", "hall", "\"hall\" is both the present and the new name"),
         ])
     func refuses(old: String, new: String, message: String) throws {
         let (folder, file, _) = try renamedSite()
@@ -286,6 +290,44 @@ struct FleetRenamingTests {
         #expect(error?.kind == .request)
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
         #expect(try Files.read(folder.place("t.csv")) == before)
+    }
+
+    @Test(
+        "a name that is only in the lock cannot become a name that another beacon had at the same time",
+        arguments: [
+            ("b2", "b4", "were in use at the same time, so the lock has identities of both, and \"b4\" keeps its own"),
+            ("b2", "b02x", "\"b02x\" is neither in the fleet file nor in its tables"),
+            ("b2", "b2", "\"b2\" is both the present and the new name"),
+        ])
+    func refusesNamesInUse(old: String, new: String, message: String) throws {
+        let (folder, file, _) = try renamedSite()
+        try folder.file("t.csv", text: Self.table("hall").replacing(";b2;", with: ";b02;"))
+        let lock = try Files.read(folder.place("f.lock.json"))
+        let error = #expect(throws: FleetStoreError.self) { _ = try FleetRenaming(file, old, to: new, kind: nil) }
+        #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
+        #expect(old == new || error?.description.hasSuffix("did you mean \"b02\"?") == true)
+        #expect(try Files.read(folder.place("f.lock.json")) == lock)
+    }
+
+    @Test("a group that is only in the lock cannot become a group that was in use at the same time")
+    func refusesGroupsInUse() throws {
+        let (folder, file, _) = try renamedSite()
+        let rows = "site;name\nhall;b1\nyard;b2\n"
+        try folder.file("t.csv", text: rows)
+        folder.remove("f.lock.json")
+        folder.remove("out")
+        _ = try Self.generate(file, folder.place("out"))
+        let lock = try Files.read(folder.place("f.lock.json"))
+        try folder.file("t.csv", text: rows.replacing("hall", with: "Halle"))
+        for (new, message) in [("yard", "were in use at the same time"), ("Hall", "is only in the lock")] {
+            let error = #expect(throws: FleetStoreError.self) {
+                _ = try FleetRenaming(file, "hall", to: new, kind: nil)
+            }
+            #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
+            #expect(error?.description.hasSuffix("did you mean \"Halle\"?") == true)
+        }
+        #expect(try Files.read(folder.place("f.lock.json")) == lock)
+        #expect(try FleetRenaming(file, "hall", to: "Halle", kind: nil).asideName == nil)
     }
 
     @Test(

@@ -15,6 +15,9 @@ public struct FleetRenaming: Sendable {
     public let files: [String]
     /// The number of beacons that keep their identities under the new name.
     public let beacons: Int
+    /// The name under which the lock keeps the retired identities that the new name had until now; `nil` if it had no
+    /// identities.
+    public let asideName: String?
 
     /// - Parameters:
     ///   - old: The name of a beacon, or the path of a group such as `museum/ground`.
@@ -42,6 +45,7 @@ public struct FleetRenaming: Sendable {
         var texts = change.edits(of: octets).map { edit in
             (path: edit.table.map { $0.hasPrefix("/") ? $0 : directory + $0 } ?? file, octets: edit.octets)
         }
+        asideName = oldFiles.lock.flatMap { change.asideName(in: $0) }
         if var lock = oldFiles.lock {
             change.apply(to: &lock)
             // The lock is replaced last. If the run ends before this, the same command can be repeated.
@@ -100,6 +104,14 @@ public struct FleetRenaming: Sendable {
                 "\(file): the fleet has both \(ProblemText.quoted(old)) and \(ProblemText.quoted(new)); each name "
                     + "can be used only once"
             case .notInLock: "\(subject) has no identities in the lock"
+            case .same: "\(subject) is both the present and the new name; give two different names"
+            case .notInFleet(let nearest):
+                "\(subject) is only in the lock, and \(ProblemText.quoted(new)) is neither in the fleet file nor in its "
+                    + "tables" + (nearest.map { "; did you mean \"\($0)\"?" } ?? "; write the new name there first")
+            case .inUse(let nearest):
+                "\(subject) and \(ProblemText.quoted(new)) were in use at the same time, so the lock has identities of "
+                    + "both, and \(ProblemText.quoted(new)) keeps its own"
+                    + (nearest.map { "; did you mean \"\($0)\"?" } ?? "")
             }
         return FleetStoreError(.request, message)
     }
@@ -108,7 +120,8 @@ public struct FleetRenaming: Sendable {
     public var text: String {
         let sentence = kind == .group ? "The group \(old) is now \(new)" : "The beacon \(old) is now \(new)"
         let count = beacons == 1 ? "1 beacon keeps its identity" : "\(beacons) beacons keep their identities"
-        return "\(sentence); \(count). Changed \(files.joined(separator: ", ")).\n"
+        let aside = asideName.map { " The identities that \(new) had until now are retired as \($0)." } ?? ""
+        return "\(sentence); \(count). Changed \(files.joined(separator: ", ")).\(aside)\n"
     }
 }
 

@@ -23,6 +23,13 @@ public struct FleetNameChange: Sendable {
         case taken
         /// The fleet has the new name, and the lock does not have the old name.
         case notInLock
+        /// The old name and the new name are the same.
+        case same
+        /// Only the lock has the old name, and the fleet does not have the new name.
+        case notInFleet(nearest: String?)
+        /// Only the lock has the old name, and the new name has identities of its own there: the lock used both names
+        /// at the same time.
+        case inUse(nearest: String?)
     }
 
     public let kind: Kind
@@ -53,23 +60,56 @@ public struct FleetNameChange: Sendable {
         self.fleet = fleet
         guard isGroup else {
             self.new = new
+            guard new != old else { throw .same }
             if let fault = NameRule.beaconFault(new) { throw .name(fault) }
             guard fleet.beaconIndices[new] == nil || fleet.beaconIndices[old] == nil else { throw .taken }
-            if fleet.beaconIndices[old] == nil, lock?.knows(beacon: old) != true { throw .notInLock }
+            guard fleet.beaconIndices[old] == nil else { return }
+            guard let lock, lock.knows(beacon: old) else { throw .notInLock }
+            let namesInUse = Set(lock.entries.filter { !$0.isRetired }.map(\.name))
+            let nearest = Self.nearest(new, among: fleet.beacons.map(\.name).filter { !namesInUse.contains($0) })
+            guard let index = fleet.beaconIndices[new] else { throw .notInFleet(nearest: nearest) }
+            guard !namesInUse.contains(old) || !namesInUse.contains(new) || fleet.beacons[index].was == old else {
+                throw .inUse(nearest: nearest)
+            }
             return
         }
         let parent = old.split(separator: "/").dropLast().joined(separator: "/")
         let path = new.contains("/") || parent.isEmpty ? new : parent + "/" + new
         self.new = path
+        guard path != old else { throw .same }
         for name in path.split(separator: "/", omittingEmptySubsequences: false) {
             if let fault = NameRule.fault(String(name)) { throw .name(fault) }
         }
         guard groups.contains(old) else {
-            if lock?.knows(group: old) != true { throw .notInLock }
+            guard let lock, lock.knows(group: old) else { throw .notInLock }
+            let nearest = Self.nearest(path, among: groups.filter { !lock.hasIdentitiesInUse(group: $0) })
+            guard groups.contains(where: { FleetLock.isIn($0, path) }) else { throw .notInFleet(nearest: nearest) }
+            let was = fleet.groups.first { $0.pathText == path }?.was.map { parent.isEmpty ? $0 : parent + "/" + $0 }
+            guard !lock.isInUse(group: old) || !lock.hasIdentitiesInUse(group: path) || was == old else {
+                throw .inUse(nearest: nearest)
+            }
             return
         }
         guard path.split(separator: "/").dropLast().joined(separator: "/") == parent else { throw .otherParent }
         guard !groups.contains(path) else { throw .taken }
+    }
+
+    /// The only name of `names`, or the name that resembles `name`; `nil` if there is none.
+    private static func nearest(_ name: String, among names: some Collection<String>) -> String? {
+        names.count == 1 ? names.first : NearestWord.find(name, among: names.sorted())
+    }
+
+    /// The name under which ``apply(to:)`` sets aside the group or beacon of the lock that already has the new name;
+    /// `nil` if there is none.
+    public func asideName(in lock: FleetLock) -> String? {
+        switch kind {
+        case .group:
+            guard lock.knows(group: old), lock.knows(group: new) else { return nil }
+            return FleetLock.asideName(of: new) { name in lock.knows(group: name) }
+        case .beacon:
+            guard lock.knows(beacon: old), lock.knows(beacon: new) else { return nil }
+            return FleetLock.asideName(of: new) { name in lock.knows(beacon: name) }
+        }
     }
 
     /// `true` if the fleet file and its tables have the old name. Otherwise only the lock has it.

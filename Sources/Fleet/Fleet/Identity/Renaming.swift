@@ -193,6 +193,13 @@ extension FleetLock {
             || entries.contains { !$0.isRetired && Self.isIn($0.scope, path) }
     }
 
+    /// Returns whether beacons in use are numbered in the group or its subgroups, or one of these groups in use has a
+    /// major number.
+    func hasIdentitiesInUse(group path: String) -> Bool {
+        groups.contains { !$0.isRetired && $0.major != nil && Self.isIn($0.path, path) }
+            || entries.contains { !$0.isRetired && Self.isIn($0.scope, path) }
+    }
+
     func knows(group path: String) -> Bool {
         groups.contains { Self.isIn($0.path, path) } || entries.contains { Self.isIn($0.scope, path) }
     }
