@@ -7,6 +7,7 @@ import os
 import pty
 import random
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -185,6 +186,24 @@ def test_a_renamed_group_needs_an_answer(tmp_path):
     assert pharos.checked("fleet", "rename", file, "Halle", "site-3").code == 0
     assert generate(file, out).code == 0
     assert contents(out) == before
+
+
+def test_a_question_stays_on_the_terminal(tmp_path):
+    """The progress line, which appears after a second, does not overwrite it."""
+    file, out, table = fleet(tmp_path, 21), tmp_path / "out", tmp_path / "boxes.csv"
+    assert generate(file, out).code == 0
+    table.write_text(table.read_text(encoding="utf-8").replace("site-3", "Halle"), encoding="utf-8")
+    main, terminal = pty.openpty()
+    with subprocess.Popen([pharos.PROGRAM, "fleet", "generate", str(file), "--output", str(out)], stdin=terminal,
+                          stdout=subprocess.DEVNULL, stderr=terminal, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(terminal)
+        text = b""
+        while not text.endswith(b"[y/N]: "):
+            text += os.read(main, 1 << 16)
+        assert select.select([main], [], [], 3)[0] == []
+        os.write(main, b"n\n")
+        assert process.wait(30) == 78
+    os.close(main)
 
 
 def test_a_full_disk_leaves_the_old_files_whole(tmp_path):

@@ -192,8 +192,9 @@ struct ProfileInit: ParsableCommand {
         _ question: String, default preset: String?, _ read: (String) throws -> Value
     ) throws -> Value {
         while true {
-            Terminal.writeError(question + (preset.map { " [\($0)]" } ?? "") + ": ")
-            guard let line = readLine() else { throw Failure(.usage, "the input ended early; no file was written") }
+            guard let line = Terminal.answer(to: question + (preset.map { " [\($0)]" } ?? "") + ": ") else {
+                throw Failure(.usage, "the input ended early; no file was written")
+            }
             // Remove spaces only at both ends. Spaces inside an answer stay, because a URL without them would be a
             // different URL.
             let answer = String(line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())

@@ -47,6 +47,8 @@ public final class ProgressLine: Sendable {
         /// True if no progress line may be shown any more, because the result is on the same screen or the program
         /// ends.
         var isOver = false
+        /// True while the program waits for an answer of the user, so that no progress line overwrites the question.
+        var isPaused = false
     }
 
     private static let state = Mutex(State())
@@ -63,7 +65,9 @@ public final class ProgressLine: Sendable {
     private static func show(_ text: String, _ now: UInt64, isCount: Bool) {
         state.withLock { state in
             // Another thread may have shown a progress line since the caller checked the time.
-            guard !state.isOver, now > (isCount ? state.nextReport : state.nextHeartbeat) else { return }
+            guard !state.isOver, !state.isPaused, now > (isCount ? state.nextReport : state.nextHeartbeat) else {
+                return
+            }
             state.nextHeartbeat = now + max(minimumInterval, delay)
             if isCount || isDumb { state.nextReport = now + minimumInterval }
             if isDumb { return write(text + "\n") }
@@ -81,6 +85,14 @@ public final class ProgressLine: Sendable {
     static func erase(beforeOutput: Bool) {
         guard isAvailable, !beforeOutput || sharesOutput else { return }
         erase(permanently: beforeOutput)
+    }
+
+    /// Calls `body`, and shows no progress line in the meantime.
+    static func pausing<Value>(_ body: () -> Value) -> Value {
+        erase(beforeOutput: false)
+        state.withLock { $0.isPaused = true }
+        defer { state.withLock { $0.isPaused = false } }
+        return body()
     }
 
     /// Removes the progress line; none is shown afterwards.

@@ -152,6 +152,17 @@ public enum Terminal {
         show(TerminalText.line(sentence.description) + "\n")
     }
 
+    /// Writes a question to standard error, and waits for a line from the user. The progress line does not appear in the
+    /// meantime.
+    ///
+    /// - Returns: The line; `nil` if standard input has ended.
+    public static func answer(to question: String) -> String? {
+        ProgressLine.pausing {
+            writeError(question)
+            return readLine()
+        }
+    }
+
     /// Rings the bell of the terminal on standard error; does nothing without a terminal.
     public static func ringBell() {
         if errorIsTerminal { try? Descriptor.standardError.writeAll([0x07]) }

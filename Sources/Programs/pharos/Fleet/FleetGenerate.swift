@@ -94,8 +94,8 @@ struct FleetInit: ParsableCommand {
         Terminal.writeError("Press Enter to accept a column, or type another column, or - for none.\n")
         for role in FleetProposal.Role.allCases where role == .name || proposal.roles[role] != nil {
             while true {
-                Terminal.writeError("Column with \(role.text) [\(proposal.roles[role] ?? "-")]: ")
-                guard let answer = readLine(), !answer.isEmpty else { break }
+                let question = "Column with \(role.text) [\(proposal.roles[role] ?? "-")]: "
+                guard let answer = Terminal.answer(to: question), !answer.isEmpty else { break }
                 do throws(FleetProposalError) {
                     try proposal.set(role, to: answer == "-" ? nil : answer)
                     break
@@ -205,8 +205,8 @@ struct FleetGenerate: ParsableCommand {
     private static func wantsRenumbering(_ error: FleetStoreError) -> Bool {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return false }
         for message in error.messages.dropLast() { Terminal.writeMessage(message) }
-        Terminal.writeError("Give them other identities? [y/N]: ")
-        return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+        let answer = Terminal.answer(to: "Give them other identities? [y/N]: ")
+        return ["y", "yes"].contains(answer?.lowercased() ?? "")
     }
 }
 
