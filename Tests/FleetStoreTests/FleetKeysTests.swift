@@ -30,6 +30,22 @@ struct FleetKeysTests {
         #expect(try Files.read(former + "a.key") == before)
     }
 
+    @Test("a key that is replaced is kept for ids received earlier")
+    func keepsReplacedKeys() throws {
+        let folder = try TemporaryFolder()
+        let keys = try Self.keys(in: folder)
+        let now = RFC3339Time(secondsSince1970: 1_772_366_400)
+        let former = folder.place("keys-before-2026-03-01T120000Z/")
+        #expect(try keys.generate(replacing: ["a"], at: now).made == ["a"])
+        #expect(!Files.exists(former))
+        let before = try Files.read(folder.place("keys/a.key"))
+        let report = try keys.generate(replacing: ["a"], at: now)
+        #expect(report.replaced == ["a"] && report.former == former)
+        #expect(try Files.read(former + "a.key") == before)
+        #expect(try Files.read(folder.place("keys/a.key")) != before)
+        #expect(keys.text(of: report).contains("The former keys are in \(former)."))
+    }
+
     @Test("a rotation without existing keys makes keys, and no directory for former keys")
     func makesFirstKeys() throws {
         let folder = try TemporaryFolder()
@@ -51,6 +67,7 @@ struct FleetKeysTests {
             _ = try keys.rotate(BeaconSelection(), at: RFC3339Time(secondsSince1970: 0))
         }
         #expect(error?.kind == .request && error?.description.contains("agreed on with a resolver") == true)
+        #expect(throws: FleetStoreError.self) { _ = try keys.generate(replacing: ["a"]) }
         #expect(try Files.read(folder.place("keys/a.key")) == before)
     }
 

@@ -424,11 +424,13 @@ def fleet_status(folder):
 
 def fleet_keys(folder):
     edited_fleet(folder)
-    return [output("fleet", "keys", "generate", folder / "out", "--json")]
+    return [output("fleet", "keys", "generate", folder / "out", "--json"),
+            output("fleet", "keys", "generate", folder / "out", "--replace", "b1", "--json")]
 
 
 def fleet_rotated(folder):
-    fleet_keys(folder)
+    edited_fleet(folder)
+    output("fleet", "keys", "generate", folder / "out", "--json")
     return [output("fleet", "keys", "rotate", folder / "out", "--all", "--json")]
 
 

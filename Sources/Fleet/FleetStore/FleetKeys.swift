@@ -27,8 +27,7 @@ public struct FleetKeys: Sendable {
         public var kept: [String] = []
         /// Beacons whose public key is missing.
         public var missing: [String] = []
-        /// The directory with the former keys, which ``FleetKeys/rotate(_:at:progress:)`` has replaced, with a slash at
-        /// the end.
+        /// The directory with the former keys of the beacons in ``replaced``, with a slash at the end.
         public var former: String?
     }
 
@@ -38,27 +37,35 @@ public struct FleetKeys: Sendable {
     /// Makes a random key for every beacon that needs a key and has none.
     ///
     /// - Parameters:
-    ///   - replacing: The names of beacons that get a new key even if they have a key.
-    /// - Throws: ``FleetStoreError/Kind/request`` when one of these beacons needs no key.
+    ///   - replacing: The names of beacons that get a new key even if they have a key. Their former keys are kept as in
+    ///     ``rotate(_:at:progress:)``.
+    ///   - now: The time, which becomes part of the name of the directory with the former keys; `nil` for the present.
+    /// - Throws: ``FleetStoreError/Kind/request`` when one of the beacons in `replacing` needs no key, and when its key
+    ///   was agreed on with a resolver.
     public func generate(
-        replacing: [String] = [], progress: Progress = { _, _ in }
+        replacing: [String] = [], at now: RFC3339Time? = nil, progress: Progress = { _, _ in }
     ) throws(FleetStoreError) -> Report {
         let rotations = try rotations()
         let names = Set(rotations.map(\.name))
         for name in replacing where !names.contains(name) {
             throw FleetStoreError(.request, "--replace \(name): there is no beacon of that name that needs a key")
         }
-        return try work(on: rotations, for: "generate", progress) { (rotation, report) throws(FleetStoreError) in
-            let key = IdentityKey(FixedOctets.random())
-            if try directory.add(key, of: rotation) {
-                report.made.append(rotation.name)
-            } else if replacing.contains(rotation.name) {
-                try directory.replace(key, of: rotation)
+        let formerKeys = formerDirectory(at: now ?? .now)
+        let changeLock = try lock(
+            formerKeys, replacing: rotations.filter { replacing.contains($0.name) }, for: "generate")
+        defer { changeLock?.release() }
+        var report = try work(on: rotations, for: "generate", progress) {
+            (rotation, report) throws(FleetStoreError) in
+            if replacing.contains(rotation.name), try replaceKey(of: rotation, keepingIn: formerKeys) {
                 report.replaced.append(rotation.name)
+            } else if try directory.add(IdentityKey(FixedOctets.random()), of: rotation) {
+                report.made.append(rotation.name)
             } else {
                 report.kept.append(rotation.name)
             }
         }
+        if !report.replaced.isEmpty { report.former = formerKeys.path }
+        return report
     }
 
     /// Gives beacons new random keys, and keeps the former keys in a separate directory next to the directory of the
@@ -85,37 +92,61 @@ public struct FleetKeys: Sendable {
                     ? "\(fleet.path): this beacon has neither ephemeral ids nor encrypted telemetry"
                     : "\(fleet.path): none of these \(names.count) beacons has ephemeral ids or encrypted telemetry")
         }
-        for rotation in selectedRotations where try directory.publicKey(of: rotation) != nil {
+        let formerKeys = formerDirectory(at: now)
+        let changeLock = try lock(formerKeys, replacing: selectedRotations, for: "rotate")
+        defer { changeLock?.release() }
+        var report = try work(on: selectedRotations, for: "rotate", progress) {
+            (rotation, report) throws(FleetStoreError) in
+            if try replaceKey(of: rotation, keepingIn: formerKeys) {
+                report.replaced.append(rotation.name)
+            } else if try directory.add(IdentityKey(FixedOctets.random()), of: rotation) {
+                report.made.append(rotation.name)
+            }
+        }
+        if !report.replaced.isEmpty { report.former = formerKeys.path }
+        return report
+    }
+
+    /// The directory for keys that are replaced at a time, next to the directory of the keys.
+    private func formerDirectory(at now: RFC3339Time) -> KeyDirectory {
+        let timeText = "\(now)".filter { $0 != ":" }
+        return KeyDirectory(directory.path.dropLast() + "-before-" + timeText)
+    }
+
+    /// Takes the right to change the directory of former keys, if any of the beacons has a key.
+    ///
+    /// - Throws: ``FleetStoreError/Kind/request`` when the key of a beacon was agreed on with a resolver; also when a
+    ///   key cannot be read.
+    private func lock(
+        _ formerKeys: KeyDirectory, replacing rotations: [BeaconRotation], for command: String
+    ) throws(FleetStoreError) -> FileLock? {
+        for rotation in rotations where try directory.publicKey(of: rotation) != nil {
             throw FleetStoreError(
                 .request,
                 "\(directory.path)\(rotation.publicKeyName): the key of \(rotation.name) was agreed on with a resolver, and "
                     + "nothing was changed; remove this file and the key, and run `pharos fleet keys agree` again")
         }
-        // All keys are read first: otherwise a key that cannot be read could end the rotation when only some of the
-        // beacons have new keys.
-        for rotation in selectedRotations { _ = try directory.key(of: rotation) }
-        let timeText = "\(now)".filter { $0 != ":" }
-        let formerKeys = KeyDirectory(directory.path.dropLast() + "-before-" + timeText)
-        let hasKeys = selectedRotations.contains { directory.hasKey(of: $0) }
-        let changeLock = try hasKeys ? formerKeys.lock("pharos fleet keys rotate") : nil
-        defer { changeLock?.release() }
-        var report = try work(on: selectedRotations, for: "rotate", progress) {
-            (rotation, report) throws(FleetStoreError) in
-            let key = IdentityKey(FixedOctets.random())
-            guard let oldKey = try directory.key(of: rotation) else {
-                if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
-                return
-            }
-            guard try formerKeys.add(oldKey, of: rotation) else {
-                throw FleetStoreError(
-                    .request, "\(formerKeys.path)\(rotation.keyName) exists; wait a second and try again")
-            }
-            try formerKeys.synchronize()
-            try directory.replace(key, of: rotation)
-            report.replaced.append(rotation.name)
+        // All keys are read first: otherwise a key that cannot be read could end the work when only some of the beacons
+        // have new keys.
+        for rotation in rotations { _ = try directory.key(of: rotation) }
+        guard rotations.contains(where: { directory.hasKey(of: $0) }) else { return nil }
+        return try formerKeys.lock("pharos fleet keys \(command)")
+    }
+
+    /// Gives a beacon a new random key, and keeps its former key in `formerKeys`.
+    ///
+    /// - Returns: `false` if the beacon has no key yet; nothing is changed then.
+    private func replaceKey(
+        of rotation: BeaconRotation, keepingIn formerKeys: KeyDirectory
+    ) throws(FleetStoreError) -> Bool {
+        guard let oldKey = try directory.key(of: rotation) else { return false }
+        guard try formerKeys.add(oldKey, of: rotation) else {
+            throw FleetStoreError(
+                .request, "\(formerKeys.path)\(rotation.keyName) exists; wait a second and try again")
         }
-        if !report.replaced.isEmpty { report.former = formerKeys.path }
-        return report
+        try formerKeys.synchronize()
+        try directory.replace(IdentityKey(FixedOctets.random()), of: rotation)
+        return true
     }
 
     /// Makes keys with X25519 on the side of the beacons. Every beacon without an identity key gets an identity key and
@@ -234,7 +265,7 @@ extension FleetKeys {
         return FleetFiles.missingKeys(missing, in: directory.path)
     }
 
-    /// The report in one line, and the next steps after a rotation.
+    /// The report in one line, and the next steps if keys were replaced.
     public func text(of report: Report) -> String {
         let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
             .filter { !$0.0.isEmpty }

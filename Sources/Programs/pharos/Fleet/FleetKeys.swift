@@ -45,12 +45,15 @@ struct FleetKeysGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Make a random identity key for every beacon that needs one and has none.",
-        discussion: "Existing keys are not changed, except those of the beacons that --replace names.")
+        discussion: """
+            Existing keys are not changed, except those of the beacons that --replace names. Their former keys are kept \
+            in a directory next to the keys, as by `pharos fleet keys rotate`.
+            """)
 
     @OptionGroup var options: FleetKeyOptions
 
     @Option(
-        help: ArgumentHelp("Give this beacon a new key. May be repeated.", valueName: "name"))
+        help: ArgumentHelp("Give this beacon a new key, and keep the former key. May be repeated.", valueName: "name"))
     var replace: [String] = []
 
     @Flag(help: "Print one JSON object.")
