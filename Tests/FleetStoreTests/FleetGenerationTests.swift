@@ -196,6 +196,58 @@ struct FleetGenerationTests {
         #expect(again?.kind == .request)
     }
 
+    @Test("a beacon whose line is missing in the lock keeps its identity unless a change is requested")
+    func missesLinesOfBeacons() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a", "b", "c"]))
+        let output = folder.place("out")
+        _ = try Self.generate(file, output)
+        let before = try Self.identities(output)
+        let lock = String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self)
+        let lines = lock.split(separator: "\n").filter { !$0.hasPrefix("{\"name\":\"b\"") }
+        try folder.file("f.lock.json", text: lines.joined(separator: "\n"))
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, output) }
+        let text = error?.description ?? ""
+        #expect(error?.kind == .renumbering)
+        #expect(text.contains("the beacon \"b\" would get another identity (minor 2 → minor 4)"), "\(text)")
+        #expect(text.contains("; \(output)/manifest.json has the old values of this beacon"), "\(text)")
+        #expect(try Self.identities(output) == before)
+        var files = try FleetFiles(file)
+        _ = try files.check()
+        #expect(files.problems.count == 1 && files.problems[0].message.contains("restore the lock"))
+        // A beacon that the directory does not have is new.
+        let other = folder.place("other")
+        #expect(try Self.generate(file, other).renumbered.isEmpty)
+        try folder.file("f.lock.json", text: lines.joined(separator: "\n"))
+        var options = FleetGeneration.Options()
+        options.allowsRenumbering = true
+        #expect(try Self.generate(file, output, options).renumbered.map(\.name) == ["b"])
+    }
+
+    @Test("a group whose line is missing in the lock keeps its major number unless a change is requested")
+    func missesLinesOfGroups() throws {
+        let folder = try TemporaryFolder()
+        let text = Self.text(["a"]).replacing("\"major\": 1", with: "\"major\": \"${major}\"")
+            .replacing("\"minor\": {", with: "\"major\": { \"per\": \"site\" }, \"minor\": {")
+            .replacing("\"within\": \"fleet\"", with: "\"within\": \"site\"")
+            .replacing("[ { \"name\": \"a\" } ]", with: "{ \"csv\": \"t.csv\" }")
+        let file = try folder.file("f.json", text: text)
+        try folder.file("t.csv", text: "site,name\nnorth,a\nsouth,b\nwest,c\n")
+        _ = try Self.generate(file, folder.place("out"))
+        let before = try Self.identities(folder.place("out"))
+        let lock = String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self)
+        let lines = lock.split(separator: "\n").filter { !$0.hasPrefix("{\"group\":\"south\"") }
+        try folder.file("f.lock.json", text: lines.joined(separator: "\n"))
+        for output in ["out", "other"] {
+            let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place(output)) }
+            let text = error?.description ?? ""
+            #expect(error?.kind == .renumbering)
+            #expect(text.contains("(an unknown major → major 4)"), "\(text)")
+            #expect(text.contains("not the major number of the group \"south\""), "\(text)")
+        }
+        #expect(try Self.identities(folder.place("out")) == before)
+    }
+
     @Test("a lock file that is a symbolic link remains a symbolic link")
     func keepsTheLink() throws {
         let folder = try TemporaryFolder()

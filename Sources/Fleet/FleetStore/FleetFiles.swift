@@ -105,7 +105,13 @@ public struct FleetFiles: Sendable {
     public mutating func check(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetTraffic? {
-        guard let allocation = allocation() else { return nil }
+        guard var allocation = allocation() else { return nil }
+        let directory = Files.directory(of: file)
+        if hasLockFile, allocation.hasNewIdentities {
+            for name in Files.names(in: directory.isEmpty ? "." : directory).sorted() {
+                compareNewIdentities(of: &allocation, with: directory + name)
+            }
+        }
         add(allocation.renumberingWarnings)
         add(lockProblems)
         return try check(allocation, keys: keys, progress: progress)
@@ -146,6 +152,15 @@ public struct FleetFiles: Sendable {
         guard count != 0 else { return nil }
         let beacons = count.map { NumberFormat.count($0, "beacon") } ?? "an unknown number of beacons"
         return "this lock is missing, and \(directory) contains \(beacons) with identities from this lock"
+    }
+
+    /// Compares the new identities with the manifest of the fleet in `directory`, if there is one: the lock may have
+    /// lost identities that were generated earlier.
+    func compareNewIdentities(of allocation: inout FleetAllocation, with directory: String) {
+        guard hasLockFile, allocation.hasNewIdentities, let earlier = try? EarlierManifest(in: directory),
+            let manifest = earlier.manifest
+        else { return }
+        allocation.compareNewIdentities(with: manifest, at: earlier.path)
     }
 
     /// Checks every beacon, and adds the problems to ``problems``.

@@ -55,8 +55,8 @@ public struct FleetGeneration: Sendable {
     ///   - directory: The directory for the files. It is created if it does not exist.
     ///   - progress: Receives the number of finished beacons and the total number, from time to time.
     /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds;
-    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon, or a beacon that seems to be renamed, would
-    ///   get another identity and the options do not allow it.
+    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon, a beacon that seems to be renamed, or a
+    ///   beacon that the lock has lost would get another identity, and the options do not allow it.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
@@ -73,7 +73,8 @@ public struct FleetGeneration: Sendable {
             try Self.refuseLostLock(files, directory)
         }
         try Self.refuseEmptyFleet(files, options)
-        let allocation = try files.allocated(releasing: options.releasing)
+        var allocation = try files.allocated(releasing: options.releasing)
+        files.compareNewIdentities(of: &allocation, with: directory)
         try Self.refuseRenumbering(allocation, options)
         let result = try Self.write(
             allocation, keys: files.keys, lockFile: lockFile, into: directory, options, progress)
@@ -222,7 +223,7 @@ struct EarlierManifest {
     }
 
     /// The decoded manifest; `nil` when it is damaged.
-    private var manifest: FleetManifest? { FleetManifest.decode(octets).manifest }
+    var manifest: FleetManifest? { FleetManifest.decode(octets).manifest }
 }
 
 extension FleetGeneration {
@@ -283,8 +284,8 @@ extension FleetGeneration {
             .invalid, "\(files.file): \(fault); nothing was changed; to retire them all, add `--empty`")
     }
 
-    /// Throws an error if more than one beacon, or a beacon that seems to be renamed, would get another identity:
-    /// receivers would no longer recognize these beacons.
+    /// Throws an error if more than one beacon, a beacon that seems to be renamed, or a beacon that the lock has lost
+    /// would get another identity: receivers would no longer recognize these beacons.
     private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
         let count = allocation.renumbered.count
         guard allocation.needsRenumberOption, !options.allowsRenumbering, !options.isDryRun else { return }

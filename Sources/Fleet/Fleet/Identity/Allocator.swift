@@ -14,6 +14,8 @@ struct Allocator {
     let isFirst: Bool
     /// For each group, the path of the group in which the minor numbers of its beacons are counted.
     private(set) var groupScopes: [String] = []
+    /// The positions of the groups that got a new major number.
+    private var newlyNumberedGroups: Set<Int> = []
     /// The positions of the entries that were in the lock before this allocation, by name.
     private var entriesOfNames: [String: [Int]] = [:]
     /// For each entry that was in the lock before this allocation, `true` if a beacon now uses it.
@@ -84,7 +86,9 @@ struct Allocator {
     /// Finds the entry of a beacon in the lock, or adds a new entry, and completes the entry.
     private mutating func assignEntry(toBeaconAt index: Int) {
         let beacon = fleet.beacons[index]
-        let entry = findEntry(of: beacon) ?? appendEntry(for: beacon)
+        let foundEntry = findEntry(of: beacon)
+        if foundEntry == nil || newlyNumberedGroups.contains(beacon.group) { allocation.newIndices.insert(index) }
+        let entry = foundEntry ?? appendEntry(for: beacon)
         if entry < isTaken.count { isTaken[entry] = true }
         complete(entry, beacon)
         allocation.entryIndices.append(entry)
@@ -292,6 +296,7 @@ extension Allocator {
             range.use(major)
         }
         let groupsWithBeacons = Set(fleet.beacons.map(\.group))
+        var newPaths: Set<String> = []
         for (groupIndex, group) in fleet.groups.enumerated() {
             var major: Int?
             if let rule = fleet.rules.major, groupsWithBeacons.contains(groupIndex) {
@@ -301,6 +306,7 @@ extension Allocator {
                     major = range.next()
                     if let major {
                         majors[path] = major
+                        newPaths.insert(path)
                         if let index = indices[path] {
                             allocation.lock.groups[index].major = major
                         } else {
@@ -312,6 +318,7 @@ extension Allocator {
                         problems.add("all 65536 major numbers are in use", at: node, in: fleet.file)
                     }
                 }
+                if newPaths.contains(path) { newlyNumberedGroups.insert(groupIndex) }
             }
             allocation.groupMajors.append(major)
             let depth = fleet.rules.minor?.within.depth ?? 0

@@ -13,6 +13,8 @@ public struct FleetAllocation: Sendable {
     public internal(set) var renumbered: [Renumbered] = []
     /// For each beacon, the position of its entry in the lock.
     var entryIndices: [Int] = []
+    /// The positions of the beacons that got a new entry in the lock, or whose group got a new major number.
+    var newIndices: Set<Int> = []
     /// The major number of each group; `nil` for a group without a major number.
     var groupMajors: [Int?] = []
 

@@ -17,20 +17,57 @@ extension FleetAllocation {
         var groupAfter: String
         /// The sign that the beacon has a new name; `nil` for a beacon with the name that it has in the lock.
         var sign: RenamedBeacons.Sign?
+        /// What the lock has lost; `nil` if the lock has the old identity.
+        var loss: Loss?
         /// The position of the beacon in the fleet.
         var beaconIndex: Int
+
+        /// A part of the lock that is missing.
+        enum Loss: Hashable, Sendable {
+            /// The line with the major number of the beacon's group.
+            case group
+            /// The line of the beacon or of its group. The manifest at this path has the old identity.
+            case entry(manifest: String)
+        }
     }
 
-    /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, or if more
-    /// than one beacon would get another identity.
-    public var needsRenumberOption: Bool { renumbered.count > 1 || renumbered.contains { $0.sign != nil } }
+    /// `true` if the identities may only change if the user requests it: if a beacon seems to be renamed, if the lock
+    /// has lost an identity, or if more than one beacon would get another identity.
+    public var needsRenumberOption: Bool {
+        renumbered.count > 1 || renumbered.contains { $0.sign != nil || $0.loss != nil }
+    }
+
+    /// Compares the new identities with a manifest that was generated earlier. A beacon that has another identity there
+    /// is added to ``renumbered``, because the lock must have lost the identity.
+    ///
+    /// - Parameter path: The path of the manifest, for messages.
+    public mutating func compareNewIdentities(with manifest: FleetManifest, at path: String) {
+        guard !newIndices.isEmpty, let earlier = try? FleetLock(adopting: manifest, for: fleet) else { return }
+        let depth = fleet.rules.minor?.within.depth ?? 0
+        let scopes = fleet.groups.map { $0.path.prefix(depth).joined(separator: "/") }
+        let knownNames = Set(renumbered.map(\.name))
+        for var beacon in IdentitiesInUse(earlier, fleet.rules).renumbered(self, scopes: scopes, formerNames: [:])
+        where newIndices.contains(beacon.beaconIndex) && beacon.sign == nil && !knownNames.contains(beacon.name) {
+            beacon.loss = .entry(manifest: path)
+            renumbered.append(beacon)
+        }
+    }
+
+    /// `true` if beacons got new entries in the lock, or groups new major numbers.
+    public var hasNewIdentities: Bool { !newIndices.isEmpty }
 
     /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
     public var renumberingWarnings: [FileProblem] {
         let isCurrent = Set(fleet.groups.map(\.pathText))
         var warnings: [FileProblem] = []
-        let kinds = Dictionary(grouping: renumbered) { beacon in
-            beacon.sign.map { ["\($0)"] } ?? [beacon.groupBefore, beacon.groupAfter]
+        let kinds = Dictionary(grouping: renumbered) { beacon -> [String] in
+            switch beacon.loss {
+            case .group: ["loss", beacon.groupAfter]
+            case .entry: ["loss"]
+            case nil:
+                beacon.sign.map { ["sign \($0)"] }
+                    ?? [beacon.groupBefore, beacon.groupAfter]
+            }
         }
         for beacons in kinds.values.sorted(by: { $0[0].beaconIndex < $1[0].beaconIndex }) {
             let first = beacons[0]
@@ -43,7 +80,18 @@ extension FleetAllocation {
                     + (beacons.count > 3 ? " and \(beacons.count - 3) more" : "") + rows(of: beacons)
             let renaming = "`pharos fleet rename \(fleet.file)"
             let reason: String
-            if let sign = first.sign {
+            let these = beacons.count == 1 ? "this beacon" : "these beacons"
+            if let loss = first.loss {
+                reason =
+                    switch loss {
+                    case .group:
+                        "; the lock has \(these), but not the major number of the group \"\(new)\", as after a merge that "
+                            + "lost lines: restore the lock from version control to keep the identities"
+                    case .entry(let manifest):
+                        "; \(manifest) has the old values of \(these), and the lock has lost them, as after a merge that "
+                            + "lost lines: restore the lock from version control to keep the identities"
+                    }
+            } else if let sign = first.sign {
                 reason = Self.reason(beacons, sign, renaming)
             } else if old == new {
                 reason =
@@ -150,6 +198,13 @@ struct IdentitiesInUse {
                 before.append("\(noun) \(text(old))")
                 after.append("\(noun) \(text(new))")
             }
+            // The line of the group with its major number is missing, although the lock has such lines.
+            let isGroupLost =
+                rules.majorFollowsFromScope && oldMajor == nil && old.scope == scopes[beacon.group] && !paths.isEmpty
+            if isGroupLost, let newMajor {
+                before.append("an unknown major")
+                after.append("major \(newMajor)")
+            }
             compare("major", rules.major == nil ? nil : oldMajor, newMajor) { "\($0)" }
             compare("minor", rules.minor == nil ? nil : old.minor, new.minor) { "\($0)" }
             compare("instance", rules.instance == nil ? nil : old.instance, new.instance) { FleetLock.instanceText($0) }
@@ -164,7 +219,8 @@ struct IdentitiesInUse {
             renumbered.append(
                 .init(
                     name: beacon.name, before: before.joined(separator: ", "), after: after.joined(separator: ", "),
-                    was: name, groupBefore: groups.0, groupAfter: groups.1, sign: sign, beaconIndex: index))
+                    was: name, groupBefore: groups.0, groupAfter: groups.1, sign: sign,
+                    loss: isGroupLost ? .group : nil, beaconIndex: index))
         }
         return renumbered
     }
