@@ -72,6 +72,48 @@ struct RenamedBeaconsTests {
             text.hasSuffix("a spreadsheet may have removed the leading zeros: format that column as text"), "\(text)")
     }
 
+    private static let rows = "name,site,floor\na,hall,ground\nb,hall,ground\nc,hall,first\nd,hall,first\n"
+
+    /// - Parameter level: The level within which minors are counted, and for which majors are allocated.
+    private static func allocate(level: String, table: String, _ lock: FleetLock?) throws -> FleetAllocation {
+        let text = text.replacing("\"site\"", with: "\"\(level)\"")
+        let fleet = try #require(MadeFleet.decode(text, tables: ["t.csv": table]).fleet)
+        let (allocation, problems) = FleetAllocation.make(fleet, lock: lock, now: MadeFleet.now)
+        #expect(problems == [])
+        return allocation
+    }
+
+    @Test("a warning about beacons that get their earlier identities back does not advise against it")
+    func explainsTheWayBack() throws {
+        let first = try Self.allocate(level: "floor", table: Self.rows, nil)
+        let moved = Self.rows.replacing("b,hall,ground", with: "b,hall,first")
+        let second = try Self.allocate(level: "floor", table: moved, first.lock)
+        #expect(
+            second.renumberingWarnings.first?.message.hasSuffix("move the beacon back to keep the identity") == true)
+        let third = try Self.allocate(level: "floor", table: Self.rows, second.lock)
+        #expect(third.changes.revived == ["b"])
+        let warnings = third.renumberingWarnings.map(\.message)
+        #expect(warnings.count == 1)
+        #expect(
+            warnings.first?.hasSuffix("; this beacon had this identity before, in the group \"hall/ground\"") == true,
+            "\(warnings)")
+    }
+
+    @Test(
+        "changed rules give one warning, which names them",
+        arguments: [
+            ("floor", "site", "numbered in smaller groups (\"hall/ground\" instead of \"hall\")"),
+            ("site", "floor", "numbered in larger groups (\"hall\" instead of \"hall/ground\")"),
+        ])
+    func explainsChangedRules(from: String, into: String, message: String) throws {
+        let first = try Self.allocate(level: from, table: Self.rows, nil)
+        let second = try Self.allocate(level: into, table: Self.rows, first.lock)
+        let warnings = second.renumberingWarnings.map(\.message)
+        #expect(warnings.count == 1, "\(warnings)")
+        #expect(warnings.first?.contains(message) == true, "\(warnings)")
+        #expect(warnings.first?.contains("identities.major.per or identities.minor.within") == true, "\(warnings)")
+    }
+
     @Test(
         "leading zeros and capital letters do not make a different name",
         arguments: [("0001", "1"), ("A-007", "a-7"), ("b0", "b0"), ("000", "0"), ("x10y01", "x10y1")])

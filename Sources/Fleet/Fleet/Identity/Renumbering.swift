@@ -59,6 +59,7 @@ extension FleetAllocation {
     /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
     public var renumberingWarnings: [FileProblem] {
         let isCurrent = Set(fleet.groups.map(\.pathText))
+        let revived = Set(changes.revived)
         var warnings: [FileProblem] = []
         let kinds = Dictionary(grouping: renumbered) { beacon -> [String] in
             switch beacon.loss {
@@ -66,7 +67,9 @@ extension FleetAllocation {
             case .entry: ["loss"]
             case nil:
                 beacon.sign.map { ["sign \($0)"] }
-                    ?? [beacon.groupBefore, beacon.groupAfter]
+                    ?? (revived.contains(beacon.name)
+                        ? ["back", beacon.groupBefore, beacon.groupAfter]
+                        : Self.nesting(beacon) ?? [beacon.groupBefore, beacon.groupAfter])
             }
         }
         for beacons in kinds.values.sorted(by: { $0[0].beaconIndex < $1[0].beaconIndex }) {
@@ -93,6 +96,16 @@ extension FleetAllocation {
                     }
             } else if let sign = first.sign {
                 reason = Self.reason(beacons, sign, renaming)
+            } else if old != new, revived.contains(first.name) {
+                reason =
+                    "; \(these) had \(beacons.count == 1 ? "this identity" : "these identities") before, in "
+                    + (new.isEmpty ? "the whole fleet" : "the group \"\(new)\"")
+            } else if beacons.count > 1, let nesting = Self.nesting(first)?.last {
+                func name(_ group: String) -> String { group.isEmpty ? "the whole fleet" : "\"\(group)\"" }
+                reason =
+                    "; in the lock they are numbered in \(nesting) groups (\(name(old)) instead of \(name(new))): if "
+                    + "identities.major.per or identities.minor.within was changed, undo the change to keep the "
+                    + "identities; otherwise move the beacons back"
             } else if old == new {
                 reason =
                     "; the lock has other numbers for \(old.isEmpty ? "the fleet" : "the group \"\(old)\""): undo the "
@@ -112,6 +125,16 @@ extension FleetAllocation {
             warnings.append(place.problem(effect + reason, severity: .warning))
         }
         return warnings
+    }
+
+    /// A key for beacons that are now numbered in a subgroup of the former group, or in a group around it, as after a
+    /// change of the rules; `nil` for other beacons.
+    private static func nesting(_ beacon: Renumbered) -> [String]? {
+        let (old, new) = (beacon.groupBefore, beacon.groupAfter)
+        guard old != new else { return nil }
+        if old.isEmpty || FleetLock.isIn(new, old) { return ["nested", "larger"] }
+        if new.isEmpty || FleetLock.isIn(old, new) { return ["nested", "smaller"] }
+        return nil
     }
 
     /// The rows of beacons of one table, as part of a sentence; empty for beacons of a list.
