@@ -196,6 +196,23 @@ struct FleetGenerationTests {
         #expect(again?.kind == .request)
     }
 
+    @Test("an incomplete lock is restored from the manifest", arguments: [0, 60])
+    func adoptsInPlaceOfAnIncompleteLock(length: Int) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["z", "a"]))
+        _ = try Self.generate(file, folder.place("out"))
+        let before = try Self.identities(folder.place("out"))
+        let lock = try Files.read(folder.place("f.lock.json"))
+        _ = try folder.file("f.lock.json", Array(lock.prefix(length)))
+        try folder.file("f.json", text: Self.text(["a", "z"]))
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.description.contains("--adopt") == true, "\(String(describing: error))")
+        var options = FleetGeneration.Options()
+        options.adoptsManifest = true
+        #expect(try Self.generate(file, folder.place("out"), options).lockWritten)
+        #expect(try Self.identities(folder.place("out")) == before)
+    }
+
     @Test("a beacon whose line is missing in the lock keeps its identity unless a change is requested")
     func missesLinesOfBeacons() throws {
         let folder = try TemporaryFolder()

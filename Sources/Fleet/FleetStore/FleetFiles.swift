@@ -27,19 +27,24 @@ public struct FleetFiles: Sendable {
     /// - Throws: ``FleetStoreError`` when the fleet file or the lock file cannot be read at all.
     public init(_ file: String) throws(FleetStoreError) { try self.init(file, withEdits: [:]) }
 
-    /// - Parameter edited: The contents of files, by their paths, that are used instead of the files on the disk.
-    init(_ file: String, withEdits edited: [String: [UInt8]]) throws(FleetStoreError) {
+    /// - Parameters:
+    ///   - edited: The contents of files, by their paths, that are used instead of the files on the disk.
+    ///   - ignoresIncompleteLock: `true` if a lock file that is empty or ends early counts as missing.
+    init(
+        _ file: String, withEdits edited: [String: [UInt8]], ignoresIncompleteLock: Bool = false
+    ) throws(FleetStoreError) {
         self.file = file
         lockFile = Self.lockFile(of: file)
         let fleetOctets: [UInt8] =
             if let text = edited[file] { text } else { try SourceFile.readArgument(file, limit: Self.fleetLimit) }
         let directory = Files.directory(of: file)
         let lockFile = lockFile
-        hasLockFile = Files.exists(lockFile)
+        let lockExists = Files.exists(lockFile)
         let lockOctets: [UInt8] =
-            if let text = edited[lockFile] { text } else if hasLockFile {
+            if let text = edited[lockFile] { text } else if lockExists {
                 try SourceFile.read(lockFile, limit: Self.tableLimit)
             } else { [] }
+        hasLockFile = lockExists && !(ignoresIncompleteLock && FleetLock.isIncomplete(lockOctets))
         (fleet, problems) = Fleet.decode(fleetOctets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
             if let octets = edited[path] { return .octets(octets) }

@@ -185,6 +185,12 @@ extension FleetLock {
                     FileProblem(message, at: .init(line: line, column: 1), kind: .malformed, in: file))
             } else {
                 problems.add(faults, in: file)
+                if root == nil {
+                    let message =
+                        "this lock is empty or incomplete: restore it from version control, or take the identities that "
+                        + "are in use from a generated manifest with `pharos fleet generate --adopt`"
+                    problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: file))
+                }
             }
             return (nil, problems.sorted)
         }
@@ -195,8 +201,13 @@ extension FleetLock {
         return (problems.hasErrors ? nil : lock, problems.sorted)
     }
 
+    /// Returns whether the file is empty or ends early, so that it may be replaced by the identities of a manifest.
+    public static func isIncomplete(_ octets: [UInt8]) -> Bool {
+        JSONDocument.parse(octets).root == nil && conflictLine(octets) == nil
+    }
+
     /// The number of the line at which version control has left the two sides of a conflict; `nil` if there is none.
-    private static func conflictLine(_ octets: [UInt8]) -> Int? {
+    static func conflictLine(_ octets: [UInt8]) -> Int? {
         let lines = octets.split(separator: 0x0A, omittingEmptySubsequences: false)
         return lines.firstIndex { $0.starts(with: "<<<<<<< ".utf8) }.map { $0 + 1 }
     }
