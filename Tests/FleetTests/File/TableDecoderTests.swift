@@ -137,6 +137,10 @@ struct TableTests {
             ("name,page\n,x\n", "the name is empty"),
             ("name,page\n\(String(repeating: "a", count: 65)),x\n", "65 bytes, more than the maximum of 64"),
             ("name,page\na,x\nb,y\na,z\n", "t.csv:4:1: name: the name \"a\" appears twice, first at t.csv:2"),
+            (
+                "name,page\n<<<<<<< HEAD\na,x\n=======\nb,x\n>>>>>>> theirs\n",
+                "t.csv:2:1: a merge conflict begins here: keep the rows that you need"
+            ),
             ("name,page\na\n", "t.csv:2:2: the row has 1 cells, the header 2"),
             ("name,page\na,b,c\n", "t.csv:2:5: the row has 3 cells, the header 2"),
             ("page\na\n", "t.csv:1:1: there is no column \"name\""),

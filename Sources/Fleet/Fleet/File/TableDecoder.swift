@@ -61,6 +61,13 @@ extension FleetDecoder {
                     "\(name): \(reason)", at: node.position, path: node.path, kind: .missing, in: file))
             return
         }
+        if let line = FleetLock.conflictLine(octets) {
+            let message =
+                "a merge conflict begins here: keep the rows that you need, and delete the conflict marks (<<<<<<<, "
+                + "======= and >>>>>>>)"
+            problems.add(FileProblem(message, at: .init(line: line, column: 1), kind: .malformed, in: name))
+            return
+        }
         let (table, faults) = CSVTable.open(octets, file: name)
         problems.add(faults, in: name)
         guard let table, let columns = columns(of: table, mapping) else { return }
