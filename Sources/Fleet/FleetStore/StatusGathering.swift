@@ -19,14 +19,16 @@ public struct StatusGathering: Sendable {
     /// The maximum size of a report in bytes, far more than a machine needs.
     private static let sizeLimit = 1 << 22
 
-    /// Endings of files that listeners and collectors write into the same directory.
-    private static let otherSuffixes = [".listener.json", ".where.json"]
+    /// Endings of other files that may be in the same directory: those of listeners and collectors, and the files that
+    /// keep the state of beacons, if `--state-dir` and `--runtime-dir` are the same.
+    private static let otherSuffixes = [".listener.json", ".where.json", ".state.json"]
 
     private static func mayBeStatus(_ name: String) -> Bool {
         name.hasSuffix(".json") && !name.hasPrefix(".") && !otherSuffixes.contains { name.hasSuffix($0) }
     }
 
-    /// Reads all files `*.json` of a directory and of its subdirectories, except the files of listeners and collectors.
+    /// Reads all files `*.json` of a directory and of its subdirectories, except the files of listeners and collectors,
+    /// and the files with the state of beacons.
     public mutating func read(_ directory: String) throws(FleetStoreError) {
         guard Files.isDirectory(directory) else {
             throw FleetStoreError(.missing, "\(directory): there is no such directory")
