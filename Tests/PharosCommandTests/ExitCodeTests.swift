@@ -56,6 +56,14 @@ import Testing
             "encode ibeacon --uuid \(uuid) --major 0x-1 --minor 1 --measured-power-dbm -59", 64,
             value("0x-1", "--major <number>", "it is not a whole number (decimal, or hexadecimal after 0x)")),
         Mistake(
+            "encode ibeacon --uuid \(uuid) --major 3,5 --minor 1 --measured-power-dbm -59", 64,
+            value(
+                "3,5", "--major <number>",
+                "it is not a whole number (decimal, or hexadecimal after 0x); did you mean 3 or 4?")),
+        Mistake(
+            "scan --path-loss-exponent 2,5", 64,
+            value("2,5", "--path-loss-exponent <n>", "write a decimal point, not a comma")),
+        Mistake(
             "encode ibeacon --uuid \(uuid) --major 99999999999999999999 --minor 1 --measured-power-dbm -59", 64,
             value(
                 "99999999999999999999", "--major <number>",

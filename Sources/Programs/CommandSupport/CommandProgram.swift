@@ -91,8 +91,20 @@ enum ArgumentMessages {
         if sentence.hasPrefix("Missing value for '"), let negative = negativeValue(in: arguments, after: sentence) {
             sentence = "The value '\(negative)' of \(option(in: sentence)) is negative; write a number above 0"
         }
+        sentence += signAdvice(sentence)
         let help = lines.last { $0.hasPrefix("  See '") }
         return (["pharos: " + sentence] + (help.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the reason for the end of a message of the parser about a number with a decimal comma or a typographic
+    /// minus sign; empty for any other message.
+    private static func signAdvice(_ sentence: String) -> String {
+        guard sentence.hasPrefix("The value '"), sentence.hasSuffix("'"),
+            let end = sentence.firstRange(of: "' is invalid for '")
+        else { return "" }
+        let value = String(sentence[..<end.lowerBound].dropFirst("The value '".count))
+        guard !OptionValue.plainNumberAdvice(value).isEmpty else { return "" }
+        return value.contains(",") ? ": write a decimal point, not a comma" : ": write the minus sign as '-'"
     }
 
     /// Returns the option in quotes in a message of the parser, without its value: `--name`.

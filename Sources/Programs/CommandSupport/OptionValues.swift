@@ -108,9 +108,26 @@ package enum OptionValue {
     /// Returns a question for the end of a message, such as `; did you mean 2.5?`, for a number with a decimal comma or
     /// a typographic minus sign; empty for any other text.
     package static func plainNumberAdvice(_ text: String) -> String {
-        let dashes: Set<Character> = ["\u{2212}", "\u{2013}", "\u{2014}"]
-        let plain = String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
+        let plain = plainNumber(text)
         return plain != text && Double(plain) != nil ? "; did you mean \(plain)?" : ""
+    }
+
+    /// Returns the text with a decimal point for a comma, and with a minus sign for a typographic one.
+    private static func plainNumber(_ text: String) -> String {
+        let dashes: Set<Character> = ["\u{2212}", "\u{2013}", "\u{2014}"]
+        return String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
+    }
+
+    /// Returns a question for the end of a message, such as `; did you mean -4 or -3?`, for a decimal number where a
+    /// whole number is expected, and for a typographic minus sign; empty for any other text.
+    private static func wholeNumberAdvice(_ text: String) -> String {
+        let plain = plainNumber(text)
+        guard plain.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E }),
+            let number = Double(plain), number.magnitude < 1e15
+        else { return "" }
+        let (lower, upper) = (Int(number.rounded(.down)), Int(number.rounded(.up)))
+        if lower != upper { return "; did you mean \(lower) or \(upper)?" }
+        return "\(lower)" == text ? "" : "; did you mean \(lower)?"
     }
 
     /// Parses a whole number: decimal, or hexadecimal after 0x.
