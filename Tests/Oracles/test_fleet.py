@@ -188,6 +188,18 @@ def test_a_renamed_group_needs_an_answer(tmp_path):
     assert contents(out) == before
 
 
+def test_a_newcomer_is_asked_about_columns_that_are_not_guessed(tmp_path):
+    (tmp_path / "boxes.csv").write_text("name,Farbe\na,rot\n", encoding="utf-8")
+    main, terminal = pty.openpty()
+    with subprocess.Popen([pharos.PROGRAM, "fleet", "init", "--from", "boxes.csv"], cwd=tmp_path, stdin=terminal,
+                          stdout=subprocess.DEVNULL, stderr=terminal) as process:
+        os.close(terminal)
+        os.write(main, b"\nFarbe\n")
+        assert process.wait(30) == 0
+    os.close(main)
+    assert json.loads((tmp_path / "boxes.json").read_text())["beacons"]["columns"] == {"title": "Farbe"}
+
+
 def test_a_question_stays_on_the_terminal(tmp_path):
     """The progress line, which appears after a second, does not overwrite it."""
     file, out, table = fleet(tmp_path, 21), tmp_path / "out", tmp_path / "boxes.csv"

@@ -34,6 +34,13 @@ import Testing
         #expect((0..<2).allSatisfy { allocation.beacon($0).beacon?.advertisements.count == 1 })
     }
 
+    @Test(
+        "a column with advertising intervals is recognized",
+        arguments: ["Intervall", "Sendeintervall (ms)", "Advertising interval"])
+    func recognizesIntervals(header: String) throws {
+        #expect(try proposal("Name;\(header)\na;500\n").roles[.interval] == header)
+    }
+
     @Test("repeated names are reported with their column and rows; unused columns are listed")
     func reportsRepeatedNamesWithTheirRows() throws {
         let names = (1...30).map { "b\($0)" } + ["b4", "b9"]

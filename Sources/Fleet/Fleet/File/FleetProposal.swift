@@ -53,7 +53,11 @@ public struct FleetProposal: Sendable {
             case .uuid: ["uuid", "proximityuuid"]
             case .major: ["major"]
             case .minor: ["minor"]
-            case .interval: ["interval", "intervalms", "intervall", "intervallms"]
+            case .interval:
+                [
+                    "interval", "intervalms", "intervall", "intervallms", "advertisinginterval",
+                    "advertisingintervalms", "sendeintervall", "sendeintervallms",
+                ]
             }
         }
     }

@@ -15,7 +15,8 @@ struct FleetInit: ParsableCommand {
             pharos fleet init --from beacons.csv
 
             --from guesses which column has the names, sites, floors, rooms, hosts, positions and iBeacon values. On a \
-            terminal, it asks you to confirm each column. The fleet file is written next to the table. Cells may be \
+            terminal, it asks you to confirm each guess and, while columns without a meaning remain, for the other \
+            values. The fleet file is written next to the table. Cells may be \
             separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
             """)
 
@@ -88,11 +89,12 @@ struct FleetInit: ParsableCommand {
     }
 
     /// Asks on the terminal which column of the table has the names, the sites and so on. The guessed column is the
-    /// default answer.
+    /// default answer. Asks for a value without a guessed column only while columns without a meaning remain.
     private func ask(_ proposal: inout FleetProposal) {
         Terminal.writeError("The table has the columns \(proposal.columns.joined(separator: ", ")).\n")
         Terminal.writeError("Press Enter to accept a column, or type another column, or - for none.\n")
-        for role in FleetProposal.Role.allCases where role == .name || proposal.roles[role] != nil {
+        for role in FleetProposal.Role.allCases
+        where role == .name || proposal.roles[role] != nil || !proposal.unused.isEmpty {
             while true {
                 let question = "Column with \(role.text) [\(proposal.roles[role] ?? "-")]: "
                 guard let answer = Terminal.answer(to: question), !answer.isEmpty else { break }
