@@ -70,7 +70,7 @@ import Testing
             result.output == """
                 lobby-north: on the air since 2001-02-03T04:05:06Z (\(since)), hci0 DC:A6:32:01:02:03, \
                 Core 5.0, Cypress (0x0131), verified \(verified) ago
-                  frame          address            interval ms          power dBm          events
+                  frame          address            interval ms          power dBm          events when verified
                   ibeacon        C0:11:22:33:44:55  200                  0                  86400
                   eddystone-tlm  C0:11:22:33:44:55  5000 (asked 5000.1)  unknown (asked 4)  3455 (computed)
                   eddystone-tlm: Eddystone-TLM, 48 °C

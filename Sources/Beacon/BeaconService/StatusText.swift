@@ -121,8 +121,10 @@ public enum StatusText {
     }
 
     private static func frames(_ status: InstanceStatus) -> String {
+        // The instance writes its status when it has verified the advertising; later events are not counted yet.
+        let events = status.lastVerified == nil ? "events" : "events when verified"
         var table = Table(
-            ["  frame", "address", "interval ms", "power dBm", "events"], alignment: [.left, .left, .left, .left])
+            ["  frame", "address", "interval ms", "power dBm", events], alignment: [.left, .left, .left, .left])
         for (name, advertisement) in zip(status.frameNames, status.advertisements) {
             let note = advertisement.isEventCountFromController ? "" : " (computed)"
             let events = advertisement.events.map { "\($0)" + note }
