@@ -20,6 +20,7 @@ struct FleetKeysTests {
         let report = try keys.rotate(BeaconSelection(names: ["a"]), at: now)
         let former = folder.place("keys-before-2026-03-01T120000Z/")
         #expect(report.replaced == ["a"] && report.former == former)
+        #expect(keys.formerDirectories == [String(former.dropLast())])
         #expect(try Files.read(former + "a.key") == before)
         #expect(try Files.read(folder.place("keys/a.key")) != before)
         #expect(Files.isPrivate(former + "a.key"))

@@ -102,7 +102,11 @@ def test_an_id_is_resolved_in_its_window_and_one_beside(fleet, seconds):
 def test_an_id_of_nobody_is_of_nobody(fleet):
     pharos.checked("fleet", "keys", "generate", fleet)
     result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
-    assert result.code == 1 and "belongs to none of 5 beacons" in result.err
+    assert result.code == 1 and "belongs to none of 5 beacons" in result.err and "keys-before" not in result.err
+    pharos.checked("fleet", "keys", "rotate", fleet, "--all")
+    result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
+    (former,) = fleet.parent.glob("keys-before-*")
+    assert f"if the keys were replaced after that time, try `--keys {former}`" in result.err
 
 
 def test_missing_and_readable_keys_are_said(fleet):

@@ -107,6 +107,15 @@ public struct FleetKeys: Sendable {
         return report
     }
 
+    /// The directories with former keys next to the directory of the keys, oldest first.
+    public var formerDirectories: [String] {
+        let keys = String(directory.path.dropLast())
+        let parent = Files.directory(of: keys)
+        let start = "\(keys.dropFirst(parent.count))-before-"
+        return Files.names(in: parent.isEmpty ? "." : parent).sorted().filter { $0.hasPrefix(start) }
+            .map { parent + $0 }
+    }
+
     /// The directory for keys that are replaced at a time, next to the directory of the keys.
     private func formerDirectory(at now: RFC3339Time) -> KeyDirectory {
         let timeText = "\(now)".filter { $0 != ":" }

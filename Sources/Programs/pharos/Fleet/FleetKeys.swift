@@ -243,7 +243,10 @@ struct FleetKeysResolve: ParsableCommand {
             Terminal.writeMessage(keys.text(ofMissing: search.withoutKey))
         }
         guard search.matches.isEmpty else { return }
-        throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.triedCount) beacons at \(question.time)")
+        let former = keys.formerDirectories.map { "`--keys \($0)`" }.joined(separator: " or ")
+        let advice = former.isEmpty ? "" : "; if the keys were replaced after that time, try \(former)"
+        throw Failure(
+            .failure, json ? "" : "\(id) belongs to none of \(search.triedCount) beacons at \(question.time)\(advice)")
     }
 
     private static func identifier(_ text: String) throws -> FixedOctets<8> {
