@@ -37,6 +37,19 @@ struct LabelFilesTests {
         }
     }
 
+    @Test("pages of an earlier run that are not replaced are listed")
+    func listsEarlierPages() throws {
+        let folder = try TemporaryFolder()
+        for name in ["l-01.svg", "l-02.svg", "l-2.svg", "l-x.svg", "l-3.txt", "m-1.svg", "l.svg"] {
+            try folder.file(name, text: "old")
+        }
+        let files = LabelFiles(Self.sheet(pages: 2), output: folder.place("l.svg"))
+        #expect(files.earlierPages == ["l-01.svg", "l-02.svg", "l.svg"].map { folder.place($0) })
+        let one = LabelFiles(Self.sheet(pages: 1), output: folder.place("l.svg"))
+        #expect(one.earlierPages == ["l-01.svg", "l-02.svg", "l-2.svg"].map { folder.place($0) })
+        #expect(LabelFiles(Self.sheet(pages: 1), output: folder.place("l.pdf")).earlierPages == [])
+    }
+
     @Test("labels are not written to a file with the extension of another picture format", arguments: [1, 2])
     func refusesPictures(pages: Int) throws {
         let folder = try TemporaryFolder()

@@ -79,11 +79,29 @@ public struct LabelFiles: Sendable {
         do throws(SystemError) { return try body() } catch { throw FleetStoreError(error) }
     }
 
+    /// The files of pages that an earlier run wrote for the same output, and that this run does not replace, sorted by
+    /// name.
+    public var earlierPages: [String] {
+        guard !isPDF, output != "-" else { return [] }
+        let directory = Files.directory(of: output)
+        let written = Set((0..<sheet.pageCount).map { name(of: $0) })
+        let names = Files.names(in: directory.isEmpty ? "." : directory).sorted().map { directory + $0 }
+        return names.filter { path in
+            guard !written.contains(path) else { return false }
+            if path == output { return true }
+            guard path.hasPrefix(stem + "-"), path.hasSuffix(".svg") else { return false }
+            let number = path.dropFirst(stem.count + 1).dropLast(4)
+            return !number.isEmpty && number.allSatisfy { $0.isASCII && $0.isNumber }
+        }
+    }
+
+    /// The requested name without the extension of SVG files.
+    private var stem: String { output.hasSuffix(".svg") ? String(output.dropLast(4)) : output }
+
     /// The file of a page, counted from 0. All numbers have the same length, so that names sort like pages.
     func name(of index: Int) -> String {
         guard sheet.pageCount > 1 else { return output }
         let number = NumberFormat.padded(index + 1, to: String(sheet.pageCount).count)
-        let stem = output.hasSuffix(".svg") ? String(output.dropLast(4)) : output
         return "\(stem)-\(number).svg"
     }
 }

@@ -86,6 +86,11 @@ struct FleetLabels: ParsableCommand {
         guard output != "-" else { return }
         let (labels, pages) = (NumberFormat.count(beacons.count, "label"), NumberFormat.count(sheet.pageCount, "page"))
         Terminal.writeLine("\(labels) on \(pages): \(files.names)")
+        let earlier = files.earlierPages
+        guard let first = earlier.first, let last = earlier.last else { return }
+        let names = earlier.count == 1 ? first : "\(first) to \(last)"
+        Terminal.writeMessage(
+            "warning: \(NumberFormat.count(earlier.count, "page")) of an earlier run may no longer be right: \(names)")
     }
 
     private static func order(_ text: String) throws -> LabelOrder {
