@@ -204,6 +204,31 @@ import Testing
         #expect(lines.contains("not received (2): hall-2, hall-3"))
     }
 
+    /// The report of a walk has a line for each group with many beacons that were not received.
+    @Test func aWalkListsManyMissingBeaconsByGroup() {
+        let beacons = (0..<12).map { number in
+            ExpectedBeacon(
+                name: "b\(number)", group: ["museum", number < 2 ? "ground" : "first"],
+                advertisements: [
+                    ExpectedAdvertisement(
+                        type: "eddystone-uid",
+                        content: .frame(
+                            .eddystoneUID(
+                                namespace: Self.namespace, instance: FixedOctets(repeating: UInt8(number)))),
+                        octets: nil, intervalMicroseconds: 100_000, address: .anyStatic)
+                ])
+        }
+        var auditor = Auditor(beacons, receivers: ["desk"])
+        auditor.begin(0, at: HeardInstant(nanoseconds: 0))
+        auditor.end(0, at: HeardInstant(nanoseconds: 1_000_000_000))
+        var model = SilenceModel()
+        let text = auditor.report(isWalk: true, &model).text
+        #expect(
+            text.contains(
+                "not received (12):\n  museum/ground (2): b0, b1\n  museum/first (10): b2, b3, b4, b5, b6, b7, b8, b9, "
+                    + "b10, b11\n"), "\(text)")
+    }
+
     /// The only receiver near the beacon stops after a minute. A far receiver listens for ten minutes, and receives at
     /// most two events.
     @Test(arguments: [0, 2])

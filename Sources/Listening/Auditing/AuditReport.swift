@@ -59,6 +59,8 @@ public enum AuditWarning: Hashable, Sendable {
 public struct AdvertisementAudit: Hashable, Sendable {
     /// The name of the beacon.
     public let beacon: String
+    /// The beacon's group in the fleet; empty if the beacon is not part of a fleet.
+    let group: [String]
     public let expected: ExpectedAdvertisement
     /// All verdicts that apply, or only ``AuditVerdict/ok``; empty if the advertisement could not be judged.
     public internal(set) var verdicts: [AuditVerdict] = []
@@ -89,8 +91,9 @@ public struct AdvertisementAudit: Hashable, Sendable {
     /// The last charge of the battery in a BTHome packet, in percent.
     public internal(set) var batteryPercent: Int?
 
-    init(beacon: String, expected: ExpectedAdvertisement) {
+    init(beacon: String, group: [String] = [], expected: ExpectedAdvertisement) {
         self.beacon = beacon
+        self.group = group
         self.expected = expected
     }
 
@@ -168,8 +171,12 @@ extension AuditReport {
         return lines.joined() + "\n" + summary + "\n"
     }
 
-    /// The report of a walk: the received advertisements with their reasons, the worst first, and then one line with
-    /// all others.
+    /// The largest number of beacons in one line of those that were not received; more beacons get a line for each
+    /// group.
+    private static let silentLineLimit = 10
+
+    /// The report of a walk: the received advertisements with their reasons, the worst first, and then the names of all
+    /// others.
     private var walkText: String {
         var table = Table(
             ["beacon", "sends", "received", "ms", "dBm", "verdict"],
@@ -186,18 +193,34 @@ extension AuditReport {
         if !reasons.isEmpty { lines += ["\n"] + reasons }
         let missing = advertisements.filter { $0.verdicts == [.silent] }
         // If none of a beacon's advertisements was received, the beacon is listed once, without their types.
-        let silent = missing.reduce(into: [String]()) { names, audit in
+        var silent: [(name: String, group: String)] = []
+        for audit in missing {
             let isWholeBeacon = !heard.contains { $0.beacon == audit.beacon }
             let name = isWholeBeacon ? TerminalText.line(audit.beacon) : audit.name
-            if names.last != name { names.append(name) }
+            if silent.last?.name != name { silent.append((name, audit.group.joined(separator: "/"))) }
         }
-        if !silent.isEmpty {
-            lines.append(
-                (lines.isEmpty ? "" : "\n") + "not received (\(silent.count)): \(silent.joined(separator: ", "))\n")
-        }
+        if !silent.isEmpty { lines.append((lines.isEmpty ? "" : "\n") + Self.silentText(silent)) }
         if !warnings.isEmpty { lines.append("\n") }
         lines += warnings.map { "warning: \($0.name): \($0.sentence)\n" }
         return lines.joined() + "\n" + summary + "\n"
+    }
+
+    /// The beacons that were not received: one line, or a line for each group.
+    private static func silentText(_ silent: [(name: String, group: String)]) -> String {
+        func list(_ names: [String]) -> String { "(\(names.count)): \(names.joined(separator: ", "))\n" }
+        guard silent.count > silentLineLimit, silent.contains(where: { !$0.group.isEmpty }) else {
+            return "not received " + list(silent.map(\.name))
+        }
+        var order: [String] = []
+        var namesOfGroups: [String: [String]] = [:]
+        for (name, group) in silent {
+            if namesOfGroups[group] == nil { order.append(group) }
+            namesOfGroups[group, default: []].append(name)
+        }
+        let groupLines = order.map { group in
+            "  \(group.isEmpty ? "without a group" : TerminalText.line(group)) " + list(namesOfGroups[group] ?? [])
+        }
+        return "not received (\(silent.count)):\n" + groupLines.joined()
     }
 
     /// The result in one line of text.

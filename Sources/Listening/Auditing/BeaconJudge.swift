@@ -97,7 +97,9 @@ struct BeaconJudge {
         self.radios = radios
         unexpected = auditor.unexpected[beacon]
         advertisementAudits = range.map {
-            AdvertisementAudit(beacon: auditor.beacons[beacon].name, expected: auditor.advertisements[$0].expected)
+            AdvertisementAudit(
+                beacon: auditor.beacons[beacon].name, group: auditor.beacons[beacon].group,
+                expected: auditor.advertisements[$0].expected)
         }
         owners = range.map { _ in Owner() }
     }
