@@ -45,6 +45,15 @@ import Testing
         #expect(first == ["2.0000000", "4.0000000"])
     }
 
+    @Test func containsTheTitlesOfBeacons() throws {
+        var titled = SampleFleet.beacon("a")
+        titled.title = "Vase, 2"
+        let text = FleetMap(FleetManifest(fleet: "f", beacons: [titled, SampleFleet.beacon("b")])).text
+        let root = try #require(JSONDocument.parse(Array(text.utf8)).root)
+        let titles = (0..<2).map { root["features"]?[$0]?["properties"]?["title"]?.string }
+        #expect(titles == ["Vase, 2", nil])
+    }
+
     @Test func exportsBeaconsWithoutAPositionWithoutAPoint() throws {
         let fleet = FleetManifest(
             fleet: "f",

@@ -53,6 +53,7 @@ public struct FleetMap {
         func add(_ key: String, _ text: String?) {
             if let text { properties.append(.init(key, .string(text))) }
         }
+        add("title", beacon.title)
         add("site", beacon.site)
         add("floor", beacon.floor)
         add("room", beacon.room)
