@@ -196,8 +196,8 @@ struct FleetGenerationTests {
         #expect(again?.kind == .request)
     }
 
-    @Test("an incomplete lock is restored from the manifest", arguments: [0, 60])
-    func adoptsInPlaceOfAnIncompleteLock(length: Int) throws {
+    @Test("a truncated lock is restored from the manifest", arguments: [0, 60])
+    func adoptsInPlaceOfATruncatedLock(length: Int) throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f.json", text: Self.text(["z", "a"]))
         _ = try Self.generate(file, folder.place("out"))

@@ -29,9 +29,9 @@ public struct FleetFiles: Sendable {
 
     /// - Parameters:
     ///   - edited: The contents of files, by their paths, that are used instead of the files on the disk.
-    ///   - ignoresIncompleteLock: `true` if a lock file that is empty or ends early counts as missing.
+    ///   - ignoresUnreadableLock: `true` if a lock file that cannot be read to its end counts as missing.
     init(
-        _ file: String, withEdits edited: [String: [UInt8]], ignoresIncompleteLock: Bool = false
+        _ file: String, withEdits edited: [String: [UInt8]], ignoresUnreadableLock: Bool = false
     ) throws(FleetStoreError) {
         self.file = file
         lockFile = Self.lockFile(of: file)
@@ -44,7 +44,7 @@ public struct FleetFiles: Sendable {
             if let text = edited[lockFile] { text } else if lockExists {
                 try SourceFile.read(lockFile, limit: Self.tableLimit)
             } else { [] }
-        hasLockFile = lockExists && !(ignoresIncompleteLock && FleetLock.isIncomplete(lockOctets))
+        hasLockFile = lockExists && !(ignoresUnreadableLock && FleetLock.isUnreadable(lockOctets))
         (fleet, problems) = Fleet.decode(fleetOctets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
             if let octets = edited[path] { return .octets(octets) }

@@ -15,7 +15,7 @@ public struct FleetGeneration: Sendable {
         public var manifestOnly = false
         /// `true` if a fleet that no longer has any beacons is accepted. All beacons in its lock are then retired.
         public var allowsEmpty = false
-        /// `true` if a lock that is lost, empty or incomplete is restored from the manifest in the directory.
+        /// `true` if a lock that is lost, empty or damaged is restored from the manifest in the directory.
         public var adoptsManifest = false
         /// `true` if beacons may get other identities than before, even if several do, or some seem to be renamed.
         public var allowsRenumbering = false
@@ -66,7 +66,7 @@ public struct FleetGeneration: Sendable {
             ? nil
             : try FleetFileLock.acquire(FleetFiles.changeLock(of: lockFile), of: file, purpose: "pharos fleet generate")
         defer { changeLock?.release() }
-        var files = try FleetFiles(file, withEdits: [:], ignoresIncompleteLock: options.adoptsManifest)
+        var files = try FleetFiles(file, withEdits: [:], ignoresUnreadableLock: options.adoptsManifest)
         if options.adoptsManifest {
             try Self.adopt(directory, into: &files)
         } else {

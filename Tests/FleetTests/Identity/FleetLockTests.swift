@@ -104,7 +104,7 @@ struct LockTests {
     @Test("an empty or truncated lock is reported with the ways to restore it", arguments: [0, 1, 120])
     func advisesToRestore(length: Int) {
         let octets = Array(Self.good.utf8.prefix(length))
-        #expect(FleetLock.isIncomplete(octets) && !FleetLock.isIncomplete(Array(Self.good.utf8)))
+        #expect(FleetLock.isUnreadable(octets) && !FleetLock.isUnreadable(Array(Self.good.utf8)))
         let problems = Self.decode(String(decoding: octets, as: UTF8.self)).problems
         #expect(problems.contains { $0.contains("version control") && $0.contains("--adopt") }, "\(problems)")
     }

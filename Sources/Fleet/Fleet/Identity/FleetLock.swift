@@ -185,11 +185,11 @@ extension FleetLock {
                     FileProblem(message, at: .init(line: line, column: 1), kind: .malformed, in: file))
             } else {
                 problems.add(faults, in: file)
-                if root == nil {
+                if root == nil, let position = faults.last?.position {
                     let message =
-                        "this lock is empty or incomplete: restore it from version control, or take the identities that "
+                        "this lock is empty or damaged: restore it from version control, or take the identities that "
                         + "are in use from a generated manifest with `pharos fleet generate --adopt`"
-                    problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: file))
+                    problems.add(FileProblem(message, at: position, kind: .malformed, in: file))
                 }
             }
             return (nil, problems.sorted)
@@ -201,8 +201,9 @@ extension FleetLock {
         return (problems.hasErrors ? nil : lock, problems.sorted)
     }
 
-    /// Returns whether the file is empty or ends early, so that it may be replaced by the identities of a manifest.
-    public static func isIncomplete(_ octets: [UInt8]) -> Bool {
+    /// Returns whether the file is empty, or so damaged that it cannot be read to its end. It may then be replaced by
+    /// the identities of a manifest.
+    public static func isUnreadable(_ octets: [UInt8]) -> Bool {
         JSONDocument.parse(octets).root == nil && conflictLine(octets) == nil
     }
 

@@ -159,7 +159,7 @@ struct FleetGenerate: ParsableCommand {
     @Flag(help: "Accept a fleet file without beacons, and retire all beacons.")
     var empty = false
 
-    @Flag(help: "Restore a lock that is lost or incomplete from the manifest in the directory.")
+    @Flag(help: "Restore a lock that is lost or damaged from the manifest in the directory.")
     var adopt = false
 
     @Flag(help: "Let the fleet file change the identities of several beacons, and of renamed beacons.")
