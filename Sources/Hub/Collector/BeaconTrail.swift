@@ -20,6 +20,10 @@ struct BeaconTrail: Sendable {
         let isRecent: [Bool]
         /// The time at which each receiver last received anything, in milliseconds since 1970.
         let lastReports: [Int?]
+        /// The time of each receiver's newest line, in milliseconds since 1970.
+        let lastLines: [Int?]
+        /// For each receiver, the number of its series of lines (`LineSeries.count`).
+        let lineSeries: [Int]
         /// For each receiver, how many periods of listening it has begun (`ListeningClock.period`).
         let periods: [Int]
         /// For each receiver, the id of the set of beacon names that it knows; `nil` if it reports all beacons.
@@ -63,6 +67,19 @@ struct BeaconTrail: Sendable {
             seconds += 1
             self.end = end
         }
+    }
+
+    /// A room in which the level has been clearly higher than in the beacon's room.
+    private struct Challenger {
+        let room: Int
+        /// The sum of ``ReceiverStates/lineSeries`` of the receivers of the beacon's room. If it changes, one of them
+        /// was silent for longer than usual.
+        let lineSeries: Int
+        /// The number of seconds in a row in which the level was higher.
+        var seconds = 0
+        /// The end of the second in which the number of seconds became sufficient, in milliseconds since 1970; `nil`
+        /// before that.
+        var sufficientAt: Int?
     }
 
     let name: String
@@ -130,9 +147,11 @@ struct BeaconTrail: Sendable {
     /// Without a floor plan, until a room is chosen: the levels of the rooms whose receivers have received the beacon
     /// recently.
     private var roomLevels: [Int: RoomLevel] = [:]
-    /// Without a floor plan: the room that may become the beacon's room, and the number of seconds in a row in which
-    /// its level was higher.
-    private var challenger: (room: Int, seconds: Int)?
+    /// Without a floor plan: the room that may become the beacon's room.
+    private var challenger: Challenger?
+    /// Without a floor plan: the number of seconds with reports that must follow until the room is certain. It is not 0
+    /// after a receiver was dead, because the room may have changed unnoticed.
+    private var unconfirmedSeconds = 0
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
@@ -163,7 +182,8 @@ struct BeaconTrail: Sendable {
     /// of seconds.
     static let clearlyLoudest = (decibels: 5.0, seconds: 3)
     /// Without a floor plan, the room changes if the level in another room is this number of dB higher for this number
-    /// of seconds.
+    /// of seconds. After a receiver was dead, the room becomes known if there are this number of seconds without such a
+    /// level.
     static let clearlyLouder = (decibels: 6.0, seconds: 3)
 
     /// - Parameters:
@@ -226,6 +246,7 @@ struct BeaconTrail: Sendable {
         restoredUntil = restoredUntil.map { $0 + milliseconds }
         lastUpdate += milliseconds
         lastReportTimes = lastReportTimes.mapValues { $0 + milliseconds }
+        if let sufficientAt = challenger?.sufficientAt { challenger?.sufficientAt = sufficientAt + milliseconds }
     }
 
     /// Ends the current second, and returns its changes.
@@ -331,7 +352,7 @@ struct BeaconTrail: Sendable {
         (isPresent, isKnown) = (false, true)
         (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
         (lastReportTimes, roomLevels) = ([:], [:])
-        (silenceSeconds, unprovenSeconds, sureSeconds) = (0, 0, 0)
+        (silenceSeconds, unprovenSeconds, sureSeconds, unconfirmedSeconds) = (0, 0, 0, 0)
         (since, restoredUntil) = (end, nil)
     }
 
@@ -421,14 +442,39 @@ struct BeaconTrail: Sendable {
             levels[room] = max(levels[room] ?? level, level)
         }
         guard let strongest = levels.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return }
+        guard !now.hasDead else {
+            // The dead receiver could have received a higher level.
+            (roomLevels, challenger) = ([:], nil)
+            if !keepsRestoredState(now) { unconfirmedSeconds = Self.clearlyLouder.seconds }
+            return
+        }
         guard let room else { return chooseFirst(levels, now) }
         guard room != strongest.key, strongest.value - (levels[room] ?? -200) >= Self.clearlyLouder.decibels else {
             challenger = nil
+            unconfirmedSeconds = max(0, unconfirmedSeconds - 1)
             return
         }
-        let seconds = challenger.map { $0.room == strongest.key ? $0.seconds + 1 : 1 } ?? 1
-        challenger = (strongest.key, seconds)
-        if seconds >= Self.clearlyLouder.seconds { (self.room, challenger) = (strongest.key, nil) }
+        challenge(room, by: strongest.key, now)
+    }
+
+    /// Counts a second in which the level in another room was clearly higher than in the beacon's room, and changes the
+    /// room after enough of these seconds.
+    ///
+    /// If a receiver of the beacon's room sends no line, it may have failed. So the room changes only when each receiver
+    /// of the room has sent a line since then, even a line without the beacon. If one of them was silent for longer than
+    /// usual, the seconds are counted again.
+    private mutating func challenge(_ room: Int, by other: Int, _ now: ReceiverStates) {
+        let receivers = now.plan.roomOfReceiver.indices.filter { now.plan.roomOfReceiver[$0] == room }
+        let lineSeries = receivers.reduce(0) { $0 + now.lineSeries[$1] }
+        var challenger = Challenger(room: other, lineSeries: lineSeries)
+        if let former = self.challenger, former.room == other, former.lineSeries == lineSeries { challenger = former }
+        challenger.seconds += 1
+        if challenger.seconds == Self.clearlyLouder.seconds { challenger.sufficientAt = now.end }
+        self.challenger = challenger
+        guard let sufficientAt = challenger.sufficientAt,
+            receivers.allSatisfy({ now.lastLines[$0] ?? 0 >= sufficientAt - 1000 })
+        else { return }
+        (self.room, self.challenger, unconfirmedSeconds) = (other, nil, 0)
     }
 
     /// Chooses the beacon's first room, if the level in one room is clearly the highest.
@@ -447,6 +493,7 @@ struct BeaconTrail: Sendable {
         guard rooms.count == 1, let loudestRoom = rooms.first,
             roomLevels.count == 1 || roomLevels[loudestRoom]?.seconds ?? 0 >= Self.clearlyLoudest.seconds
         else { return }
+        if roomLevels[loudestRoom]?.seconds ?? 0 >= Self.clearlyLoudest.seconds { unconfirmedSeconds = 0 }
         (room, roomLevels) = (loudestRoom, [:])
     }
 
@@ -477,7 +524,7 @@ struct BeaconTrail: Sendable {
         guard let probability else {
             // Without a floor plan, the room is that of the highest level. A failed receiver could have received a
             // higher level.
-            isKnown = !now.hasDead
+            isKnown = !now.hasDead && unconfirmedSeconds == 0
             return
         }
         sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0

@@ -67,6 +67,8 @@ public struct SightingCollector: Sendable {
         /// True if the receiver sent a line within the last ``SightingCollector/deadAfter`` milliseconds and is not
         /// deaf.
         var isAlive = false
+        /// The series of lines without a long pause.
+        var lines = LineSeries()
         var reports = 0
         var runs = ReceiverRuns()
         /// The time during which the receiver certainly worked.
@@ -289,6 +291,7 @@ public struct SightingCollector: Sendable {
             return events
         }
         keepSightings(line, receiver, at: unixMilliseconds, isLate: false)
+        receivers[receiver].lines.add(pause: receivers[receiver].lastLine.map { unixMilliseconds - $0 })
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? unixMilliseconds, unixMilliseconds)
         receivers[receiver].hasSentLine = true
         if let isListening = line.isListening {
@@ -527,6 +530,7 @@ public struct SightingCollector: Sendable {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
             lastReports: receivers.indices.map(lastReportUnixMilliseconds),
+            lastLines: receivers.map(\.lastLine), lineSeries: receivers.map(\.lines.count),
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
             hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
