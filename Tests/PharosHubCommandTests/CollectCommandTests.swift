@@ -162,6 +162,18 @@ import Testing
         #expect(history.output.contains("receiver east silent since 14:13 UTC"), "\(history.output)")
     }
 
+    @Test(arguments: [
+        (#""present":"OFF","known":true,"reason":null"#, "away"),
+        (#""present":null,"known":false,"reason":null"#, "unknown: no receiver works that could receive it"),
+        (#""present":"ON","known":true,"room":"hall","reason":null"#, "hall"),
+    ])
+    func whereShowsWhetherABeaconIsPresent(members: String, answer: String) throws {
+        let beacons = #"[{"beacon":"key-ana",\#(members)}]"#
+        let nodes = try #require(JSONDocument.parse(Array(beacons.utf8)).root?.elements)
+        let table = WhereTable.text(nodes, .utc)
+        #expect(table.contains("key-ana  \(answer)"), "\(table)")
+    }
+
     @Test func ignoresMessagesOfOtherTopics() throws {
         // As `mosquitto_sub -F %J` prints them.
         let batch =

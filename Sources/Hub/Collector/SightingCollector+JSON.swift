@@ -103,12 +103,13 @@ extension SightingCollector {
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let location = trail.isPresent ? trail.filter.flatMap(plan.location) : nil
         let distance = distance(of: trail)
+        let isPresent = presence(of: trail)
         let reason = unknownReason(of: trail)?.members(now: newestLineUnixMilliseconds ?? 0)
         return .record(
             [
                 ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
-                ("present", .string(trail.isPresent ? "ON" : "OFF")),
-                ("known", .boolean(trail.isKnown && presence(of: trail) != nil)),
+                ("present", .optional(isPresent) { $0 ? "ON" : "OFF" }),
+                ("known", .boolean(trail.isKnown && isPresent != nil)),
                 ("room", .optional(room?.name, JSONValue.string)),
                 ("floor", .optional(room?.floor ?? location.map { file.floors[$0.floor].name }, JSONValue.string)),
                 (

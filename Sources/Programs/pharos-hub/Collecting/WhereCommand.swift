@@ -169,12 +169,11 @@ enum WhereTable {
     /// Returns the floor and the room of a beacon, or why they are not known.
     private static func answer(_ beacon: JSONNode, _ zone: TimeZoneChoice) -> String {
         let isKnown = if case .boolean(true)? = beacon["known"]?.value { true } else { false }
-        guard beacon["present"]?.string == "ON" else {
-            return isKnown ? "away" : "unknown: it was away when the last receiver failed"
+        if isKnown {
+            guard beacon["present"]?.string == "ON" else { return "away" }
+            return [beacon["floor"]?.string, beacon["room"]?.string].compactMap(\.self).joined(separator: ", ")
         }
-        let room = [beacon["floor"]?.string, beacon["room"]?.string].compactMap(\.self).joined(separator: ", ")
-        if isKnown { return room }
-        guard let reason = UnknownReason(beacon) else { return "unknown" }
+        guard let reason = UnknownReason(beacon) else { return "unknown: no receiver works that could receive it" }
         let now = Int(WallClock.microseconds() / 1000)
         return "unknown: \(reason.text(zone, now: now))"
     }
