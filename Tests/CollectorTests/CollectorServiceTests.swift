@@ -50,6 +50,19 @@ import Testing
         #expect(state?["beacons"]?.elements?.first?["room"]?.string == "hall")
     }
 
+    /// `pharos where` checks whether the process runs that writes the file.
+    @Test func theStateFileNamesTheProcessOnlyIfItIsLive() throws {
+        let service = try service()
+        _ = run(service, 0..<5)
+        service.close(isHurried: false)
+        let recorded = JSONDocument.parse(try Files.read(folder.place("state.json"))).root
+        #expect(recorded?["version"]?.integer == 1 && recorded?["pid"]?.integer == nil)
+        let state = service.collector.state(written: .now, process: .current)
+        let live = JSONDocument.parse(Array(state.line.utf8)).root
+        #expect(live?["pid"]?.integer == Int(ProcessIdentity.current.id))
+        #expect(live?["startTicks"]?.integer != nil)
+    }
+
     @Test func unprintedEventsAreReturnedByTheNextRun() throws {
         // The process is killed after it has stored the events and before it prints them.
         let events = run(try service(), 0..<30).filter { $0.beacon != nil }

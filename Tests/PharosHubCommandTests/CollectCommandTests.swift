@@ -54,6 +54,44 @@ import Testing
         #expect(none.code == 65 && none.errors.contains("this is not a state file"))
     }
 
+    /// Writes the state file of a collector that followed a broker.
+    private func writeState(secondsAgo: Int, startTicks: UInt64?) throws {
+        let process = ProcessIdentity.current
+        let time = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000) - secondsAgo)
+        let ticks = startTicks.map(String.init) ?? "null"
+        try files.folder.file(
+            "museum.where.json",
+            text: """
+                {"version":1,"collector":"museum","written":"\(time)","pid":\(process.id),"startTicks":\(ticks),\
+                "receivers":[{"name":"west","room":"hall","state":"alive"}],"beacons":[{"beacon":"key-ana",\
+                "present":"ON","known":true,"room":"hall","reason":null}]}
+                """)
+    }
+
+    @Test func whereReportsACollectorThatHasEnded() throws {
+        // A later process has the same id.
+        try writeState(secondsAgo: 30, startTicks: 1)
+        let path = files.path("museum.where.json")
+        let table = try HubProgram.run("where", "--state-file", path, "--utc")
+        #expect(table.code == 69 && table.output.contains("key-ana  hall"), "\(table)")
+        #expect(table.errors.contains("the collector museum has not run since "), "\(table.errors)")
+        #expect(table.errors.contains("; the table shows what was last known"), "\(table.errors)")
+        let json = try HubProgram.run("where", "key-ana", "--state-file", path, "--json")
+        #expect(json.code == 69 && json.errors.contains("has not run since "), "\(json)")
+        #expect(json.output.contains(#""present":null,"known":false,"room":null"#), "\(json.output)")
+        #expect(json.output.contains(#""state":"unknown""#), "\(json.output)")
+    }
+
+    @Test func whereTrustsACollectorThatRuns() throws {
+        let path = files.path("museum.where.json")
+        try writeState(secondsAgo: 30, startTicks: ProcessIdentity.current.startTicks)
+        #expect(try HubProgram.run("where", "--state-file", path).code == 0)
+        // A process in another container is not visible.
+        try writeState(secondsAgo: 1, startTicks: 1)
+        let json = try HubProgram.run("where", "--state-file", path, "--json")
+        #expect(json.code == 0 && json.output.contains(#""known":true,"room":"hall""#), "\(json)")
+    }
+
     @Test func historyReadsTheDatabase() throws {
         _ = try collect()
         let database = files.path("museum.db")

@@ -237,7 +237,8 @@ public final class CollectorService {
                 now + stateWriteDuration
                 + max(Self.statePause.least, Self.statePause.factor * stateWriteDuration)
         }
-        let value = collector.state(written: .now, disconnectedSince: broker.disconnectedSince)
+        let value = collector.state(
+            written: .now, disconnectedSince: broker.disconnectedSince, process: broker.isUsed ? .current : nil)
         do throws(SystemError) {
             try Files.replace(
                 statePath, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false

@@ -1,6 +1,6 @@
 internal import Airtime
 public import Configuration
-internal import LinuxHost
+public import LinuxHost
 public import Messaging
 internal import Sightings
 
@@ -15,10 +15,14 @@ extension SightingCollector {
     ///   - written: The present time, by the wall clock of this machine.
     ///   - disconnected: The time at which the connection to the broker was lost, in milliseconds since 1970; `nil` if
     ///     there is a connection, or no broker.
-    public func state(written: RFC3339Time, disconnectedSince disconnected: Int? = nil) -> JSONValue {
+    ///   - process: The process that writes the file as long as it runs; `nil` if the lines come from recordings.
+    public func state(
+        written: RFC3339Time, disconnectedSince disconnected: Int? = nil, process: ProcessIdentity? = nil
+    ) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
-            ("written", .string("\(written)")),
+            ("written", .string("\(written)")), ("pid", .optional(process) { .integer($0.id) }),
+            ("startTicks", .optional(process?.startTicks) { .integer($0) }),
             ("at", .optional(newestLineUnixMilliseconds) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("disconnectedSince", .optional(disconnected) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("receivers", .array(receivers.indices.map(receiverJSON))), ("beacons", .array(beaconsJSON)),

@@ -17,7 +17,8 @@ struct WhereCommand: ParsableCommand {
             of the other files are shown. Users other than root must be members of the group pharos. "unknown" means \
             that the beacon has not left, but that its room is not certain. The reason follows: the rooms that are \
             about equally likely, such as "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, \
-            such as "receiver stairs silent since 10:01".
+            such as "receiver stairs silent since 10:01". If a collector that followed a broker does not run any more, \
+            the table shows what was last known, and the exit status is 69.
             """)
 
     @Argument(help: ArgumentHelp("A beacon's name (default: all).", valueName: "name"))
@@ -40,6 +41,9 @@ struct WhereCommand: ParsableCommand {
 
     /// A collector that has not written its state file for this time counts as stopped, in seconds.
     private static let writeTimeout = 60
+    /// If the process of a collector is not visible, for example in another container, the collector still counts as
+    /// running if it has written its state file within this time, in seconds.
+    private static let hiddenTimeout = 10
 
     func validate() throws {
         if stateFile != nil && runtimeDir != nil {
@@ -49,39 +53,96 @@ struct WhereCommand: ParsableCommand {
 
     func run() throws {
         let states = try states()
-        let beacons = states.flatMap { state in state["beacons"]?.elements ?? [] }
-        var selectedBeacons = beacons
-        if let name {
-            selectedBeacons = beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
-            guard !selectedBeacons.isEmpty else { throw Failure(.usage, Self.advice(name, states)) }
-        }
+        let now = Int(WallClock.microseconds() / 1_000_000)
+        let selectedBeacons = states.flatMap { selected(of: $0) }
+        if let name, selectedBeacons.isEmpty { throw Failure(.usage, Self.advice(name, states)) }
         if json {
             let members: [(String, JSONValue)] = [
-                ("beacons", .array(selectedBeacons.map(JSONValue.init))),
-                ("receivers", .array(states.flatMap { $0["receivers"]?.elements ?? [] }.map(JSONValue.init))),
+                ("beacons", .array(states.flatMap { beaconsJSON($0, now: now) })),
+                ("receivers", .array(states.flatMap { Self.receiversJSON($0, now: now) })),
                 ("written", .optional(states.compactMap { $0["written"]?.string }.min(), JSONValue.string)),
             ]
-            return Terminal.write(JSONValue.record(members).line + "\n")
+            Terminal.write(JSONValue.record(members).line + "\n")
+        } else {
+            Terminal.show(WhereTable.text(selectedBeacons, utc ? .utc : .local))
+            for state in states where Self.endTime(of: state, now: now) == nil {
+                Self.writeProblems(of: state, now: now)
+            }
         }
-        Terminal.show(WhereTable.text(selectedBeacons, utc ? .utc : .local))
-        for state in states {
-            let name = TerminalText.line(state["collector"]?.string ?? "")
-            if let since = state["disconnectedSince"]?.string {
-                Terminal.writeMessage("\(name): not connected to the broker since \(TerminalText.line(since))")
-            } else {
-                for receiver in state["receivers"]?.elements ?? [] {
-                    guard let reason = Self.reasonOfSilence(receiver["state"]?.string) else { continue }
-                    let receiver = TerminalText.line(receiver["name"]?.string ?? "")
-                    Terminal.writeMessage("\(name): the receiver \(receiver) is silent: \(reason)")
-                }
+        let endMessages = states.filter { name == nil || !selected(of: $0).isEmpty }
+            .compactMap { endMessage(of: $0, now: now) }
+        if !endMessages.isEmpty { throw Failure(.unavailable, endMessages) }
+    }
+
+    /// Returns the beacons of a state file that the user has asked for.
+    private func selected(of state: JSONNode) -> [JSONNode] {
+        let beacons = state["beacons"]?.elements ?? []
+        guard let name else { return beacons }
+        return beacons.filter { $0["beacon"]?.string == name || $0["identity"]?.string == name }
+    }
+
+    // MARK: Collectors that have ended
+
+    /// Returns the time of the last write of a state file, if the collector followed a broker and does not run any
+    /// more; otherwise `nil`.
+    private static func endTime(of state: JSONNode, now: Int) -> RFC3339Time? {
+        guard let id = state["pid"]?.integer.flatMap({ Int32(exactly: $0) }),
+            let written = state["written"]?.string.flatMap({ RFC3339Time($0) }),
+            abs(now - written.secondsSince1970) > hiddenTimeout
+        else { return nil }
+        let startTicks = state["startTicks"]?.integer.flatMap { UInt64(exactly: $0) }
+        return ProcessIdentity(id: id, startTicks: startTicks).isRunning ? nil : written
+    }
+
+    /// Returns the message about a collector that does not run any more; `nil` if it runs.
+    private func endMessage(of state: JSONNode, now: Int) -> String? {
+        guard let end = Self.endTime(of: state, now: now) else { return nil }
+        let zone = utc || json ? TimeZoneChoice.utc : .local
+        let time = zone.shortText(end.secondsSince1970, now: now)
+        return "the collector \(state["collector"]?.string ?? "") has not run since \(time); "
+            + (json ? "its beacons are not known" : "the table shows what was last known")
+    }
+
+    /// Returns the JSON of the beacons that the user has asked for. Nothing is known of them if the collector does not
+    /// run any more.
+    private func beaconsJSON(_ state: JSONNode, now: Int) -> [JSONValue] {
+        let beacons = selected(of: state).map { JSONValue($0) }
+        guard Self.endTime(of: state, now: now) != nil else { return beacons }
+        return beacons.map { Self.replaced($0, ["present": .null, "known": false, "room": .null]) }
+    }
+
+    /// Returns the JSON of the receivers. Their states are unknown if the collector does not run any more.
+    private static func receiversJSON(_ state: JSONNode, now: Int) -> [JSONValue] {
+        let receivers = (state["receivers"]?.elements ?? []).map { JSONValue($0) }
+        guard endTime(of: state, now: now) != nil else { return receivers }
+        return receivers.map { replaced($0, ["state": "unknown"]) }
+    }
+
+    /// Returns an object in which the members with these keys have other values.
+    private static func replaced(_ object: JSONValue, _ values: [String: JSONValue]) -> JSONValue {
+        guard case .object(let members) = object else { return object }
+        return .object(members.map { JSONValue.Member($0.key, values[$0.key] ?? $0.value) })
+    }
+
+    // MARK: Problems
+
+    /// Prints on standard error why the positions in a state file may be wrong.
+    private static func writeProblems(of state: JSONNode, now: Int) {
+        let name = TerminalText.line(state["collector"]?.string ?? "")
+        if let since = state["disconnectedSince"]?.string {
+            Terminal.writeMessage("\(name): not connected to the broker since \(TerminalText.line(since))")
+        } else {
+            for receiver in state["receivers"]?.elements ?? [] {
+                guard let reason = Self.reasonOfSilence(receiver["state"]?.string) else { continue }
+                let receiver = TerminalText.line(receiver["name"]?.string ?? "")
+                Terminal.writeMessage("\(name): the receiver \(receiver) is silent: \(reason)")
             }
-            let now = Int(WallClock.microseconds() / 1_000_000)
-            if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
-                now - time.secondsSince1970 > Self.writeTimeout
-            {
-                Terminal.writeMessage(
-                    "\(name): the state is from \(time); no `pharos collect` is writing the state file")
-            }
+        }
+        if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
+            now - time.secondsSince1970 > Self.writeTimeout
+        {
+            Terminal.writeMessage(
+                "\(name): the state is from \(time); no `pharos collect` is writing the state file")
         }
     }
 
