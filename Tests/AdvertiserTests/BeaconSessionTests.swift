@@ -96,7 +96,7 @@ import VirtualController
         try session.start()
         #expect(bench.isAdvertising)
         #expect(session.advertisements[0].address == nil && session.advertisements[0].isAddressRefused)
-        #expect(session.summary.contains("from another address until a scan on this adapter ends"))
+        #expect(session.summary.contains("from another address until the controller accepts its own"))
         try bench.run(session, seconds: 1)
         #expect(bench.pdus.last?.address == foreign)
         #expect(try session.verify())
@@ -141,6 +141,18 @@ import VirtualController
         #expect(session.isOnAir && session.advertisements[0].isAddressRefused)
         #expect(try session.verify())
         #expect(session.isOnAir && !session.advertisements[0].isAddressRefused)
+    }
+
+    /// No program scans: another program has changed the address, and Pharos does not know for how long.
+    @Test func theSummaryOfAChangedAddressNamesNoScan() throws {
+        let bench = Bench(.raspberryPi)
+        let session = try bench.session(Sample.iBeacon(), isExclusive: false)
+        try session.start()
+        try session.noteForeignAddress()
+        #expect(session.summary.contains("from another address until the controller accepts its own"))
+        #expect(!session.summary.contains("scan"))
+        #expect(try session.verify())
+        #expect(!session.summary.contains("another address"))
     }
 
     /// Verification does not disturb advertising, and fails if one set is disabled.

@@ -12,8 +12,8 @@ struct ActiveSet {
     var grant = RadioPowerGrant.unknown
     /// The set's own address.
     var address: DeviceAddress
-    /// `true` while the set is sent from an address that is not its own: the controller has refused the set's address
-    /// during a scan, or another program has changed it.
+    /// `true` while the set is sent from an address that is not its own: the controller has refused the set's address,
+    /// as controllers do while they scan or connect, or another program has changed it.
     var isAddressRefused = false
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?

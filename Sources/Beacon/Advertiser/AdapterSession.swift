@@ -187,7 +187,7 @@ extension AdvertisingSession {
             "\(status.advertisement.content.typeName) every "
                 + (status.pattern?.pattern.description ?? "\(status.grantedMilliseconds) ms")
                 + (status.isAddressRefused
-                    ? " from another address until a scan on this adapter ends"
+                    ? " from another address until the controller accepts its own"
                     : status.address.map { " from \($0)" } ?? "") + " (\(status.contentText))"
         }
         return (controller.family == .managed ? "on the air through the kernel: " : "on the air: ")

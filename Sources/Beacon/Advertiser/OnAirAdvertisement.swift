@@ -30,8 +30,8 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let pattern: OnAirPattern?
     /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
-    /// `true` if the controller has refused the advertisement's own address during a scan of another program. It is
-    /// sent from another address until the scan ends.
+    /// `true` while the advertisement is sent from an address that is not its own: the controller has refused its own
+    /// address, as controllers do while they scan or connect, or another program has changed it.
     public let isAddressRefused: Bool
     /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
