@@ -249,6 +249,8 @@ package.targets += [
     // Prints pages of invented rehearsals for the tests in a browser.
     testProgram("RehearsalProgram", at: "Tests/RehearsalProgram", ["Airtime", "Configuration", "Rehearsal", "Sites"]),
     testLibrary("TestSupport", at: "Tests/TestSupport", ["LinuxHost"]),
+    // The kernel's advertising manager, for the tests of sessions and of the service.
+    testLibrary("KernelSimulation", at: "Tests/KernelSimulation", ["BluetoothTypes", "HCI"]),
     snippet("EncodeFrame", ["BeaconFrames", "BluetoothTypes"]),
     snippet("DecodeReport", ["BeaconFrames", "BluetoothTypes"]),
     snippet("HearBeacon", ["BluetoothTypes", "Sightings"]),
@@ -262,7 +264,7 @@ package.targets += [
         "AdvertiserTests",
         [
             "Advertiser", "BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "EnduranceWorld", "HCI",
-            "VirtualController",
+            "KernelSimulation", "VirtualController",
         ]),
     tests("AirtimeTests", ["Airtime", "BluetoothTypes"]),
     tests("AuditingTests", ["Auditing", "BeaconFrames", "BluetoothTypes", "EnduranceAudits", "Sightings"]),
@@ -271,7 +273,7 @@ package.targets += [
         "BeaconServiceTests",
         [
             "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-            "HCITransports", "LinuxHost", "TestSupport",
+            "HCI", "HCITransports", "KernelSimulation", "LinuxHost", "TestSupport",
         ]),
     tests("BluetoothTypesTests", ["BluetoothTypes"]),
     tests(

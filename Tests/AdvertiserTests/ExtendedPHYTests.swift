@@ -1,6 +1,7 @@
 import BeaconFrames
 import BluetoothTypes
 import HCI
+import KernelSimulation
 import Testing
 import VirtualController
 

@@ -2,6 +2,7 @@ import Advertiser
 import BeaconFrames
 import BluetoothTypes
 import HCI
+import KernelSimulation
 import Testing
 
 /// The layout of advertisements in kernel instances, and the warnings about settings that the kernel ignores.

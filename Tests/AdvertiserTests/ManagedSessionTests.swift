@@ -3,6 +3,7 @@ import BeaconFrames
 import BluetoothTypes
 import EddystoneSecurity
 import HCI
+import KernelSimulation
 import Testing
 
 /// The messages of a session to the kernel, and its reactions to the kernel's events.

@@ -9,7 +9,7 @@ internal import LinuxHost
 final class AdapterConnection {
     private enum Form {
         case hci(OpenAdapter, ClosableChannel)
-        case managed(index: UInt16, ManagementSocket)
+        case managed(index: UInt16, any ManagementChannel)
     }
 
     let descriptor: Descriptor
@@ -41,6 +41,15 @@ final class AdapterConnection {
             raisedIndex = adapter.raisedIndex
             isUserChannel = adapter.isExclusive
         }
+    }
+
+    /// Uses an open channel to the advertising manager of hci`index`, such as that of a simulated kernel.
+    init(managed index: UInt16, _ channel: any ManagementChannel, _ descriptor: Descriptor, foreign: ForeignEvents?) {
+        foreign?.follow(index)
+        self.foreign = foreign
+        self.descriptor = descriptor
+        form = .managed(index: index, channel)
+        isUserChannel = false
     }
 
     /// The controller behind a socket, for a lock; `nil` for other adapters. Each access reads the controller's

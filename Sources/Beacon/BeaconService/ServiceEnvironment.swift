@@ -62,11 +62,15 @@ final class ServiceEnvironment {
     /// - Parameters:
     ///   - foreground: `nil` for a service that writes files.
     ///   - log: Writes a line of the log.
+    ///   - opened: An adapter that is open already, and the events of its monitor channel; `nil` to open the job's
+    ///     adapter with ``open()``.
     init(
         _ job: ServiceJob, _ directories: ServiceDirectories, notifier: ServiceNotifier, signals: ServiceSignals,
         foreground: Foreground? = nil, log: @escaping (Supervisor.LogPriority, String) -> Void = Journal().write,
-        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceEnvironment.readWallClock
+        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceEnvironment.readWallClock,
+        opened: (connection: AdapterConnection, foreign: ForeignEvents)? = nil
     ) {
+        (connection, foreign) = (opened?.connection, opened?.foreign)
         self.job = job
         self.directories = directories
         self.notifier = notifier

@@ -101,11 +101,21 @@ final class RFKillEvents: ServiceEventSource {
     }
 }
 
+/// The packets of the kernel's monitor channel, from its socket or from a test.
+protocol MonitorChannel: AnyObject {
+    var descriptor: Descriptor { get }
+    var now: HCIInstant { get }
+    /// Waits for the next packet until `deadline`, and returns `nil` at the deadline.
+    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket?
+}
+
+extension MonitorSocket: MonitorChannel {}
+
 /// Reports changes of this program's advertisements by other programs and the kernel, from the monitor channel. Needs
 /// CAP_NET_RAW.
 final class ForeignEvents: ServiceEventSource {
     let descriptor: Descriptor
-    private let monitor: MonitorSocket
+    private let monitor: any MonitorChannel
     private unowned let finder: AdapterFinder
     private var activity: ForeignActivity
     private var isWatching = false
@@ -113,8 +123,10 @@ final class ForeignEvents: ServiceEventSource {
     private var unreadFindings: [ForeignActivity.Finding] = []
     private static let messagesPerCall = 256
 
-    init(_ finder: AdapterFinder) throws(TransportError) {
-        monitor = try MonitorSocket()
+    convenience init(_ finder: AdapterFinder) throws(TransportError) { self.init(finder, try MonitorSocket()) }
+
+    init(_ finder: AdapterFinder, _ monitor: any MonitorChannel) {
+        self.monitor = monitor
         descriptor = monitor.descriptor
         self.finder = finder
         // The monitor channel lists the open sockets only when it is opened, so it is opened before the adapter is

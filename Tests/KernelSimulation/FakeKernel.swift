@@ -1,36 +1,41 @@
-import BluetoothTypes
-import HCI
+public import BluetoothTypes
+public import HCI
 
 /// A simulation of the kernel's advertising manager for hci0: settings, instances, and the checks of Linux 6.1.
-struct FakeKernel {
-    struct Instance: Hashable {
-        var flags = ManagementAdvertisingFlags()
-        var interval: AdvertisingInterval?
-        var duration: UInt16 = 0
-        var data: [UInt8] = []
-        var scanResponse: [UInt8] = []
+public struct FakeKernel {
+    public struct Instance: Hashable {
+        public var flags = ManagementAdvertisingFlags()
+        public var interval: AdvertisingInterval?
+        public var duration: UInt16 = 0
+        public var data: [UInt8] = []
+        public var scanResponse: [UInt8] = []
         /// The number of times that parameters were set. Each time, the kernel draws a new random address.
-        var addresses = 0
+        public var addresses = 0
     }
 
-    var settings: ManagementSettings = [.powered, .lowEnergy, .bredr]
-    var supported: ManagementSettings = [.powered, .lowEnergy, .bredr, .connectable, .discoverable]
-    var hasExtendedAdvertising = true
+    public var settings: ManagementSettings = [.powered, .lowEnergy, .bredr]
+    public var supported: ManagementSettings = [.powered, .lowEnergy, .bredr, .connectable, .discoverable]
+    public var hasExtendedAdvertising = true
     /// The secondary channels of extended advertising.
-    var secondaryChannels: ManagementAdvertisingFlags = [.secondaryChannel1M]
+    public var secondaryChannels: ManagementAdvertisingFlags = [.secondaryChannel1M]
     /// The largest number of data octets in extended advertising.
-    var extendedDataLimit: UInt8 = 31
-    var knowsExtendedForm = true
-    var maximumInstances: UInt8 = 5
-    var instances: [UInt8: Instance] = [:]
+    public var extendedDataLimit: UInt8 = 31
+    public var knowsExtendedForm = true
+    public var maximumInstances: UInt8 = 5
+    public var instances: [UInt8: Instance] = [:]
     /// The power that the controller selects for every request; `nil` to select the requested power.
-    var selectedPower: RadioPower?
+    public var selectedPower: RadioPower?
     /// Sets that the kernel still believes to be enabled after a power cycle. The first command for such a set fails.
-    var stale: Set<UInt8> = []
+    public var stale: Set<UInt8> = []
     /// The commands that are refused, and the status of the refusal.
-    var refusals: [UInt16: ManagementStatus] = [:]
+    public var refusals: [UInt16: ManagementStatus] = [:]
 
-    mutating func answer(_ packet: ManagementPacket) -> ManagementEvent {
+    /// The address of hci0.
+    private static let address = DeviceAddress("C0:11:22:33:44:55") ?? DeviceAddress(FixedOctets())
+
+    public init() {}
+
+    public mutating func answer(_ packet: ManagementPacket) -> ManagementEvent {
         let opcode = packet.code
         func status(_ status: ManagementStatus) -> ManagementEvent {
             ManagementEvent(index: packet.index, .commandStatus(opcode: opcode, status: status))
@@ -56,7 +61,7 @@ struct FakeKernel {
         case ReadControllerInformation.opcode:
             return done(
                 ReadControllerInformation.ReturnParameters(
-                    address: Sample.address, version: .core50, manufacturer: .linuxFoundation, supported: supported,
+                    address: Self.address, version: .core50, manufacturer: .linuxFoundation, supported: supported,
                     current: settings
                 ).octets)
         case SetPowered.opcode: return done(set(.powered, octets))
@@ -147,39 +152,46 @@ struct FakeKernel {
     }
 }
 
+extension FakeKernel.Instance {
+    /// An instance of another program.
+    public init(data: [UInt8] = []) {
+        self.init(flags: ManagementAdvertisingFlags(), data: data)
+    }
+}
+
 /// A channel to a fake kernel, with a simulated clock. It records the sent packets and delivers scripted events.
-final class KernelChannel: ManagementChannel {
-    private(set) var now = HCIInstant(nanoseconds: 0)
-    var kernel: FakeKernel
-    private(set) var sent: [ManagementPacket] = []
+public final class KernelChannel: ManagementChannel {
+    public private(set) var now = HCIInstant(nanoseconds: 0)
+    public var kernel: FakeKernel
+    public private(set) var sent: [ManagementPacket] = []
     /// The events that other programs cause, in order of time, in milliseconds.
-    var script: [(time: Int, event: ManagementEvent)] = []
+    public var script: [(time: Int, event: ManagementEvent)] = []
     /// The number of the following waits that a signal interrupts.
-    var interruptions = 0
+    public var interruptions = 0
     private var answers: [ManagementEvent] = []
 
-    init(_ kernel: FakeKernel) {
+    public init(_ kernel: FakeKernel) {
         self.kernel = kernel
     }
 
-    var host: ManagementHost { ManagementHost(channel: self) }
+    public var host: ManagementHost { ManagementHost(channel: self) }
 
-    func forget() { sent = [] }
+    public func forget() { sent = [] }
 
     /// The opcodes of the sent packets, each with the first parameter octet: `54:5`.
-    var steps: [String] {
+    public var steps: [String] {
         sent.map { packet in
             let code = Hexadecimal.text([UInt8(truncatingIfNeeded: packet.code)])
             return packet.parameters.first.map { "\(code):\($0)" } ?? code
         }
     }
 
-    func send(_ packet: ManagementPacket) throws(HCIChannelError) {
+    public func send(_ packet: ManagementPacket) throws(HCIChannelError) {
         sent.append(packet)
         answers.append(kernel.answer(packet))
     }
 
-    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
+    public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
         if interruptions > 0 {
             interruptions -= 1
             throw .interrupted
