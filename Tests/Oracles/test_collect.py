@@ -359,3 +359,39 @@ def test_a_broker_is_read_and_told(tmp_path, start):
     finally:
         reader.end()
     assert where(tmp_path)["beacons"][0]["present"] == "ON"
+
+
+def test_retained_messages_do_not_make_a_receiver_alive(tmp_path, start):
+    """The broker still has the state of a receiver that is gone, and delivers it after each connection."""
+    broker = brokers.Broker(
+        start, tmp_path, "allow_anonymous true", "persistence true", f"persistence_location {tmp_path}/")
+    path = museum(tmp_path, mqtt={"url": broker.url})
+    reader = brokers.Reader(broker.port)
+    listening = json.dumps({"state": "listening", "deafSince": None, "reportsPerS": 7, "lost": 0})
+    try:
+        for name in NAMES:
+            reader.say(f"pharos/museum/receivers/{name}/status", "online", retain=True)
+            reader.say(f"pharos/museum/receivers/{name}/state", listening, retain=True)
+        collector = start(pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json")
+
+        def connected(after):
+            """Waits until the collector is online, and two of its seconds longer."""
+            reader.wait("pharos/museum/collectors/all/status", lambda value: value == "online", 30, after)
+            return [(line["event"], line.get("receiver")) for line in collector.during(3)]
+
+        assert connected(0) == []
+        # A message that is not retained is new.
+        reader.say("pharos/museum/receivers/east/state", listening, retain=True)
+        collector.wait(lambda line: (line.get("event"), line.get("receiver")) == ("receiver-alive", "east"))
+        reader.say("pharos/museum/receivers/east/status", "offline")
+        collector.wait(lambda line: (line.get("event"), line.get("receiver")) == ("receiver-dead", "east"))
+        before = len(reader.messages)
+        broker.stop()
+        broker.start()
+        # The broker has kept the messages, as this test's reader shows.
+        reader.wait("pharos/museum/receivers/east/status", lambda value: value == "online", 30, before)
+        assert connected(before) == []
+        reader.say("pharos/museum/receivers/west/state", listening, retain=True)
+        collector.wait(lambda line: (line.get("event"), line.get("receiver")) == ("receiver-alive", "west"))
+    finally:
+        reader.end()
