@@ -12,26 +12,45 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func service(state: String = "state.json") throws -> CollectorService {
+    private func service(
+        state: String = "state.json", at reading: WallClockSteps.Reading = .now()
+    ) throws -> CollectorService {
         let file = try PresenceTests.collector().file
         let ledger = EventLedger(path: folder.place("museum.db"))
         ledger.open()
         return CollectorService(
-            file, RoomPlan(file, sites: []), state: folder.place(state), ledger: ledger)
+            file, RoomPlan(file, sites: []), state: folder.place(state), ledger: ledger, at: reading)
     }
 
     /// Sends one line per second from each of two receivers. The receiver in the hall receives the beacon, and the
     /// receiver at the desk does not.
-    private func run(_ service: CollectorService, _ seconds: Range<Int>) -> [SightingCollector.Event] {
+    ///
+    /// - Parameters:
+    ///   - offset: The difference between the receivers' clock and the usual one, in milliseconds.
+    ///   - arrivalOffset: The difference between this machine's clock and the usual one, in milliseconds, if the lines
+    ///     are live; `nil` for a recording.
+    private func run(
+        _ service: CollectorService, _ seconds: Range<Int>, offset: Int = 0, arrivalOffset: Int? = nil
+    ) -> [SightingCollector.Event] {
         seconds.flatMap { second in
             ["hall", "desk"].flatMap { receiver in
-                service.process(
+                let time = PresenceTests.begin + second * 1000 + 500
+                return service.process(
                     ReceiverLine(
-                        receiver: receiver, unixMilliseconds: PresenceTests.begin + second * 1000 + 500,
+                        receiver: receiver, unixMilliseconds: time + offset,
                         beacons: receiver == "hall" ? [.init(name: "key", level: -60)] : []),
-                    from: nil, arrival: 0)
+                    from: nil, arrival: arrivalOffset.map { time + $0 } ?? 0, isLive: arrivalOffset != nil)
             }
         }
+    }
+
+    /// Returns the clocks of this machine.
+    ///
+    /// - Parameter offset: The difference between the wall clock and the usual one, in milliseconds.
+    private static func reading(_ second: Int, offset: Int) -> WallClockSteps.Reading {
+        .init(
+            wall: Int64(PresenceTests.begin + second * 1000 + offset) * 1000,
+            boot: UInt64(second + 9) * 1_000_000_000)
     }
 
     private func stored() throws -> [String] {
@@ -90,6 +109,22 @@ import Testing
         #expect(service.collector.stays.isEmpty)
         #expect(PresenceTests.kinds(run(service, 40..<60)).isEmpty)
         #expect(service.collector.stays.map(\.room) == ["hall"])
+    }
+
+    private static let day = 86_400_000
+
+    /// The lines have the times of another machine, whose clock is a day behind and is not set.
+    @Test(arguments: [3_600_000, -3_600_000])
+    func aStepOfThisMachinesClockDoesNotShiftTheLinesOfAnotherClock(step: Int) throws {
+        let service = try service(at: Self.reading(0, offset: Self.day))
+        var events = run(service, 0..<60, arrivalOffset: Self.day)
+        #expect(service.follow(Self.reading(60, offset: Self.day + step)))
+        events += run(service, 60..<120, arrivalOffset: Self.day + step)
+        #expect(events.map(\.kind).filter { $0 == .receiverDead }.isEmpty)
+        #expect(PresenceTests.kinds(events) == [.enter, .room, .known])
+        let counts = service.collector.counts
+        #expect(counts.late == 0 && counts.wrongClocks == 0 && counts.reports == 120)
+        #expect(service.collector.stays.first?.since == events.first { $0.kind == .enter }?.since)
     }
 
     @Test func aStateFileThatCannotBeWrittenIsReportedOnce() throws {
