@@ -127,6 +127,23 @@ import Testing
         #expect(service.collector.stays.first?.since == events.first { $0.kind == .enter }?.since)
     }
 
+    /// A machine without a battery-backed clock starts a day in the past. Then NTP sets its clock.
+    @Test func aClockThatIsBehindLosesNoPresence() throws {
+        let first = try service()
+        _ = run(first, 0..<30)
+        first.close(isHurried: false)
+        let second = try service(at: Self.reading(40, offset: -Self.day))
+        #expect(PresenceTests.kinds(run(second, 40..<60, offset: -Self.day, arrivalOffset: -Self.day)).isEmpty)
+        #expect(second.collector.stays.map(\.room) == ["hall"])
+        #expect(second.follow(Self.reading(60, offset: 0)))
+        #expect(PresenceTests.kinds(run(second, 60..<80, arrivalOffset: 0)).isEmpty)
+        #expect(second.collector.stays.map(\.room) == ["hall"])
+        second.close(isHurried: false)
+        // The stored presence is that of the same beacon, so a third run continues too.
+        let third = try service()
+        #expect(PresenceTests.kinds(run(third, 90..<110)).isEmpty)
+    }
+
     @Test func aStateFileThatCannotBeWrittenIsReportedOnce() throws {
         let service = try service(state: "missing/state.json")
         _ = run(service, 0..<5)

@@ -307,6 +307,26 @@ def test_after_real_kills_no_event_is_lost_and_none_has_two_ids(service):
     assert set(hooked) == set(ids)
 
 
+def test_a_clock_that_is_behind_at_the_start_loses_no_presence(service):
+    """The stored presence begins after the present time, as on a machine without a battery-backed clock."""
+    service.write(NEAR).start()
+    service.hears()
+    enter = service.next("enter")
+    assert service.peer.interrupt(signal.SIGTERM) == 0
+    year = 31_536_000_000_000
+    with contextlib.closing(sqlite3.connect(service.folder / "hall.db")) as database, database:
+        assert database.execute("UPDATE presence SET since = since + ?", [year]).rowcount == 1
+    service.start()
+    service.hears(count=20)
+    assert service.metrics()["pharos_zone_inside", ("zone", "near")] == 1
+    leave = service.next("exit")
+    # There is no second enter event, and the exit belongs to the stored one.
+    assert [line["event"] for line in service.peer.lines] == ["exit"]
+    assert leave["since"][:4] == str(int(enter["since"][:4]) + 1) and leave["dwellS"] == 0
+    with contextlib.closing(sqlite3.connect(service.folder / "hall.db")) as database:
+        assert database.execute("SELECT count(*) FROM presence").fetchone() == (0,)
+
+
 def test_what_nobody_has_read_is_told_after_a_restart(service):
     """The program that reads the lines has ended: what it did not get is for the next one."""
     service.write(NEAR | {"dwellS": [2], "silentAfterS": 3600})

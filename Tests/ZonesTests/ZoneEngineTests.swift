@@ -590,6 +590,31 @@ import Testing
         #expect(stayed.hear("a", from: 104, to: 105, -55).first == "104 dwell desk a")
     }
 
+    /// A machine without a battery-backed clock starts in the past, and NTP sets its clock later.
+    @Test("a presence that began after the present time of a clock that is behind continues")
+    func restartWithAClockThatIsBehind() throws {
+        let since: Int64 = 1_700_000_000_000_000
+        var stage = ZoneStage([Self.zone { $0.dwellSeconds = [60] }], intervals: [1_000_000, nil, nil])
+        let presence = ZoneEngine.Presence(zone: "desk", beacon: "a", since: since, dwells: 0)
+        stage.resume([presence], now: 1_000_000)
+        #expect(stage.engine.inside(0) == ["a"])
+        #expect(stage.engine.presences { if case .unix(let time) = $0 { time } else { nil } } == [presence])
+        #expect(stage.becomeHearing(100) == [])
+        // The time inside is counted from the first report after the restart.
+        #expect(stage.hear("a", from: 101, to: 170, -55) == ["161 dwell desk a"])
+        var exit: ZoneEvent?
+        for second in 170..<190 {
+            exit = exit ?? stage.receive("a", Double(second), -80).first { $0.kind == .exit }
+        }
+        let event = try #require(exit)
+        #expect(event.since == .unix(since))
+        func lasted(untilUnix now: Int64) -> Int? {
+            event.lastedMicroseconds(.init(receiver: "hall", boot: "b", clock: "synchronized") { _ in now })
+        }
+        #expect(lasted(untilUnix: since + 200_000_000) == 200_000_000)
+        #expect(lasted(untilUnix: 180_000_000) == 0)
+    }
+
     @Test("the same sightings give the same events at any speed")
     func replay() {
         func run(_ looks: Double) -> [String] {
