@@ -1,10 +1,13 @@
 """Extended advertising: what the program sends and receives, and what it plans against the independent Monte Carlo."""
 import json
+import random
+import struct
 
 import pytest
 
 import airtime_montecarlo as air
 import pharos
+from test_scan import recording
 
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 
@@ -76,6 +79,30 @@ def test_an_audit_finds_what_the_profile_says(tmp_path, phy):
     answer = json.loads(done.out)
     assert done.code == 0, answer
     assert [each["verdicts"] for each in answer["advertisements"]] == [["ok"], ["ok"]]
+
+
+def coded_report(octets, rssi):
+    """An LE Extended Advertising Report on the LE Coded PHY, from a static random address, as an H4 packet."""
+    body = struct.pack("<BBHB6sBBBbbHB6sB", 0x0D, 1, 0, 1, bytes.fromhex("010000005ec0"), 3, 3, 0, 127, rssi, 0, 0,
+                       bytes(6), len(octets)) + octets
+    return bytes([4, 0x3E, len(body)]) + body
+
+
+@pytest.mark.parametrize("share, verdict", [(0.5, "ok"), (0.2, "weak")])
+def test_a_recording_of_le_coded_is_audited_with_half_of_the_time(tmp_path, share, verdict):
+    """A receiver listens to LE 1M in the other half of the time, so it misses half of the events of a good beacon."""
+    path = profile(tmp_path, ibeacon(phy="coded"), address="C0:5E:00:00:00:01")
+    octets, chance = pharos.encode("ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm",
+                                   "-59"), random.Random(7)
+    packets, at = [], 0
+    while at < 120_000_000:
+        if not packets or chance.random() < share:
+            packets.append((at, coded_report(octets, round(chance.gauss(-60, 3)))))
+        at += 200_000 + chance.randrange(10_000)
+    done = pharos.run("audit", path, "--replay", recording(tmp_path / "coded.btsnoop", packets), "--json")
+    advertisement, = json.loads(done.out)["advertisements"]
+    assert advertisement["verdicts"] == [verdict], advertisement
+    assert done.code == (0 if verdict == "ok" else 1)
 
 
 def test_a_scan_receives_coded_only_if_it_is_asked_to(tmp_path):
