@@ -269,3 +269,30 @@ def test_find_offers_a_list(crowd):
     assert several.code == 64 and "2 beacons match" in several.err and f"{UUID}-1-7" in several.out
     unknown = pharos.run("find", "Lamp", "--replay", crowd)
     assert unknown.code == 64 and "no device sends it as its name" in unknown.err
+
+
+# ---- groups of a listener file
+@pytest.fixture
+def museum(tmp_path):
+    """A listener file with one beacon by its identity, all beacons of its UUID, and a device by its name."""
+    path = tmp_path / "museum.json"
+    path.write_text(json.dumps({"version": 1, "name": "museum", "known": [
+        {"name": "door", "ibeacon": {"uuid": UUID, "major": 1, "minor": 8}},
+        {"name": "gallery", "ibeacon": {"uuid": UUID}}, {"name": "lamp", "localName": "Torch"}]}))
+    return path
+
+
+@pytest.mark.parametrize("name, levels", [("gallery", {-70, -60}), ("door", {-60}), ("lamp", {-80})])
+def test_find_takes_the_name_of_a_group_or_of_a_device(crowd, museum, name, levels):
+    lines = pharos.checked("find", name, "--known", museum, "--replay", crowd, "--json").lines()
+    assert {line["beacon"] for line in lines} == {name}
+    assert min(levels) <= lines[-1]["rssiDbm"] <= max(levels)
+    assert (min(levels) < lines[-1]["rssiDbm"] < max(levels)) == (len(levels) > 1)
+
+
+@pytest.mark.parametrize("name, packets, dbm", [("gallery", 400, -65), ("door", 200, -60)])
+def test_calibrate_takes_the_name_of_a_group(crowd, museum, name, packets, dbm):
+    answer = json.loads(pharos.checked(
+        "calibrate", "--beacon", name, "--known", museum, "--replay", crowd, "--json").out)
+    assert answer["packets"] == packets
+    assert answer["measuredPowerAt1mDbm"] == pytest.approx(dbm, abs=0.5)

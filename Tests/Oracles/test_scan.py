@@ -392,6 +392,44 @@ def test_known_beacons_have_names_and_others_are_counted(tmp_path, profile):
     assert "desk" in text and "2000 reports of other beacons" in text
 
 
+@pytest.fixture
+def groups(tmp_path):
+    """A listener file with a beacon, the beacons of its major number, and all beacons of its UUID."""
+    path = tmp_path / "museum.json"
+    path.write_text(json.dumps({"version": 1, "name": "museum", "known": [
+        {"name": "door", "ibeacon": {"uuid": UUID, "major": 1, "minor": 7}},
+        {"name": "hall", "ibeacon": {"uuid": UUID, "major": 2}}, {"name": "museum", "ibeacon": {"uuid": UUID}}]}))
+    return path
+
+
+def test_beacons_of_a_group_have_its_name(tmp_path, groups):
+    packets = [(at * 100_000 + 20_000 * number, report(address(number), ibeacon(number, 7), -50 - number))
+               for at in range(100) for number in (1, 2, 3)]
+    path = recording(tmp_path / "groups.btsnoop", packets)
+
+    def found(*options):
+        lines = pharos.checked("scan", "--replay", path, "--json", "--known", groups, *options).lines()
+        return {(line["beacon"], line["frames"][0]["major"]) for line in lines if line["event"] == "report"}, len(lines)
+
+    assert found() == ({("door", 1), ("hall", 2), ("museum", 3)}, 300)
+    # A device may be in several groups. It gets the name that was chosen.
+    assert found("--only", "hall") == ({("hall", 2)}, 100)
+    assert found("--only", "museum") == ({("museum", 1), ("museum", 2), ("museum", 3)}, 300)
+    assert found("--only", "door") == ({("door", 1)}, 100)
+    table = pharos.checked("scan", "--replay", path, "--known", groups, "--only", "museum").out
+    assert "museum" in table and "hall" not in table and "door" not in table, table
+    lines = pharos.checked("scan", "--replay", path, "--json", "--known", groups, "--monitor", "hall").lines()
+    assert [(line["event"], line["region"]) for line in lines] == [("enter", "hall")]
+
+
+def test_a_region_has_other_beacons_than_the_known_ones(tmp_path, profile):
+    packets = [(at * 100_000, report(address(2), ibeacon(2, 9), -60)) for at in range(100)]
+    path = recording(tmp_path / "other.btsnoop", packets)
+    lines = pharos.checked(
+        "scan", "--replay", path, "--json", "--known", profile, "--monitor", f"ibeacon:{UUID}-2").lines()
+    assert [line["event"] for line in lines] == ["enter"]
+
+
 def test_ephemeral_ids_are_resolved_in_their_window_and_its_neighbours(tmp_path):
     key, exponent = bytes(range(16)), 10
     (tmp_path / "desk.key").write_text(key.hex() + "\n")

@@ -100,8 +100,11 @@ final class ScanOutput {
     ///   beacon.
     func show(_ report: HeardReport, _ data: [UInt8], _ trackIndex: Int?, _ table: SightingTable) {
         let (frames, network) = Self.frames(data)
-        // If the table does not have the sender, use the group of devices to which the sender belongs.
-        let trackIndex = trackIndex ?? table.groupsOfReport.first
+        // The device may also belong to groups. Use the name that the user has chosen, otherwise the first name.
+        let trackIndices = [trackIndex].compactMap(\.self) + table.groupsOfReport
+        let trackIndex =
+            trackIndices.first { table.tracks[$0].known.map { filter.names.contains($0.name) } ?? false }
+            ?? trackIndices.first
         // A track is large, so it is not copied for each report.
         let known = trackIndex.flatMap { table.tracks[$0].known }
         let lastIdentity = trackIndex.flatMap { table.tracks[$0].identity }
