@@ -1,7 +1,10 @@
 """Programs that run during a test and are read line by line: pharos itself, controllers, scanners."""
+import contextlib
 import json
 import os
+import pty
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -121,6 +124,43 @@ class Peer:
 
     def __str__(self):
         return " ".join(self.arguments)
+
+
+def on_terminal(steps: list[tuple[str, bytes]], *arguments, seconds: float = 30, cwd=None) -> tuple[int, str, float]:
+    """Runs a program on a terminal of its own, which passes Ctrl-C on as a signal.
+
+    Each step is a text and the keys to press as soon as the program has written this text. Returns the exit code
+    (negative after a signal), the text on the terminal, and the seconds from the last key to the end of the program.
+    """
+    process, terminal = pty.fork()
+    if process == 0:
+        with contextlib.suppress(OSError):
+            if cwd is not None:
+                os.chdir(cwd)
+            os.environ["TERM"] = "xterm"
+            os.execv(str(arguments[0]), [str(argument) for argument in arguments])
+        os._exit(127)
+    waiting, text, seen, end = list(steps), "", 0, time.monotonic() + seconds
+    pressed = time.monotonic()
+    with contextlib.suppress(OSError):
+        while time.monotonic() < end:
+            if not select.select([terminal], [], [], 0.1)[0]:
+                continue
+            octets = os.read(terminal, 1 << 16)
+            if not octets:
+                break
+            text += octets.decode(errors="replace")
+            while waiting and (place := text.find(waiting[0][0], seen)) >= 0:
+                seen = place + len(waiting[0][0])
+                os.write(terminal, waiting.pop(0)[1])
+                pressed = time.monotonic()
+    lasted = time.monotonic() - pressed
+    if time.monotonic() >= end:
+        os.kill(process, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    os.close(terminal)
+    assert not waiting, f"{arguments} did not write {waiting[0][0]!r}: {text}"
+    return code, text, lasted
 
 
 def free_port() -> int:

@@ -2,10 +2,12 @@
 import json
 import math
 import random
+import signal
 import statistics
 
 import pytest
 
+import peers
 import pharos
 from test_scan import UUID, address, ibeacon, recording, report
 
@@ -296,3 +298,16 @@ def test_calibrate_takes_the_name_of_a_group(crowd, museum, name, packets, dbm):
         "calibrate", "--beacon", name, "--known", museum, "--replay", crowd, "--json").out)
     assert answer["packets"] == packets
     assert answer["measuredPowerAt1mDbm"] == pytest.approx(dbm, abs=0.5)
+
+
+# ---- prompts
+SAMPLE = f"ibeacon:{UUID}-1-2"
+
+
+@pytest.mark.parametrize("words, prompt", [
+    (["find"], "number of the beacon"), (["find", SAMPLE, "--turn"], "Hold the receiver in front of you"),
+    (["calibrate", "--beacon", SAMPLE, "--turn", "--seconds", "1"], "then press Enter"),
+], ids=["list", "turn", "measure"])
+def test_ctrl_c_at_a_prompt_ends_the_program_at_once(words, prompt):
+    code, text, lasted = peers.on_terminal([(prompt, b"\x03")], pharos.PROGRAM, *words, "--adapter", "virtual")
+    assert code == -signal.SIGINT and lasted < 2, (code, lasted, text)

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import jsonschema
+import peers
 import pharos
 import pytest
 from test_scan import address, ibeacon, recording, report
@@ -268,6 +269,16 @@ def test_somebody_is_asked_for_the_place_at_the_end(tmp_path, corridor):
     person.until("its position in metres")
     person.press()
     assert person.end() == 0 and "stay 3 has no place yet" in person.text, person.text
+
+
+@pytest.mark.parametrize("answers", [[], [("name of the place", b"A3\n")]], ids=["name", "position"])
+def test_ctrl_c_at_the_last_question_ends_the_program_and_keeps_the_stay(tmp_path, answers):
+    survey = tmp_path / "s.jsonl"
+    last = "its position in metres" if answers else "name of the place"
+    code, text, lasted = peers.on_terminal(
+        [*answers, (last, b"\x03")], pharos.PROGRAM, "map", "record", survey, "--adapter", "virtual", "--seconds", "1")
+    assert code == -signal.SIGINT and lasted < 2, (code, lasted, text)
+    assert [line["stay"] for line in lines(survey) if "stay" in line] == [1]
 
 
 def test_nobody_to_press_enter_is_said(tmp_path, corridor):

@@ -61,6 +61,18 @@ import Testing
         #expect(try Program.run("profile", "check", path).code == 0)
     }
 
+    /// The terminal that `script` makes passes Ctrl-C on as a signal.
+    @Test(arguments: ["", "\\n", "\\nhall\\n"])
+    func ctrlCEndsTheDialogueAtOnce(_ answers: String) throws {
+        let folder = try TemporaryFolder()
+        let result = try Program.shell(
+            "cd \"$1\" && { sleep 1; printf '\(answers)'; sleep 1; printf '\\003'; sleep 1; } "
+                + "| script -qec \"$0 profile init\" /dev/null", folder.path)
+        // 128 and the number of SIGINT.
+        #expect(result.code == 130, "\(result)")
+        #expect(Files.names(in: folder.path).isEmpty)
+    }
+
     /// The dialogue needs a terminal. The program `script` makes one and passes these lines to it.
     @Test(arguments: [
         ("4\\nhall\\n250 ms\\nhttps://example.org/a b\\n https://example.org \\n", "eddystone-url"),
