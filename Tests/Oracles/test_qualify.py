@@ -320,3 +320,17 @@ def test_wrong_input(desk, tmp_path):
     refused(69, "unix:", "--sender", f"unix:{tmp_path}/nobody", "--receiver", f"unix:{tmp_path}/nobody")
     assert pharos.run("qualify", "--sender", "virtual", "--duration-s", "0.5").code == 64
     assert pharos.run("qualify", "--sender", "hci98", "--receiver", "hci99").code in (69, 71, 77)
+
+
+def test_a_beacon_without_a_known_interval_is_refused(tmp_path):
+    """Only profiles and fleets have the interval, from which the number of sent packets is computed."""
+    listener = tmp_path / "hall.json"
+    listener.write_text(json.dumps({"version": 1, "name": "hall", "known": [
+        {"name": "door", "uid": {"namespace": "8b0ca750095477cb3e77", "instance": "000000000007"}},
+        {"name": "all", "uid": {"namespace": "8b0ca750095477cb3e77"}}]}))
+
+    for name, words in (("door", "its interval is not known; name its profile or its fleet with --known"),
+                        ("all", "several devices may match it; name a beacon with an identity")):
+        result = pharos.run(
+            "qualify", "--hears", name, "--known", listener, "--receiver", "virtual", "--duration-s", "1")
+        assert (result.code, result.out) == (64, "") and f"--hears {name}: {words}" in result.err, result
