@@ -131,6 +131,106 @@ def test_what_happens_waits_for_a_server_that_is_away(tmp_path, server):
     assert [each for each in events if each in told] == told
 
 
+def heard(receiver, beacon):
+    """A line of now in which a receiver has received this beacon."""
+    line = rounds(receiver, [0], lambda _: (2, 2))[0] | {"at": now()}
+    line["beacons"][0] |= {"beacon": beacon, "identity": None}
+    return json.dumps(line) + "\n"
+
+
+def eventually(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_refused_batch_takes_no_other_batch_along(tmp_path, server):
+    """While the server holds a batch that it refuses at last, an event comes, which is uploaded before the next try."""
+    path = museum(tmp_path, history={}, postgresql={"connection": server.by_socket})
+    (tmp_path / "first").mkdir()
+    collect(path, *recordings(tmp_path, 3), "--state-dir", tmp_path / "first")
+    server.ask("TRUNCATE pharos_sightings, pharos_events; CREATE TABLE hold AS SELECT 1 AS row;"
+               "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+               "  IF NEW.beacon = 'bad' THEN"
+               "    WHILE EXISTS (SELECT 1 FROM hold) LOOP PERFORM pg_sleep(0.1); END LOOP;"
+               "    RAISE EXCEPTION 'bad beacon' USING ERRCODE = '22023';"
+               "  END IF;"
+               "  RETURN NEW;"
+               "END $$;"
+               "CREATE TRIGGER refuse BEFORE INSERT ON pharos_sightings FOR EACH ROW EXECUTE FUNCTION refuse()")
+    server.stop()
+    process = subprocess.Popen(
+        [pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json", "--state-dir", tmp_path],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    sent = []
+
+    def feed(beacon, seconds):
+        for _ in range(seconds):
+            for name in NAMES:
+                process.stdin.write(heard(name, beacon))
+                sent.append(beacon)
+            process.stdin.flush()
+            time.sleep(1)
+
+    def count(table, beacon):
+        return int(server.ask(f"SELECT count(*) FROM {table} WHERE beacon = '{beacon}'")[0][0])
+
+    def holds():
+        return server.ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == [["1"]]
+
+    try:
+        feed("key-ana", 3)
+        # The sightings of the refused beacon are in a batch of their own: batches are made once a second.
+        time.sleep(2)
+        feed("bad", 1)
+        time.sleep(2)
+        feed("key-ana", 3)
+        server.start()
+        eventually(holds)
+        feed("other", 3)
+        server.ask("DELETE FROM hold")
+        eventually(lambda: count("pharos_events", "other") > 0)
+        eventually(lambda: count("pharos_sightings", "key-ana") == sent.count("key-ana"))
+        eventually(lambda: count("pharos_sightings", "other") == sent.count("other"))
+        assert count("pharos_sightings", "bad") == 0
+    finally:
+        errors = process.communicate()[1]
+    assert process.returncode == 0 and errors.count("bad beacon: this batch is dropped") == 1, errors
+
+
+def test_batches_are_bounded_and_a_refused_event_holds_up_no_other(tmp_path, server):
+    path = museum(tmp_path, history={}, postgresql={"connection": server.by_socket})
+    collect(path, *recordings(tmp_path, 3), "--state-dir", tmp_path)
+    server.ask("CREATE TABLE sizes (size int);"
+               "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+               "  INSERT INTO sizes SELECT count(*) FROM new_rows; RETURN NULL;"
+               "END $$;"
+               "CREATE TRIGGER note AFTER INSERT ON pharos_events REFERENCING NEW TABLE AS new_rows"
+               "  FOR EACH STATEMENT EXECUTE FUNCTION note();"
+               "ALTER TABLE pharos_events ADD CHECK (beacon <> 'bad')")
+    server.stop()
+    names = [*(f"b{number}" for number in range(5)), "bad", *(f"b{number}" for number in range(5, 150))]
+    lines = rounds("west", range(60, 80), lambda _: (2, 2))
+    for line in lines:
+        template, = line["beacons"]
+        line["beacons"] = [template | {"beacon": name, "identity": None} for name in names]
+    told = collect(path, f"--from={written(tmp_path, 'many.jsonl', lines)}", "--json", "--state-dir", tmp_path).lines()
+    beacons = [each["beacon"] for each in told if each.get("beacon")]
+    assert set(names) <= set(beacons)
+    server.start()
+    # One run writes all events that wait, except the refused ones.
+    done = collect(path, "--json", "--state-dir", tmp_path, stdin="")
+    assert done.err.count("this batch is dropped") == beacons.count("bad"), done.err
+    kept = server.ask("SELECT beacon, count(*) FROM pharos_events WHERE beacon <> 'key-ana' GROUP BY beacon")
+    assert {name: int(number) for name, number in kept} == {
+        name: beacons.count(name) for name in set(beacons) - {"bad", "key-ana"}}
+    sizes = [int(size) for size, in server.ask("SELECT size FROM sizes")]
+    assert max(sizes) == 64, sizes
+    # Nothing waits any more.
+    assert "wait for the next start" not in collect(path, "--json", "--state-dir", tmp_path, stdin="").err
+
+
 def test_who_is_asked_to_end_takes_leave(tmp_path, server):
     path = site(tmp_path, server.by_socket)
     process = subprocess.Popen(

@@ -342,7 +342,8 @@ public final class PostgreSQLUploader {
             }
             guard let answer else { continue }
             handle(answer)
-            guard lastError == nil else { continue }
+            // After refused data, the rest is still written, message by message.
+            guard lastError == nil || lastError?.kind == .data else { continue }
             if !isHurried { deadline = MonotonicClock.nanoseconds() + time }
             poll()
         }
