@@ -197,6 +197,21 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":null,"zones":[],"known":false"#))
     }
 
+    @Test func aReceiverThatHasNeverReceivedAnythingIsOffline() throws {
+        var stage = try Stage()
+        stage.publisher.begin(at: Stage.at(0))
+        stage.table.startListening(at: Stage.at(0))
+        let silent = (0..<60).map { second in
+            if second == 6 { stage.state = "deaf" }
+            return stage.round(second)
+        }
+        #expect(silent[2].text(statusTopic) == "online" && silent[6].text(statusTopic) == "offline")
+        #expect(
+            silent[6].text("pharos/museum/receivers/hall/state")?.contains(#""state":"deaf","deafSince":"T0""#) == true)
+        #expect(silent.allSatisfy { $0.text(stateTopic) == nil })
+        #expect(stage.round(60, level: -61).text(statusTopic) == "online")
+    }
+
     @Test func publishesUnknownStatesAtTheEnd() throws {
         var stage = try Stage()
         #expect(stage.publisher.finish().isEmpty)

@@ -28,6 +28,20 @@ import Testing
         #expect(clock.doubtfulAt == Air.at(milliseconds: 3_609_000))
     }
 
+    @Test mutating func aReceiverThatHasNeverReceivedAnythingIsDoubtfulAfterFiveSeconds() {
+        clock.startListening(at: Air.at(milliseconds: 1000))
+        #expect(clock.doubtfulAt == Air.at(milliseconds: 6000))
+        #expect(clock.silentSince(at: Air.at(milliseconds: 5999)) == nil)
+        #expect(clock.silentSince(at: Air.at(milliseconds: 6000)) == Air.at(milliseconds: 1000))
+        #expect(clock.doubtfulMicroseconds(at: Air.at(milliseconds: 60_000)) == 0)
+        clock.stopListening(at: Air.at(milliseconds: 7000))
+        clock.startListening(at: Air.at(milliseconds: 8000))
+        #expect(clock.silentSince(at: Air.at(milliseconds: 12_999)) == nil)
+        #expect(clock.silentSince(at: Air.at(milliseconds: 13_000)) == Air.at(milliseconds: 8000))
+        clock.receive(at: Air.at(milliseconds: 14_000))
+        #expect(!clock.isDoubtful(at: Air.at(milliseconds: 14_000)))
+    }
+
     /// The time without a report after which the receiver is doubtful, by the time between two reports.
     @Test(arguments: [(10, 5.0), (300, 5.0), (1000, 14.767), (20_000, 235.43)])
     func aSilenceIsDoubtfulLaterIfReportsAreRare(step: Int, seconds: Double) {

@@ -179,6 +179,28 @@ import Testing
         #expect(stage.hearOther(61) == ["61 known desk"])
     }
 
+    @Test("zones are not known before the first report of any device")
+    func notKnownBeforeTheFirstReport() {
+        var stage = ZoneStage([Self.zone()])
+        #expect(!stage.engine.isKnown)
+        #expect(stage.becomeHearing(1) == [])
+        #expect(stage.lines(until: 60) == [])
+        #expect(!stage.engine.isKnown)
+        #expect(stage.hearOther(61) == [])
+        #expect(stage.engine.isKnown)
+        #expect(stage.lines(until: 70) == ["66 unknown desk"])
+    }
+
+    @Test("known zones become unknown after a reload without reports")
+    func silenceAfterReload() {
+        var stage = ZoneStage([Self.zone()])
+        #expect(stage.becomeHearing(1) == [])
+        stage.continueKnown()
+        #expect(stage.engine.isKnown)
+        #expect(stage.lines(until: 60) == ["6 unknown desk"])
+        #expect(!stage.engine.isKnown)
+    }
+
     @Test("devices that rarely send also prove that the receiver works")
     func sparseTraffic() {
         var stage = ZoneStage([Self.zone()])

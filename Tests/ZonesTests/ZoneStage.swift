@@ -72,7 +72,12 @@ struct ZoneStage {
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
     /// Continues with unknown zones, as after the file was read again while zones are unknown.
-    mutating func continueUnknown(since seconds: Double) { engine.continueUnknown(since: Self.at(seconds)) }
+    mutating func continueUnknown(since seconds: Double) {
+        engine.continueUnknown(since: Self.at(seconds), hasReceived: true)
+    }
+
+    /// Continues with known zones, as after the file was read again while the receiver works.
+    mutating func continueKnown() { engine.continueUnknown(since: nil, hasReceived: true) }
 
     /// Returns the events until `seconds`, while a device that the file does not name sends twice a second.
     mutating func lines(withOthersUntil seconds: Double) -> [String] {

@@ -77,14 +77,14 @@ public final class ZoneMonitor {
         _ file: HubFile, _ source: SightingSource, at now: HeardInstant, _ unix: (ZoneMoment) -> Int64?
     ) {
         let presences = engine.presences(unix)
-        let unknownSince = engine.unknownSince
+        let (unknownSince, hasReceived) = (engine.unknownSince, engine.hasReceived)
         table = file.known.table(source.clock, strangers: .counted)
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
         beginDeaf(at: now)
         if source.state.isListening { _ = change(source.state, at: now) }
         // If the zones were unknown, they stay unknown, because reading a file does not prove that the receiver works.
-        engine.continueUnknown(since: unknownSince)
+        engine.continueUnknown(since: unknownSince, hasReceived: hasReceived)
     }
 
     /// Starts a new round, and resets the counts that the table keeps for each round.

@@ -35,6 +35,8 @@ public struct ZoneEngine: Sendable {
     /// The time of the last report before the zones became unknown, or the time at which the receiver stopped if there
     /// was no report; `nil` while the zones are known.
     public private(set) var unknownSince: HeardInstant?
+    /// True if a report of any device has arrived: from then on it is known which beacons are inside.
+    public private(set) var hasReceived = false
     /// The sequence number of the last event.
     private var sequence = 0
     /// The events that the current call will return.
@@ -61,10 +63,14 @@ public struct ZoneEngine: Sendable {
 
     // MARK: State
 
-    /// True if it is known which beacons are inside the zones; false while the receiver may have failed.
-    public var isKnown: Bool { unknownSince == nil }
-    /// Sets ``unknownSince`` to the value of an earlier engine.
-    public mutating func continueUnknown(since: HeardInstant?) { unknownSince = since }
+    /// True if it is known which beacons are inside the zones; false before the first report of any device, and while
+    /// the receiver may have failed.
+    public var isKnown: Bool { unknownSince == nil && hasReceived }
+    /// Sets ``unknownSince`` and ``hasReceived`` to the values of an earlier engine.
+    public mutating func continueUnknown(since: HeardInstant?, hasReceived: Bool) {
+        unknownSince = since
+        self.hasReceived = hasReceived
+    }
 
     /// Returns the names of the beacons inside a zone, in the order in which the zone lists its beacons.
     public func inside(_ zone: Int) -> [String] {
@@ -103,17 +109,18 @@ public struct ZoneEngine: Sendable {
     /// The time at which ``advance(to:)`` will return an event if no report arrives until then; `nil` if there is no
     /// such time.
     public var nextWakeUp: HeardInstant? {
-        isKnown ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
+        unknownSince == nil ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
     }
 
     /// The time at which the zones become unknown if no report arrives; `nil` for never. If no report has arrived since
-    /// the start, the zones become unknown only if beacons are inside, which an earlier run saved.
+    /// the start and the receiver has not stopped, no event is needed unless an earlier run saved beacons that are
+    /// inside, or an earlier engine has received reports.
     private var unknownDue: HeardInstant? {
-        if let doubtfulAt = clock.doubtfulAt { return doubtfulAt }
-        guard let start = clock.restartedAt ?? clock.begunAt, occupants.members.contains(where: \.isInside) else {
-            return nil
-        }
-        return start.advanced(byMicroseconds: ListeningClock.graceMicroseconds)
+        guard
+            hasReceived || clock.lastReport != nil || clock.stoppedAt != nil
+                || occupants.members.contains(where: \.isInside)
+        else { return nil }
+        return clock.doubtfulAt
     }
 
     // MARK: Inputs
@@ -154,6 +161,7 @@ public struct ZoneEngine: Sendable {
         becomeUnknown(at: sighting.instant)
         let (lastReport, period) = (clock.lastReport, clock.period)
         clock.receive(at: sighting.instant)
+        hasReceived = hasReceived || clock.lastReport != nil
         if let lastReport, clock.period != period,
             sighting.instant.microseconds(since: lastReport) >= ListeningClock.graceMicroseconds
         {
@@ -193,7 +201,7 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func becomeUnknown(at now: HeardInstant) {
-        guard isKnown, let due = unknownDue, due <= now else { return }
+        guard unknownSince == nil, let due = unknownDue, due <= now else { return }
         let since = clock.lastReport ?? clock.stoppedAt ?? clock.begunAt ?? due
         unknownSince = since
         addForAllZones(.unknown, at: due, since: since)

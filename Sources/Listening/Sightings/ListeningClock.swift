@@ -95,13 +95,14 @@ public struct ListeningClock: Hashable, Sendable {
 
     // MARK: Times
 
-    /// The moment at which the receiver becomes doubtful unless a report arrives before that moment; `nil` if nothing
-    /// was received so far and the receiver has not stopped. The first report after a restart may take as long as any
-    /// later report.
+    /// The moment at which the receiver becomes doubtful unless a report arrives before that moment; `nil` if the
+    /// receiver has not worked so far. The first report may take 5 s. The first report after a restart may take as long
+    /// as any later report.
     public var doubtfulAt: HeardInstant? {
-        [
+        let silenceBegin = lastReport.map { max($0, restartedAt ?? $0) } ?? restartedAt ?? begunAt
+        return [
             stoppedAt?.advanced(byMicroseconds: Self.graceMicroseconds),
-            lastReport.map { max($0, restartedAt ?? $0).advanced(byMicroseconds: traffic.longestLikely) },
+            silenceBegin?.advanced(byMicroseconds: traffic.longestLikely),
         ].compactMap(\.self).min()
     }
 
@@ -118,9 +119,10 @@ public struct ListeningClock: Hashable, Sendable {
     }
 
     /// Returns the time at which the receiver stopped working. If it is only possible that the receiver has failed,
-    /// returns the time of the last report. Returns `nil` if the receiver works.
+    /// returns the time of the last report, or without any report the time at which the receiver started to work.
+    /// Returns `nil` if the receiver works.
     public func silentSince(at now: HeardInstant) -> HeardInstant? {
-        stoppedAt ?? (isDoubtful(at: now) ? lastReport : nil)
+        stoppedAt ?? (isDoubtful(at: now) ? lastReport ?? restartedAt ?? begunAt : nil)
     }
 
     /// Returns the value that ``listened`` will have if a report arrives at `now`. If the time since the last report is
