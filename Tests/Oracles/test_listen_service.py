@@ -1,4 +1,5 @@
 """`pharos listen FILE`, the service: what it keeps over kills, full disks and reloads, hooks, metrics, last words."""
+import calendar
 import contextlib
 import json
 import os
@@ -254,6 +255,26 @@ def test_deafness_is_counted_while_it_lasts(service):
     assert service.peer.interrupt(signal.SIGTERM) == 0
 
 
+def test_a_listener_that_receives_nothing_is_deaf_and_knows_nothing(service):
+    service.write(NEAR).start()
+    eventually(lambda: service.controller.is_scanning)
+    eventually((service.folder / "run/hall.listener.prom").exists)
+    assert ("pharos_zone_inside", ("zone", "near")) not in service.metrics()
+    eventually(lambda: service.status()["state"] == "deaf", 20)
+    shown = pharos.run("status", "--runtime-dir", service.folder / "run")
+    assert shown.code == 1 and "hall: deaf since " in shown.out
+    (listener,) = json.loads(pharos.run("status", "--runtime-dir", service.folder / "run", "--json").out)["listeners"]
+    assert listener["state"] == "deaf" and listener["since"]
+    service.hears(count=10)
+    last = time.time()
+    eventually(lambda: service.status()["state"] == "listening")
+    eventually(lambda: service.metrics().get(("pharos_zone_inside", ("zone", "near"))) == 1)
+    assert pharos.run("status", "--runtime-dir", service.folder / "run").code == 0
+    # After reports it is deaf since the last one.
+    deaf = eventually(lambda: service.status()["state"] == "deaf" and service.status(), 20)
+    assert abs(calendar.timegm(time.strptime(deaf["since"], "%Y-%m-%dT%H:%M:%SZ")) - last) < 4
+
+
 def test_a_reload_forgets_nobody(service):
     service.write(NEAR).start()
     service.hears()
@@ -466,10 +487,11 @@ def test_metrics_are_those_of_prometheus(service, needs):
     service.hears(count=20)
     service.hears(minor=9, count=3)
     eventually(lambda: service.metrics().get(("pharos_zone_inside", ("zone", "near"))) == 1)
+    # After 5 s without a report the listener counts as deaf.
+    found, status = service.metrics(), service.status()
     done = subprocess.run([needs("promtool"), "check", "metrics"], capture_output=True, text=True,
                           stdin=(service.folder / "run/hall.listener.prom").open())
     assert done.returncode == 0, done.stdout + done.stderr
-    found = service.metrics()
     assert found[("pharos_listening",)] == 1
     assert found[("pharos_reports_total", ("pdu", "ADV_NONCONN_IND"))] >= 20
     assert found[("pharos_beacon_heard_total", ("beacon", "desk-peter"))] >= 20
@@ -479,7 +501,6 @@ def test_metrics_are_those_of_prometheus(service, needs):
     assert found[("pharos_zone_events_total", ("event", "enter"), ("zone", "near"))] == 1
     assert found[("pharos_scan_restarts_total", ("cause", "foreign"))] == 0
     assert {dict(key[1:]).get("beacon") for key in found} <= {None, "desk-peter"}, "only known names become labels"
-    status = service.status()
     assert status["name"] == "hall" and status["state"] == "listening" and status["known"] == 3
 
 

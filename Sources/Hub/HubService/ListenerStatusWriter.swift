@@ -27,13 +27,25 @@ struct ListenerStatusWriter {
         var state: ListenerStatus.State {
             if isOver { return .off }
             switch source.state {
-            case .listening: return .listening
+            case .listening: return silentSince == nil ? .listening : .deaf
             // In the state `foreign` another program scans. Its scan may not report repeated advertisements, so the
             // listener counts as deaf.
             case .foreign, .paused, .deaf: return .deaf
             case .starting, .recovering: return .recovering
             case .off: return .off
             }
+        }
+
+        /// The time since which nothing was received although reports were likely; `nil` while the receiver works.
+        private var silentSince: HeardInstant? { monitor.table.clock.silentSince(at: now) }
+
+        /// The wall-clock time at which ``state`` began, if it has just changed. A receiver that receives nothing is
+        /// deaf since its last report.
+        var since: RFC3339Time {
+            guard state == .deaf, let silentSince, let time = source.clock.unixMicroseconds(at: silentSince) else {
+                return RFC3339Time.now
+            }
+            return RFC3339Time(secondsSince1970: Int(time / 1_000_000))
         }
     }
 
@@ -81,7 +93,7 @@ struct ListenerStatusWriter {
             }
             hasListened = hasListened || snapshot.state == .listening
             lastState = snapshot.state
-            since = RFC3339Time.now
+            since = snapshot.since
         }
         if let lastReports, snapshot.now.microseconds(since: lastReports.at) > 0 {
             rate =
