@@ -268,6 +268,19 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(foreign.first?.contains("\"beacons\": false") == true, "\(foreign)")
     }
 
+    /// Messages of topics that the next version of a file does not use are removed from the broker.
+    @Test func retainedTopicsAreThoseOfTheSiteTheBeaconsAndTheZones() throws {
+        let section = #"{"url":"mqtt://a","homeAssistant":true,"espresense":true}"#
+        let east = try Self.publisher(section, receiver: "east")
+        #expect(east.statusTopics == ["pharos/home/receivers/east/status", "espresense/rooms/east/status"])
+        let topics = east.retainedTopics
+        #expect(topics.isSuperset(of: east.statusTopics + east.discovery.map(\.topic)))
+        #expect(topics.contains("pharos/home/receivers/east/state") && topics.contains("pharos/home/zones/near/state"))
+        #expect(topics.contains("pharos/home/beacons/key-peter/attributes"))
+        let other = try Self.publisher(#"{"url":"mqtt://a","beacons":false}"#, receiver: "east")
+        #expect(!other.retainedTopics.contains("pharos/home/beacons/key-peter/state"))
+    }
+
     @Test func withACollectorAListenerShowsOnlyItsZonesInHomeAssistant() throws {
         let listener = try Self.publisher(#"{"url":"mqtt://a","beacons":false,"homeAssistant":true}"#, receiver: "east")
         #expect(

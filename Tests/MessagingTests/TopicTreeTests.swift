@@ -70,5 +70,7 @@ import Testing
         #expect(published == ["b=1"])
         board.publishAgain()
         #expect(board.waitingCount == 3)
+        board.set(Publication("b", ""))
+        #expect(board.usedTopics == ["a", "c"])
     }
 }

@@ -324,6 +324,24 @@ def test_a_file_that_is_read_again(tmp_path, broker, reader, listen):
     assert status(tmp_path, lambda value: value["broker"] is None)
 
 
+def test_a_new_site_and_a_new_zone_leave_no_old_state_behind(broker, reader, listen, tmp_path):
+    zone, depot = "pharos/museum/zones/desk/state", "pharos/depot/receivers/hall/status"
+    all_of_it = reader(broker.port)
+    peer = listen(broker.url)
+    all_of_it.wait(STATE, present)
+    all_of_it.wait(zone)
+    count = len(all_of_it.messages)
+    listener(tmp_path, {"url": broker.url}, place={"site": "depot", "room": "hall"}, zones=[DESK | {"name": "door"}])
+    peer.process.send_signal(signal.SIGHUP)
+    all_of_it.wait(depot, lambda value: value == "online", after=count)
+    assert all_of_it.wait(STATUS, lambda value: value == "offline", after=count)
+    for topic in (STATUS, STATE, zone):
+        assert all_of_it.wait(topic, lambda value: value == "", after=count).payload == b""
+    late = reader(broker.port)
+    late.wait(depot)
+    assert not late.of(STATUS) and not late.of(STATE) and not late.of(zone)
+
+
 def test_a_broker_that_reads_nothing_holds_nobody_up(listen):
     accepted, server = [], socket.create_server(("127.0.0.1", 0))
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)

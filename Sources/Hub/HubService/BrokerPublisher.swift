@@ -163,15 +163,24 @@ final class BrokerPublisher {
         outbox.open()
     }
 
-    /// Takes over from `former`, the publisher of the previous version of the file. Removes the beacons and zones that
-    /// are no longer in the file from Home Assistant.
+    /// Takes over from `former`, the publisher of the previous version of the file. Removes the retained messages about
+    /// the site, the beacons and the zones that are no longer in the file, so that no program takes them for current.
     func replace(_ former: BrokerPublisher) {
         begin()
+        let topics = publisher.retainedTopics
+        let oldTopics = former.board.usedTopics.filter { !topics.contains($0) }
+        former.clear(oldTopics)
         former.leave()
-        let topics = Set(publisher.discovery.map(\.topic))
-        for topic in former.publisher.discovery.map(\.topic).sorted() where !topics.contains(topic) {
-            board.set(Publication(topic, [UInt8](), isRetained: true))
+        // The former connection may have been lost before.
+        for topic in oldTopics { board.set(Publication(topic, [UInt8](), isRetained: true)) }
+    }
+
+    /// Makes the broker forget the retained messages of these topics. Programs that show a status get `offline` first.
+    private func clear(_ topics: [String]) {
+        for topic in publisher.statusTopics where topics.contains(topic) {
+            _ = send(.status(topic, isOnline: false), .state(topic: topic))
         }
+        for topic in topics { board.set(Publication(topic, [UInt8](), isRetained: true)) }
     }
 
     /// Publishes that the receiver is offline, and disconnects.

@@ -157,6 +157,21 @@ public struct ListenerPublisher {
         return (publishesBeacons ? entities : []) + subject.zones.map(homeAssistant.zone)
     }
 
+    /// The topics to which this publisher may write retained messages.
+    public var retainedTopics: Set<String> {
+        var topics = Set(statusTopics + [tree.receiverState] + subject.zones.map(tree.zoneState))
+        topics.formUnion(discovery.map(\.topic))
+        if publishesBeacons {
+            for beacon in beacons {
+                topics.formUnion([tree.beaconState(beacon.name), tree.beaconAttributes(beacon.name)])
+            }
+        }
+        return topics
+    }
+
+    /// The topics of the words `online` and `offline`.
+    public var statusTopics: [String] { [tree.status] + (espresense.map { [$0.statusTopic] } ?? []) }
+
     // MARK: Conflicts with other receivers
 
     /// The topic filters of the messages that ``conflict(with:)`` needs. If the broker refuses these subscriptions, the

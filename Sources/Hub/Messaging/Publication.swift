@@ -56,6 +56,10 @@ public struct RetainedBoard: Sendable {
     /// The number of topics that wait to be published.
     public var waitingCount: Int { waiting.count }
 
+    /// The topics whose newest publication has a payload, in the order in which they were first set. An empty payload
+    /// makes a broker forget the retained message.
+    public var usedTopics: [String] { publications.filter { !$0.payload.isEmpty }.map(\.topic) }
+
     /// Sets the publication of a topic. An equal publication is not published again.
     public mutating func set(_ publication: Publication) {
         guard let index = indices[publication.topic] else {
