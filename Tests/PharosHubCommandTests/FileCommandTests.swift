@@ -27,6 +27,14 @@ import Testing
         #expect(try HubProgram.run("listen", "check", path).code == 0)
     }
 
+    @Test func eachOfSeveralBeaconsOfANewZoneEntersOnItsOwn() throws {
+        let several = try HubProgram.run(
+            "zones", "init", "-", "--beacon", Self.beacon, "--beacon", "bag=address:C0:01:02:03:04:05")
+        #expect(several.output.contains(#""per": "beacon""#), "\(several.output)")
+        let one = try HubProgram.run("zones", "init", "-", "--beacon", Self.beacon)
+        #expect(one.code == 0 && !one.output.contains(#""per""#), "\(one.output)")
+    }
+
     @Test func everyIdentityOfANewListenerIsReadBack() throws {
         let path = files.path("new.json")
         let identities = [

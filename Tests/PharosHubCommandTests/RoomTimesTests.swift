@@ -37,6 +37,21 @@ import Testing
             ])
     }
 
+    /// Several beacons share the zone: its events are stored without a beacon.
+    @Test func theStayOfASharedZoneIsNotThatOfABeacon() {
+        func shared(_ kind: String, at second: Int64) -> EventStore.Event {
+            var event = event(kind, "lab", at: second, by: "east")
+            event.beacon = nil
+            return event
+        }
+        var times = RoomTimes()
+        times.take(shared("enter", at: 0), from: 0)
+        times.take(shared("unknown", at: 3), from: 0)
+        #expect(times.take(shared("exit", at: 10), from: 0) == 10_000_000)
+        #expect(rows(times, at: 20) == [])
+        #expect(times.totals(of: "lab", at: 20_000_000).map(\.csv) == [#""","lab",10,1,false,"east""#])
+    }
+
     @Test func aStayWithoutTimeInTheTimeSpanHasNoRow() {
         let second: Int64 = 1_000_000
         var times = RoomTimes(pauses: [[nil: [.init(start: 337 * second, end: .max)]]])

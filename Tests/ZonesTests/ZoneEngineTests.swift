@@ -179,6 +179,18 @@ import Testing
         #expect(stage.hearOther(61) == ["61 known desk"])
     }
 
+    @Test("events of a zone that several beacons share are not those of a beacon")
+    func sharedZones() {
+        func isShared(_ members: [String], _ scope: ZoneRule.Scope) -> [Bool] {
+            var stage = ZoneStage([ZoneRule(name: "desk", members: .beacons(members), scope: scope)])
+            _ = stage.receive("a", 1, -55)
+            return stage.receive("a", 2, -55).map(\.isOfSharedZone)
+        }
+        #expect(isShared(["a", "b"], .zone) == [true])
+        #expect(isShared(["a", "b"], .beacon) == [false])
+        #expect(isShared(["a"], .zone) == [false])
+    }
+
     @Test("zones are not known before the first report of any device")
     func notKnownBeforeTheFirstReport() {
         var stage = ZoneStage([Self.zone()])

@@ -161,7 +161,7 @@ final class ListenRun: SightingConsumer {
         row.removeAll()
         let stored = EventStore.Event(
             id: event.id(context), time: context.unixMicroseconds(event.instant), kind: event.kind.rawValue,
-            zone: event.zone, beacon: event.beacon, json: json)
+            zone: event.zone, beacon: event.isOfSharedZone ? nil : event.beacon, json: json)
         let jobs = hookJobs(stored)
         var channels: [String] = []
         if options.printsEvents { channels.append(EventLedger.lines) }
@@ -196,9 +196,13 @@ final class ListenRun: SightingConsumer {
 
     private func hookJobs(_ event: EventStore.Event) -> [HookRunner.Job] {
         guard let kind = ZoneEvent.Kind(rawValue: event.kind) else { return [] }
-        return file.hooks.filter { $0.matches(kind, zone: event.zone) }.map { rule in
+        let rules = file.hooks.filter { $0.matches(kind, zone: event.zone) }
+        guard !rules.isEmpty else { return [] }
+        // For a shared zone, only the JSON contains the beacon.
+        let beacon = event.beacon ?? JSONDocument.parse(Array(event.json.utf8)).root?["beacon"]?.string
+        return rules.map { rule in
             HookRunner.Job(
-                rule: rule, id: event.id, json: event.json, kind: event.kind, zone: event.zone, beacon: event.beacon)
+                rule: rule, id: event.id, json: event.json, kind: event.kind, zone: event.zone, beacon: beacon)
         }
     }
 

@@ -63,6 +63,9 @@ public struct ZoneEvent: Hashable, Sendable {
     public internal(set) var attachments: [BeaconAttachment] = []
     /// True if the beacon enters and leaves on its own. False if all beacons of the zone enter and leave as one.
     public internal(set) var hasOwnPresence = false
+    /// True if several beacons share the zone. The event is then not an event of ``beacon`` alone: the zone is entered
+    /// with its first beacon and left with its last one.
+    public internal(set) var isOfSharedZone = false
 }
 
 extension ZoneEvent {

@@ -158,7 +158,8 @@ struct History: ParsableCommand {
         }
         return Failure(
             .noInput,
-            "there are no events of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
+            "there are no events of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))"
+                + (advice ?? "; the events of a zone that several beacons share are found by the name of the zone"))
     }
 
     /// Prints the time in each room or zone: after the table of events, or alone with --totals.

@@ -6,7 +6,8 @@ internal import Store
 /// Sums up how long beacons were in rooms or zones, from their events, which must be added in the order of their times.
 ///
 /// At each site, a beacon is in at most one room of the collector at a time, but it can be in several zones of each
-/// listener. Time in which the listener or the collector did not run does not count.
+/// listener. The time of a zone that several beacons share is that of the zone, not of a beacon. Time in which the
+/// listener or the collector did not run does not count.
 struct RoomTimes {
     /// A beacon in a room or a zone.
     private struct Key: Hashable {
@@ -16,7 +17,8 @@ struct RoomTimes {
         let site: String?
         /// The listener of a zone; `nil` for a room of a collector.
         let receiver: String?
-        let beacon: String
+        /// The beacon; `nil` for a zone that several beacons share.
+        let beacon: String?
         /// The name of the room or zone; `nil` while the room was not known.
         let place: String?
 
@@ -26,7 +28,8 @@ struct RoomTimes {
 
     /// The total of one beacon in one room or zone.
     struct Row {
-        let beacon: String
+        /// The beacon; `nil` for the time in which any of several beacons that share a zone was inside.
+        let beacon: String?
         /// The name of the room or zone; `nil` for the time in which the room was not known.
         let place: String?
         /// The listener of a zone; `nil` for a room of a collector.
@@ -56,15 +59,16 @@ struct RoomTimes {
     /// - Returns: The duration in microseconds of the stay that the event ends; `nil` if it ends no stay.
     @discardableResult
     mutating func take(_ event: EventStore.Event, from source: Int) -> Int64? {
-        guard let beacon = event.beacon, let time = event.time else { return nil }
+        guard let time = event.time else { return nil }
         let root = JSONDocument.parse(Array(event.json.utf8)).root
         // Only the events of zones have this key.
         let isRoom = root?["zone"] == nil
+        if isRoom, event.beacon == nil { return nil }
         let place = event.zone.isEmpty ? nil : event.zone
         func key(_ place: String?) -> Key {
             Key(
-                source: source, site: event.site, receiver: isRoom ? nil : root?["receiver"]?.string, beacon: beacon,
-                place: place)
+                source: source, site: event.site, receiver: isRoom ? nil : root?["receiver"]?.string,
+                beacon: event.beacon, place: place)
         }
         switch event.kind {
         case "enter", "room", "known":
@@ -83,7 +87,9 @@ struct RoomTimes {
 
     /// Removes all time before `time` from the sums. Stays that have not ended begin at `time`.
     mutating func begin(at time: Int64) {
-        let ongoing = startsOfStays.keys.sorted { ($0.beacon, $0.place ?? "") < ($1.beacon, $1.place ?? "") }
+        let ongoing = startsOfStays.keys.sorted {
+            ($0.beacon ?? "", $0.place ?? "") < ($1.beacon ?? "", $1.place ?? "")
+        }
         (startsOfStays, rows, rowIndices) = ([:], [], [:])
         for key in ongoing { begin(key, at: time) }
     }
@@ -102,7 +108,8 @@ struct RoomTimes {
         return times.rows.filter {
             ($0.beacon == name || $0.place == name) && ($0.microseconds > 0 || $0.isOngoing)
         }.sorted {
-            ($1.microseconds, $0.beacon, $0.receiver ?? "") < ($0.microseconds, $1.beacon, $1.receiver ?? "")
+            ($1.microseconds, $0.beacon ?? "", $0.receiver ?? "")
+                < ($0.microseconds, $1.beacon ?? "", $1.receiver ?? "")
         }
     }
 
@@ -157,7 +164,7 @@ extension RoomTimes.Row {
         let length = StatusText.duration(
             from: RFC3339Time(secondsSince1970: 0), to: RFC3339Time(secondsSince1970: seconds))
         return [
-            TerminalText.line(TerminalText.shortened(beacon, to: 40)),
+            TerminalText.line(TerminalText.shortened(beacon ?? "-", to: 40)),
             TerminalText.line(TerminalText.shortened(place ?? "unknown", to: 40)),
             TerminalText.line(TerminalText.shortened(receiver ?? "-", to: 40)), length, "\(stays)",
             isOngoing ? "there at the end" : "",
@@ -167,14 +174,14 @@ extension RoomTimes.Row {
     /// The row as a line of comma-separated values (RFC 4180), without a line end.
     var csv: String {
         [
-            SpreadsheetText.text(beacon), SpreadsheetText.text(place ?? ""), "\(seconds)", "\(stays)", "\(isOngoing)",
-            SpreadsheetText.text(receiver ?? ""),
+            SpreadsheetText.text(beacon ?? ""), SpreadsheetText.text(place ?? ""), "\(seconds)", "\(stays)",
+            "\(isOngoing)", SpreadsheetText.text(receiver ?? ""),
         ].joined(separator: ",")
     }
 
     var json: JSONValue {
         .record([
-            ("beacon", .string(beacon)), ("zone", .optional(place, JSONValue.string)),
+            ("beacon", .optional(beacon, JSONValue.string)), ("zone", .optional(place, JSONValue.string)),
             ("seconds", .integer(seconds)), ("stays", .integer(stays)), ("ongoing", .boolean(isOngoing)),
             ("receiver", .optional(receiver, JSONValue.string)),
         ])

@@ -199,7 +199,9 @@ struct ZonesInit: ParsableCommand {
         let hasDistances = withinM != nil || beacons.allSatisfy { HubFile.containsPower($0.patterns) }
         let level = aboveDbm ?? (hasDistances ? nil : Self.defaultLevel)
         let bound = level.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
-        let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names)), bound])])
+        // Each of several beacons enters and leaves on its own, so that each has its own events and times.
+        let scope = names.count > 1 ? [("per", JSONValue.string("beacon"))] : []
+        let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names))] + scope + [bound])])
         try start.write(
             try start.members + destination.members + [("zones", zones)], next: "pharos zones \(start.file)")
     }
