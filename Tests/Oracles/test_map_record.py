@@ -489,22 +489,26 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
      "--walk a: its position is neither in the survey nor in a site"),
     (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "the times must increase"),
     (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
-    (["s.jsonl", "--drop", "9"], 64, "no stay 9"),
+    (["new.jsonl", "--drop", "9"], 64, "no stay 9"),
+    (["nowhere.jsonl", "--drop", "9"], 66, "no such file"),
+    (["nowhere.jsonl", "--move", "1", "--place", "A"], 66, "no such file"),
     (["s.jsonl", "--move", "1"], 64, "--move needs a --place, a --position or a --floor"),
     (["s.jsonl", "--move", "3-1", "--place", "A"], 64, "the number of a stay, such as 3, or of several, such as 3-6"),
-    (["s.jsonl", "--move", "1-2", "--place", "A"], 64, "no stay 1"),
+    (["new.jsonl", "--move", "1-2", "--place", "A"], 64, "no stay 1"),
     (["tape.btsnoop", "--position", "1,1"], 65, "recording of packets"),
     (["table.csv", "--position", "1,1", "--adapter", "virtual"], 65, "map import"),
     (["other.json", "--position", "1,1", "--adapter", "virtual"], 65, "one JSON object"),
 ])
 def test_mistakes_of_recording_are_sentences(tmp_path, tape, options, code, said):
     (tmp_path / "empty").write_text("")
+    (tmp_path / "new.jsonl").write_text("")
     (tmp_path / "table.csv").write_text("place,x,y,a\nA,0,0,-50\n")
     (tmp_path / "other.json").write_text('{"version": 1, "name": "desk"}\n')
     others = {name: (tmp_path / name).read_bytes() for name in ("tape.btsnoop", "table.csv", "other.json")}
     result = pharos.run("map", "record", *options, cwd=tmp_path)
     assert result.code == code and said in result.err and result.err.startswith("pharos: "), result.err
     assert all((tmp_path / name).read_bytes() == octets for name, octets in others.items())
+    assert not (tmp_path / "nowhere.jsonl").exists()
 
 
 @pytest.mark.parametrize("command, code, said", [

@@ -42,6 +42,21 @@ import Testing
         #expect(survey.vector(1).readings.isEmpty)
     }
 
+    @Test(arguments: ["", " \n\n"])
+    func anEmptyFileIsNoTable(_ text: String) {
+        let (survey, problems) = SurveyTableReader.read(Array(text.utf8), file: "survey.jsonl")
+        #expect(survey == nil && problems.count == 1)
+        #expect(problems.first?.message.contains("one JSON object in each line") == true, "\(problems)")
+    }
+
+    /// The survey's check and its map report such a stay, unless a later line names its place.
+    @Test func aStayThatGetsItsPlaceLaterIsNoProblem() {
+        let reader = Self.read(
+            #"{"survey":1}"# + "\n" + #"{"stay":1}"# + "\n" + #"{"t":0,"rssi":{"a":[-60]}}"# + "\n"
+                + #"{"move":1,"place":"A3"}"# + "\n")
+        #expect(reader.problems.isEmpty && reader.survey.stays.map(\.place) == ["A3"], "\(reader.problems)")
+    }
+
     @Test func whatIsWrittenIsReadBack() {
         let text = SurveyWriter.text(Self.read(Self.whole).survey)
         #expect(SurveyWriter.text(Self.read(text).survey) == text)

@@ -184,9 +184,6 @@ public struct SurveyReader: Sendable {
         if survey.stays.contains(where: { $0.number == stay.number }) {
             warn("stay \(stay.number) appears twice: drop and move refer to the later one", at: nil)
         }
-        if stay.place == nil, stay.position == nil, !acceptsRowsWithoutPlace {
-            warn("stay \(stay.number) has neither a place nor a position: it is ignored", at: nil)
-        }
         stay.line = line
         begin(stay)
     }

@@ -44,6 +44,12 @@ public struct SurveyTableReader {
         _ octets: [UInt8], file: String, notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false,
         acceptsRowsWithoutPlace: Bool = false
     ) -> (survey: Survey?, problems: [FileProblem]) {
+        guard octets.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }) else {
+            let message =
+                "the file is empty: a survey has one JSON object in each line, as `pharos map record` writes it, or is a "
+                + "table with a header row"
+            return (nil, [FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed)])
+        }
         let (table, problems) = CSVTable.open(Self.translated(octets) ?? octets, file: file)
         guard let table, !problems.contains(where: \.isError) else { return (nil, problems) }
         var reader = SurveyTableReader(

@@ -129,6 +129,9 @@ struct MapRecord: ParsableCommand {
     }
 
     func run() throws {
+        if drop != nil || move != nil, !Files.exists(survey) {
+            throw Failure(.noInput, "\(survey): there is no such file, so it has no stay to correct")
+        }
         let file = try GrowingSurvey(survey)
         let site = try site.map { path in try MapFile.site(path) }
         if drop != nil || move != nil { return try correct(file, site) }
