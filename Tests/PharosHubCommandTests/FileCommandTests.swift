@@ -108,6 +108,14 @@ import Testing
         #expect(!(try HubProgram.run("zones", "check", path).errors.contains("warning")))
     }
 
+    @Test func aNewZoneThatABeaconCanNeverEnterGetsAWarning() throws {
+        let arguments = ["zones", "init", "-", "--beacon", "keys=service:0xFFF6"]
+        let made = try HubProgram.run(arguments + ["--within-m", "2"])
+        #expect(made.code == 0 && made.output.contains("withinM"), "\(made.output)")
+        #expect(made.errors.contains("\"keys\"") && made.errors.contains("use --above-dbm"), "\(made.errors)")
+        #expect(try HubProgram.run(arguments).errors.isEmpty)
+    }
+
     @Test func checkListsTheProblemsOfAllPartsAtOnce() throws {
         try files.folder.file("anna.irk", text: "xx")
         try files.folder.file("user", text: "pharos\nsecret\n")

@@ -130,6 +130,14 @@ package enum OptionValue {
         return "\(lower)" == text ? "" : "; did you mean \(lower)?"
     }
 
+    /// Parses a distance in metres, such as `1.5`.
+    package static func metres(_ text: String) throws -> Double {
+        guard let metres = Double(text), metres.isFinite else {
+            throw Mistake("write a number of metres without a unit, such as 1.5" + plainNumberAdvice(text))
+        }
+        return metres
+    }
+
     /// Parses a whole number: decimal, or hexadecimal after 0x.
     package static func integer(_ text: String) throws -> Int {
         let isNegative = text.hasPrefix("-")

@@ -271,19 +271,24 @@ package struct ConfigurationDecoder {
     /// Reads a name that can be used for files and systemd units.
     package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
-        let isGood = name.utf8.allSatisfy { $0.isASCIILetterOrDigit || "._-".utf8.contains($0) }
-        let rule =
-            "use at most \(Self.nameLimit) letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", and begin with a letter or "
-            + "digit"
-        guard isGood, let first = name.utf8.first, first.isASCIILetterOrDigit else {
-            error("\(ProblemText.quoted(name)) is not a valid name: \(rule)", at: node)
-            return nil
-        }
-        guard name.utf8.count <= Self.nameLimit else {
-            error("the name has \(name.utf8.count) characters: \(rule)", at: node)
+        if let problem = Self.problem(ofName: name) {
+            error(problem, at: node)
             return nil
         }
         return name
+    }
+
+    /// Returns the reason why a text is not a name that can be used for files and systemd units; `nil` for a valid
+    /// name.
+    package static func problem(ofName name: String) -> String? {
+        let isGood = name.utf8.allSatisfy { $0.isASCIILetterOrDigit || "._-".utf8.contains($0) }
+        let rule =
+            "use at most \(nameLimit) letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", and begin with a letter or "
+            + "digit"
+        guard isGood, let first = name.utf8.first, first.isASCIILetterOrDigit else {
+            return "\(ProblemText.quoted(name)) is not a valid name: \(rule)"
+        }
+        return name.utf8.count <= nameLimit ? nil : "the name has \(name.utf8.count) characters: \(rule)"
     }
 }
 

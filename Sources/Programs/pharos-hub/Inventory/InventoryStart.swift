@@ -35,7 +35,8 @@ struct InventoryStart: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Distance up to which a beacon is near (default: withinM of the file, or 1).", valueName: "m"))
+            "Distance up to which a beacon is near (default: withinM of the file, or 1).", valueName: "m"),
+        transform: OptionValue.metres)
     var withinM: Double?
 
     @Option(

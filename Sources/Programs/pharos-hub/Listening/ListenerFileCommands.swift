@@ -174,7 +174,7 @@ struct ZonesInit: ParsableCommand {
         help: ArgumentHelp(
             "Distance below which a beacon is inside (default: 2). If a beacon is named only by an address, a name or a "
                 + "service, its distance is unknown, and the default is --above-dbm -70.",
-            valueName: "metres"))
+            valueName: "metres"), transform: OptionValue.metres)
     var withinM: Double?
 
     @Option(
@@ -188,7 +188,13 @@ struct ZonesInit: ParsableCommand {
 
     func validate() throws {
         if withinM != nil, aboveDbm != nil { throw ValidationError("Give either --within-m or --above-dbm.") }
-        if start.beacon.isEmpty { throw ValidationError("Give at least one --beacon NAME=IDENTITY.") }
+        if let withinM { try OptionValue.check("--within-m", withinM, in: 0.01...1000) }
+        guard start.beacon.isEmpty else { return }
+        throw ValidationError(
+            start.known.isEmpty
+                ? "Give at least one --beacon NAME=IDENTITY."
+                : "--known does not say which of its beacons are in the zone: give at least one --beacon NAME=IDENTITY "
+                    + "too, or use `pharos listen init` and write the zone with a \"tag\" of the fleet.")
     }
 
     func run() throws {
@@ -204,6 +210,11 @@ struct ZonesInit: ParsableCommand {
         let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names))] + scope + [bound])])
         try start.write(
             try start.members + destination.members + [("zones", zones)], next: "pharos zones \(start.file)")
+        for beacon in beacons where withinM != nil && !HubFile.containsPower(beacon.patterns) {
+            Terminal.writeMessage(
+                "\(TerminalText.quoted(beacon.name, to: 40)) has no identity that states the power at 1 m, so its distance "
+                    + "is unknown and it never enters the zone: use --above-dbm instead of --within-m")
+        }
     }
 }
 
@@ -220,6 +231,9 @@ struct ListenerDestination: ParsableArguments {
     var broker: String?
 
     func validate() throws {
+        if let site, let problem = ConfigurationDecoder.problem(ofName: site) {
+            throw ValidationError("--site: \(problem).")
+        }
         guard let broker else { return }
         do throws(BrokerAddress.Mistake) {
             _ = try BrokerAddress(broker)
