@@ -92,11 +92,13 @@ public struct HubFile {
         for (index, hook) in hooks.enumerated() {
             guard let program = hook.run.first, let node = root["hooks"]?[index]?["run"] else { continue }
             let paths = program.contains("/") ? [program] : searchPath.split(separator: ":").map { "\($0)/\(program)" }
-            guard !paths.contains(where: { Files.exists($0) }) else { continue }
+            guard !paths.contains(where: { Files.isExecutable($0) }) else { continue }
+            let file = paths.first { Files.exists($0) }
             let problem = FileProblem(
-                "there is no program \(ProblemText.quoted(program)) on this machine", at: node.position,
-                path: node.path,
-                severity: .warning)
+                file.map {
+                    "\(ProblemText.quoted($0)) is not a program that this user may run: make it executable with `chmod +x`"
+                } ?? "there is no program \(ProblemText.quoted(program)) on this machine",
+                at: node.position, path: node.path, severity: .warning)
             warnings.append(problem.text(file: Self.name(path)))
         }
         return (errors, warnings)
