@@ -29,7 +29,7 @@ struct Proxy: ParsableCommand {
         help: ArgumentHelp(
             "Address for clients to connect to (default: tcp:127.0.0.1:6053, for this machine only).",
             valueName: "address"),
-        completion: .list(["tcp:127.0.0.1:6053", "tcp:0.0.0.0:6053"]), transform: ListenAddress.init)
+        completion: .list(["tcp:127.0.0.1:6053", "tcp:0.0.0.0:6053"]), transform: Self.listenAddress)
     var listen: ListenAddress = .tcp(host: "127.0.0.1", port: 6053)
 
     @Option(help: ArgumentHelp("Name in Home Assistant (default: the host name).", valueName: "name"))
@@ -57,9 +57,6 @@ struct Proxy: ParsableCommand {
     var durationS: Int?
 
     func validate() throws {
-        if case .kernel = listen {
-            throw ValidationError("--listen vhci: clients cannot connect there; use tcp:HOST:PORT or unix:PATH.")
-        }
         if case .managed(let index)? = adapter {
             throw ValidationError("The kernel drops repeated advertisements on hci\(index):mgmt: use hci\(index).")
         }
@@ -85,6 +82,16 @@ struct Proxy: ParsableCommand {
             options.waitsForAdapter = isNext
             return try .live(options)
         }
+    }
+
+    /// Parses an address to which clients can connect, so not that of the kernel.
+    private static func listenAddress(_ text: String) throws -> ListenAddress {
+        let address = try? ListenAddress(text)
+        guard let address, address != .kernel else {
+            let isTCP = (try? ListenAddress("tcp:" + text)) != nil
+            throw Mistake("use tcp:HOST:PORT or unix:PATH" + (isTCP ? "; did you mean tcp:\(text)?" : ""))
+        }
+        return address
     }
 
     private static func address(_ text: String) throws -> DeviceAddress {
