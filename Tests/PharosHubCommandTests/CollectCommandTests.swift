@@ -125,6 +125,25 @@ import Testing
         #expect(nobody.code == 64 && nobody.errors.contains("no receiver of this name"))
     }
 
+    @Test func historyOfADirectoryWithoutADatabaseSaysWhatMakesOne() throws {
+        let result = try HubProgram.run("history", "key-ana", "--state-dir", files.folder.path)
+        #expect(result.code == 66 && result.errors.contains("no database here yet"), "\(result.errors)")
+        #expect(!result.errors.contains("sudo"), "\(result.errors)")
+        let missing = try HubProgram.run("history", "key-ana", "--state-dir", files.path("missing"))
+        #expect(missing.code == 66 && missing.errors.contains("no database here yet"), "\(missing.errors)")
+    }
+
+    @Test func historyReadsTheDatabaseOfAListenerFile() throws {
+        let store = try EventStore(path: files.path("desk.db"))
+        let json = #"{"event":"enter","id":"1","zone":"near","beacon":"key-peter","receiver":"desk"}"#
+        try store.record(
+            EventStore.Event(id: "1", time: 1, kind: "enter", zone: "near", beacon: "key-peter", json: json), .none,
+            for: [])
+        let result = try HubProgram.run(
+            "history", "key-peter", "--history", files.path("desk.json"), "--state-dir", files.folder.path, "--json")
+        #expect(result.code == 0 && result.output == json + "\n", "\(result)")
+    }
+
     @Test func aWrongCollectorFileIsRefused() throws {
         let path = try files.folder.file("wrong.json", Array(#"{"version":1,"name":"m","receiver":[]}"#.utf8))
         let result = try HubProgram.run("collect", path)

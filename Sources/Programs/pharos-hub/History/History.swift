@@ -18,8 +18,8 @@ struct History: ParsableCommand {
             Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the \
             oldest first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without \
             --history, all files NAME.db of the state directory are read. A file that cannot be read is reported, and \
-            the events of the other files are shown. If --history names a collector file, the database of its \
-            "postgresql" or "history" is read. The last table shows how long a beacon was in each room of a collector, \
+            the events of the other files are shown. If --history names the file of a listener or a \
+            collector, its database is read. The last table shows how long a beacon was in each room of a collector, \
             and in each zone of each receiver. Time in which the listener or the collector did not run does not count.
             """)
 
@@ -43,7 +43,7 @@ struct History: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Database of a listener or a collector, or a collector file. May be repeated.", valueName: "file"),
+            "Database of a listener or a collector, or the file of one. May be repeated.", valueName: "file"),
         completion: .file(extensions: ["db", "json"]))
     var history: [String] = []
 
@@ -142,14 +142,18 @@ struct History: ParsableCommand {
 
     private func databasesInStateDirectory() throws -> [String] {
         let directory = stateDir ?? StateDirectory.usual
-        let files = Files.names(in: directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
-        guard !files.isEmpty else {
-            throw Failure(
-                .noInput,
-                "\(directory): there is no database here that this user may read; use sudo, or name a file with --history"
-            )
+        var reason =
+            "there is no database here yet: `pharos listen` makes one, and so does `pharos collect` with \"history\" in its "
+            + "file; or name a file with --history"
+        do throws(SystemError) {
+            let files = try Files.listing(directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
+            if !files.isEmpty { return files }
+        } catch {
+            if error.errno != SystemError.noEntry {
+                reason = "there is no database here that this user may read; use sudo, or name a file with --history"
+            }
         }
-        return files
+        throw Failure(.noInput, "\(directory): \(reason)")
     }
 
     private func unknownName(knownNames: Set<String>) -> Failure {

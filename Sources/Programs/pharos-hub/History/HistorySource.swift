@@ -12,12 +12,13 @@ enum HistorySource {
     /// Opens a database.
     ///
     /// - Parameters:
-    ///   - path: An SQLite file, or a collector file that names a database.
+    ///   - path: An SQLite file, or the file of a listener or a collector.
     ///   - stateDirectory: The directory in which relative paths of databases start; `nil` for the state directory of
     ///     the services.
     init(_ path: String, stateDirectory: String?) throws {
         guard let file = try Self.collector(path) else {
-            self = .file(try EventStore(path: path, isReadOnly: true))
+            let databasePath = try Self.listenerDatabase(path, stateDirectory: stateDirectory) ?? path
+            self = .file(try EventStore(path: databasePath, isReadOnly: true))
             return
         }
         if let section = file.postgreSQL {
@@ -40,6 +41,15 @@ enum HistorySource {
         let (file, problems) = CollectorFile.decode(octets)
         guard let file else { throw Failure(problems, of: path) }
         return file
+    }
+
+    /// Returns the path of the database of the listener file at `path`; `nil` if the file is not a listener file.
+    private static func listenerDatabase(_ path: String, stateDirectory: String?) throws -> String? {
+        guard path.hasSuffix(".json") else { return nil }
+        let root = JSONDocument.parse(try InputFile.read(path)).root
+        guard root?["version"] != nil, let name = root?["name"]?.string else { return nil }
+        let file = root?["history"]?["file"]?.string ?? "\(name).db"
+        return file.hasPrefix("/") ? file : "\(StateDirectory.path(stateDirectory))/\(file)"
     }
 
     /// Returns a cursor over the events of a beacon, a zone or a room, the oldest first.
