@@ -166,6 +166,15 @@ import Testing
         #expect(mode(state) == 0o700 && mode(state + "/museum.db") == 0o600)
     }
 
+    @Test func aMissingRuntimeDirectoryIsMade() throws {
+        let west = try files.lines("west", seconds: 3, level: -50)
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", west, "--runtime-dir", files.path("new/run"), "--state-dir",
+            files.folder.path)
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(Files.exists(files.path("new/run/museum.where.json")))
+    }
+
     @Test func doesNotReplaceAFileThatIsNotAStateFile() throws {
         let before = try Files.read(files.path("museum.json"))
         let west = try files.lines("west", seconds: 3, level: -50)

@@ -8,6 +8,8 @@ internal import SystemPackage
 public enum Terminal {
     /// True if standard input is a terminal.
     public static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    /// True if standard input is the end of a pipe, as in `program | pharos`.
+    public static var inputIsPipe: Bool { (try? Stat(FileDescriptor.standardInput))?.type == .fifo }
     /// True if standard output is a terminal.
     public static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     /// True if standard error is a terminal.

@@ -122,6 +122,12 @@ struct CollectCommand: ParsableCommand {
         let brokerSection = from.isEmpty ? collector.broker : nil
         let statePath = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
         let followsBroker = brokerSection != nil
+        if followsBroker, Terminal.inputIsPipe {
+            Terminal.writeMessage(
+                "standard input is not read, because the file names a broker: use --from - to read it")
+        }
+        // As for a listener, a missing directory is made. A failure to write the state is reported later.
+        if stateFile == nil { try? Files.makeDirectory(runtimeDir ?? WhereFile.directory) }
         let signals = try SignalDescriptor()
         let locks = try lock(collector, at: path, state: statePath, followsBroker: followsBroker, signals)
         guard let locks else { return }
