@@ -23,6 +23,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("mqtt://nix.invalid:1883", true), ("mqtt://10.0.0.1:1883", false), ("mqtt://[fe80::1]:1883", false),
+    ])
+    func aBrokerThatDoesNotAnswerMayHaveAnUnknownName(_ broker: String, _ hasName: Bool) {
+        let text = "\(BrokerError.unreachable(broker, reason: nil))"
+        #expect(text.hasPrefix("\(broker): no broker answers there"))
+        #expect(text.contains("the name of the host cannot be resolved") == hasName, "\(text)")
+    }
+
+    @Test(arguments: [
         ("mqtt://localhost", "mqtt://localhost:1883"), ("mqtt://10.0.0.1:1884/", "mqtt://10.0.0.1:1884"),
         ("mqtts://[::1]", "mqtts://[::1]:8883"), ("mqtt://[fe80::1%eth0]:99", "mqtt://[fe80::1%eth0]:99"),
     ])

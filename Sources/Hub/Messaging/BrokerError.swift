@@ -38,6 +38,8 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreachable(let broker, let reason):
             "\(broker): no broker answers there"
+                // The library does not distinguish an unknown name from a host that does not answer.
+                + (Self.hasHostName(broker) ? ", or the name of the host cannot be resolved" : "")
                 // The library does not distinguish a certificate for another host from a host that does not answer.
                 + (broker.hasPrefix("mqtts:") ? ", or its certificate is for another host" : "")
                 + (reason.map { " (\($0))" } ?? "") + "; retrying"
@@ -60,6 +62,12 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .lost(let broker): "\(broker): the connection to the broker is lost; retrying"
         case .missing(let sentence), .file(let sentence): sentence
         }
+    }
+
+    /// Returns true if the address of a broker contains the name of a host, and not an IP address.
+    private static func hasHostName(_ broker: String) -> Bool {
+        let host = broker.drop { $0 != "/" }.drop { $0 == "/" }
+        return host.first != "[" && host.contains { $0.isLetter }
     }
 
     /// Creates the error for a file that cannot be read.
