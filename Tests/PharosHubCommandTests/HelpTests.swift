@@ -54,6 +54,8 @@ import Testing
             ("crowd --identities 3 --adapter hci0:mgmt", "the kernel chooses the addresses"),
             ("proxy --listen 127.0.0.1:16053", "use tcp:HOST:PORT or unix:PATH; did you mean tcp:127.0.0.1:16053?"),
             ("proxy --listen vhci", "use tcp:HOST:PORT or unix:PATH"),
+            ("map record a.jsonl --duration-s 9", "Unknown option '--duration-s'. Did you mean '--seconds'?"),
+            ("zones a.json --seconds 9", "Unknown option '--seconds'. Did you mean '--duration-s'?"),
             ("history", "Missing expected argument"),
             ("history a --csv --json", "Give either --csv or --json."),
             ("history a --from 2026-02-01 --to 2026-01-01", "--from is later than --to."),

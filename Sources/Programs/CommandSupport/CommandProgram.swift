@@ -239,10 +239,14 @@ enum UnknownOption {
         return nil
     }
 
+    /// Options of other commands that mean the same as an option whose name is not similar.
+    private static let synonyms = ["--duration-s": "--seconds", "--seconds": "--duration-s"]
+
     /// Returns the most similar option. An option with the same name and a unit is preferred: `--interval-ms` for
     /// `--interval`.
     private static func nearest(_ name: String, among options: [String]) -> String? {
-        options.first { $0.hasPrefix(name + "-") } ?? NearestWord.find(name, among: options)
+        options.first { $0.hasPrefix(name + "-") } ?? options.first { $0 == synonyms[name] }
+            ?? NearestWord.find(name, among: options)
     }
 
     /// Returns the long options of a command, read from its help.
