@@ -452,9 +452,9 @@ public struct ZoneEngine: Sendable {
         event.attachments = beacon.attachments
         event.dwells = occupancy.dwells
         event.hasOwnPresence = occupancy.isOfOneBeacon
-        event.isOfSharedZone =
-            !occupancy.isOfOneBeacon
-            && occupants.members.count { $0.occupancy == occupants.members[index].occupancy } > 1
+        let occupancyIndex = occupants.members[index].occupancy
+        let memberCount = occupants.members.count { $0.occupancy == occupancyIndex }
+        event.isOfSharedZone = !occupancy.isOfOneBeacon && memberCount > 1
         event.isCloned = tracker.isCloned
         event.cause = cause
         if kind == .exit { event.receiverProof = clock.proof(since: tracker.restarts) }
