@@ -8,6 +8,8 @@ internal import Profiles
 public final class ServiceSensors: TelemetrySource {
     private var readers: [Key: SensorReader] = [:]
     private var messages: [String] = []
+    /// The measurements whose objects cannot hold the last value of their sensors.
+    private var unusable: Set<Measurement> = []
     /// The last temperature, in thousandths of a degree Celsius, and its sensor; `nil` before the first.
     private(set) var lastTemperature: (value: Int?, sensor: SensorName?)?
     /// The last voltage, in millivolts, and its sensor; `nil` before the first.
@@ -16,6 +18,12 @@ public final class ServiceSensors: TelemetrySource {
     private struct Key: Hashable {
         let name: String
         let quantity: SensorQuantity
+    }
+
+    /// A BTHome object and the sensor of its value.
+    private struct Measurement: Hashable {
+        let kind: BTHomeKind
+        let sensor: String
     }
 
     /// Creates the sensors. None is read before a value is needed.
@@ -49,7 +57,25 @@ public final class ServiceSensors: TelemetrySource {
     /// The value of a BTHome object, as a number in the object's unit; `nil` if unknown.
     public func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? {
         let quantity = SensorQuantity(btHome: kind)
-        return read(sensor, quantity).value.map { quantity == .charge ? "\($0)" : DecimalText.thousandths($0) }
+        guard let value = read(sensor, quantity).value else { return nil }
+        let text = quantity == .charge ? "\(value)" : DecimalText.thousandths(value)
+        guard BTHomeObject(kind, text: text) != nil else {
+            reportOutOfRange(text, kind, sensor)
+            return nil
+        }
+        if unusable.remove(Measurement(kind: kind, sensor: sensor)) != nil {
+            messages.append("the value \(sensor) is in the range of \(kind.name) again")
+        }
+        return text
+    }
+
+    /// Reports once that a BTHome object cannot hold the value of a sensor.
+    private func reportOutOfRange(_ text: String, _ kind: BTHomeKind, _ sensor: String) {
+        guard unusable.insert(Measurement(kind: kind, sensor: sensor)).inserted else { return }
+        let range = kind.limits.map { " in \($0)" } ?? ""
+        messages.append(
+            "the value \(sensor) gives \(text), and \(kind.name) takes \(kind.valueForms)\(range); BTHome leaves it out"
+        )
     }
 
     private func read(_ name: String, _ quantity: SensorQuantity) -> (value: Int?, sensor: SensorName?) {

@@ -186,8 +186,8 @@ extension BTHomeKind {
     /// The smallest and the largest value of a number, in its unit: `-327.68...327.67`; `nil` for other kinds.
     public var limits: String? {
         guard isNumber else { return nil }
-        let limit = 1 << (8 * size - (isSigned ? 1 : 0))
-        let bounds = [isSigned ? -limit : 0, limit - 1].map { BTHomeObject.decimal($0 * step, places: decimals) }
+        let range = rawRange
+        let bounds = [range.lowerBound, range.upperBound].map { BTHomeObject.decimal($0 * step, places: decimals) }
         return bounds.joined(separator: "...")
     }
 
@@ -225,8 +225,16 @@ extension BTHomeKind {
         guard scaled > -1e10, scaled < 1e10 else { return nil }
         // This code rounds halves away from zero itself, because this module links no C library.
         let raw = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
-        let limit = form == .binary ? 2 : 1 << (8 * size - (isSigned ? 1 : 0))
-        return raw < limit && raw >= (isSigned ? -limit : 0) ? raw : nil
+        return rawRange.contains(raw) ? raw : nil
+    }
+
+    /// The range of the numbers on the air that may be sent. A percentage ends at 100, although its bytes could hold
+    /// more.
+    private var rawRange: ClosedRange<Int> {
+        if form == .binary { return 0...1 }
+        if unit == "%" { return 0...(0..<decimals).reduce(100) { limit, _ in limit * 10 } }
+        let limit = 1 << (8 * size - (isSigned ? 1 : 0))
+        return (isSigned ? -limit : 0)...(limit - 1)
     }
 }
 
