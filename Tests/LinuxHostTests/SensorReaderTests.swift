@@ -134,6 +134,22 @@ import Testing
         #expect("\(event)".contains("gives no reading: the file contains " + reason), "\(event)")
     }
 
+    @Test func saysThatTheFileOfASensorDoesNotExist() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("none")
+        var reader = SensorReader(.named(try SensorName("file:\(path)", for: .temperature)), .temperature)
+        let event = try #require(reader.read(at: 0).event)
+        #expect("\(event)".contains("file:\(path) gives no reading: the file does not exist; "), "\(event)")
+    }
+
+    @Test func namesTheWordsThatAreAcceptedInAFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("door", text: "open\n")
+        var reader = SensorReader(.named(try SensorName("file:\(path)", for: .number)), .number)
+        let event = try #require(reader.read(at: 0).event)
+        #expect("\(event)".contains("\"open\", and a number, true, false, on or off is expected; "), "\(event)")
+    }
+
     /// A directory tree that changes at random. The reader returns only values of the tree, and reports losses and
     /// returns alternately.
     @Test(arguments: 1...20 as ClosedRange<UInt64>) func reportsLossAndReturnAlternately(_ seed: UInt64) throws {

@@ -45,6 +45,9 @@ import Testing
                 == "\"x\" is not the name of a battery or supply voltage; use auto, or one of the forms "
                 + "power:NAME, hwmon:NAME:inN, file:PATH, command:NAME")
         #expect(
+            "\(SensorNameError(text: "file:val/temp", quantity: .temperature))"
+                == "\"file:val/temp\" is a relative path; write the absolute path, such as file:/run/value")
+        #expect(
             "\(SensorNameError(text: "auto", quantity: .number))"
                 == "\"auto\" is not the name of a value; use one of the forms file:PATH, command:NAME")
     }

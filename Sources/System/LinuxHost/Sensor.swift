@@ -103,8 +103,10 @@ public struct SensorReader: Hashable, Sendable {
         case chosen(SensorName)
         /// `auto` finds no sensor, or the sensor that the profile names has no reading.
         ///
-        /// - Parameter found: The text that was read instead of a number; `nil` if nothing was read.
-        case missing(SensorChoice, SensorQuantity, found: String?)
+        /// - Parameters:
+        ///   - found: The text that was read instead of a number; `nil` if nothing was read.
+        ///   - isFileMissing: True if the file of the sensor does not exist.
+        case missing(SensorChoice, SensorQuantity, found: String?, isFileMissing: Bool)
         case lost(SensorName)
         case back(SensorName)
     }
@@ -183,7 +185,8 @@ public struct SensorReader: Hashable, Sendable {
         guard let name, hasRead else {
             let isDecimal = name.map { $0.source == .file || $0.source == .command } ?? false
             let foundText = isDecimal ? sensor.flatMap { Files.firstLine($0.file) } : nil
-            return .missing(choice, quantity, found: foundText)
+            let isFileMissing = isDecimal && sensor.map { !Files.exists($0.file) } ?? false
+            return .missing(choice, quantity, found: foundText, isFileMissing: isFileMissing)
         }
         return .lost(name)
     }
@@ -193,15 +196,23 @@ extension SensorReader.Event: CustomStringConvertible {
     public var description: String {
         switch self {
         case .chosen(let name): "telemetry comes from the sensor \(name)"
-        case .missing(.auto, let quantity, _): "this machine has no \(quantity.word); \(Self.consequence)"
-        case .missing(.named(let name), let quantity, let found):
-            "the \(quantity.word) \(name) gives no reading\(Self.reason(found, name, quantity)); \(Self.consequence)"
+        case .missing(.auto, let quantity, _, _): "this machine has no \(quantity.word); \(Self.consequence)"
+        case .missing(.named(let name), let quantity, let found, let isFileMissing):
+            "the \(quantity.word) \(name) gives no reading"
+                + (isFileMissing ? Self.reasonWithoutFile(name) : Self.reason(found, name, quantity))
+                + "; \(Self.consequence)"
         case .lost(let name): "the sensor \(name) is lost; \(Self.consequence)"
         case .back(let name): "the sensor \(name) is back"
         }
     }
 
     private static let consequence = "telemetry sends its value as unknown, and BTHome leaves it out"
+
+    /// Returns why the file of a sensor does not exist, as part of a sentence.
+    private static func reasonWithoutFile(_ name: SensorName) -> String {
+        name.source == .file
+            ? ": the file does not exist" : ": the unit pharos-value@\(name.device) has written no value yet"
+    }
 
     /// Returns the text that was read and the expected form, as part of a sentence; empty if nothing was read.
     private static func reason(_ found: String?, _ name: SensorName, _ quantity: SensorQuantity) -> String {
@@ -229,7 +240,7 @@ extension SensorQuantity {
             case .illuminance: "lx"
             case .number: ""
             }
-        guard !unit.isEmpty else { return "a number" }
+        guard !unit.isEmpty else { return "a number, true, false, on or off" }
         let thousandths = self == .charge ? 1000 : 1
         let bounds = [range.lowerBound, range.upperBound].map { DecimalText.thousandths($0 * thousandths) }
         return "a number of \(bounds[0])...\(bounds[1]) \(unit)"

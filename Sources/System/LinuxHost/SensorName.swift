@@ -150,7 +150,11 @@ public struct SensorNameError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     public var description: String {
-        "\"\(text)\" is not the name of a \(quantity.word); use "
+        let filePrefix = SensorName.Source.file.rawValue + ":"
+        if text.hasPrefix(filePrefix), text.count > filePrefix.count, !text.hasPrefix(filePrefix + "/") {
+            return "\"\(text)\" is a relative path; write the absolute path, such as file:/run/value"
+        }
+        return "\"\(text)\" is not the name of a \(quantity.word); use "
             + (quantity == .number ? "" : "auto, or ") + "one of the forms \(quantity.forms)"
     }
 }
