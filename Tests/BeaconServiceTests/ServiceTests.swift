@@ -37,6 +37,25 @@ import Testing
         try box.stop()
     }
 
+    @Test func writesANewSensorValueBeforeTheNextVerification() throws {
+        let folder = try TemporaryFolder()
+        let value = try folder.file("co2", text: "417\n")
+        let box = try TestService(
+            TestService.profile(
+                "bthome",
+                """
+                "intervalMs": 1000, "temperature": null, "battery": null, "voltage": null, "advertisements": false,
+                "values": {"co2": "file:\(value)"}
+                """))
+        try box.start()
+        #expect(box.status.contains("co2 417 ppm"), "\(box.status)")
+        try folder.file("co2", text: "500\n")
+        // The beacon reads the file once a second, and the next verification is after 15 s.
+        for _ in 0..<10 where !box.status.contains("co2 500 ppm") { try box.runOnce() }
+        #expect(box.status.contains("co2 500 ppm"), "\(box.status)")
+        try box.stop()
+    }
+
     struct Refusal: Sendable {
         let profile: String
         let reason: String

@@ -66,7 +66,7 @@ final class TestService {
             wallClock: { [unowned self] in (wall.unixSeconds * 1_000_000, wall.isTrusted) })
         try environment.begin()
         let service = Service(
-            environment, notifier: notifier, signals: signals, view: ServiceReport(directories))
+            environment, notifier: notifier, signals: signals, view: ServiceReport(directories, readingPause: 0))
         (self.environment, self.service) = (environment, service)
         service.begin()
     }

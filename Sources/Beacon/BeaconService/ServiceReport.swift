@@ -6,13 +6,21 @@ internal import HCI
 internal import LinuxHost
 
 /// Writes the status and the metrics of a service to files, when something has changed. Without a fault, only the
-/// verification changes something. A file that cannot be written is logged once.
+/// verification changes something, every 15 s, and the sensors change the status. A file that cannot be written is
+/// logged once.
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     /// The values in the files; `nil` before the first write.
     private var writtenValues: WrittenValues?
     /// The value of ``AdapterRunner/changes`` at the last update.
     private var lastChanges: Int?
+    /// The value of ``ServiceSensors/changes`` in the status file.
+    private var writtenReadings = 0
+    /// The earliest moment at which a new value of a sensor is written.
+    private var nextReading = HCIInstant.distantPast
+    /// The shortest time between two writes of new sensor values, in microseconds. A processor's temperature changes
+    /// with each reading.
+    private let readingPause: Int
     private var stateSince = RFC3339Time.now
     /// The paths of the files that could not be written.
     private var failedPaths: Set<String> = []
@@ -28,14 +36,19 @@ final class ServiceReport: ServiceView {
         let eidClockAhead: Int?
     }
 
-    init(_ directories: ServiceDirectories) {
+    init(_ directories: ServiceDirectories, readingPause: Int = 5_000_000) {
         self.directories = directories
+        self.readingPause = readingPause
     }
 
     var nextUpdate: HCIInstant? { nil }
 
     func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
-        guard runner.changes != lastChanges || environment.eidClockAhead != writtenValues?.eidClockAhead else { return }
+        let now = environment.now
+        let hasNewReadings = environment.sensors.changes != writtenReadings && now >= nextReading
+        guard
+            runner.changes != lastChanges || environment.eidClockAhead != writtenValues?.eidClockAhead || hasNewReadings
+        else { return }
         lastChanges = runner.changes
         let supervisor = runner.supervisor
         let values = WrittenValues(
@@ -43,15 +56,20 @@ final class ServiceReport: ServiceView {
             rearms: supervisor.rearms.values.reduce(0, +), hash: environment.job.hash, error: supervisor.lastError,
             rejectedFile: environment.rejectedFile,
             eidClockAhead: environment.eidClockAhead)
-        guard values != writtenValues else { return }
+        let hasNewValues = values != writtenValues
+        guard hasNewValues || hasNewReadings else { return }
         if values.state != writtenValues?.state { stateSince = .now }
         writtenValues = values
+        writtenReadings = environment.sensors.changes
+        nextReading = now.advanced(byMicroseconds: readingPause)
         let status = status(runner, environment, values)
         let directory = directories.runtime
         let isOnAir = values.state == .onAir
         write(directories.statusFile(status.name), environment, isOnAir: isOnAir) { () throws(SystemError) in
             try StatusFile.write(status, in: directory)
         }
+        // The metrics may be on a memory card, and no program reads them as often as sensors change.
+        guard hasNewValues else { return }
         let metrics = directories.metricsFile(status.name)
         write(metrics, environment, isOnAir: isOnAir) { () throws(SystemError) in
             try Files.replace(

@@ -8,6 +8,10 @@ internal import Profiles
 public final class ServiceSensors: TelemetrySource {
     private var readers: [Key: SensorReader] = [:]
     private var messages: [String] = []
+    /// The last value of each sensor; `nil` for an unknown value.
+    private var lastValues: [Key: Int?] = [:]
+    /// Increases with each change of a sensor's value.
+    private(set) var changes = 0
     /// The measurements whose objects cannot hold the last value of their sensors.
     private var unusable: Set<Measurement> = []
     /// The last temperature, in thousandths of a degree Celsius, and its sensor; `nil` before the first.
@@ -84,6 +88,7 @@ public final class ServiceSensors: TelemetrySource {
         let (value, event) = reader.read(at: MonotonicClock.nanoseconds())
         readers[key] = reader
         if let event { messages.append("\(event)") }
+        if lastValues.updateValue(value, forKey: key) != .some(value) { changes += 1 }
         return (value, reader.name)
     }
 
