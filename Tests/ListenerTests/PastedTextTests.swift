@@ -61,6 +61,54 @@ struct PastedTextTests {
         #expect(Self.read("hcitool cmd 0x08 0x0008 3 2 1 6 && hcitool cmd 0x08 0x000a 01").data == ["020106"])
     }
 
+    @Test(
+        "the lines of an array in source code are one payload",
+        arguments: [
+            ("static const uint8_t advertising_data[30] = {\n", "};\n"), ("let data: [UInt8] = [ // an iBeacon\n", "]"),
+            ("uint8_t data[] = {", "};"),
+        ])
+    func readsArrays(_ opening: String, _ closing: String) throws {
+        let elements = try Hexadecimal.octets(Self.iBeacon).map { "0x" + Hexadecimal.text([$0]) }
+        let rows = [elements[..<8], elements[8..<20], elements[20...]].map {
+            "    " + $0.joined(separator: ", ") + ","
+        }
+        for separator in ["\n", "  // 8\n"] {
+            let result = Self.read(opening + rows.joined(separator: separator) + "\n" + closing)
+            #expect(result.data == [Self.iBeacon] && result.faults == [], "\(result)")
+        }
+    }
+
+    @Test("of the output of --dry-run only the commands are read")
+    func readsDryRuns() throws {
+        let text = """
+            # sent to a controller like intel (choose with --like); nothing leaves this machine
+            01 08 20 20 \(try Self.spaced(Self.parameters))
+                LE Set Advertising Data (0x08|0x0008)
+                Advertising_Data: 02 01 04
+            # on the air now; these commands take it off again:
+            01 0a 20 01 00
+                LE Set Advertising Enable (0x08|0x000A)
+
+            """
+        let result = Self.read(text)
+        #expect(result.data == [Self.iBeacon] && result.faults == [], "\(result)")
+    }
+
+    @Test(
+        "of a shell script only the commands of hcitool are read",
+        arguments: [("#!/bin/sh\n# 02 01 04\nfade\n", 3), ("sudo hciconfig hci0 up\n", 2)])
+    func readsShellScripts(_ start: String, _ skipped: Int) throws {
+        let command = "hcitool -i hci0 cmd 0x08 0x0008 " + (try Self.spaced(Self.parameters)) + "\n"
+        let text = start + "hciconfig hci0 noscan\n" + (skipped == 3 ? "hcitool lescan\n" : "") + command
+        let result = Self.read(text)
+        #expect(result.data == [Self.iBeacon] && result.faults == [], "\(result)")
+        var reader = PastedText()
+        reader.push(Array(text.utf8))
+        reader.finish()
+        while reader.next() != nil {}
+        #expect(reader.skippedLines == skipped)
+    }
+
     @Test("the output of hcitool for a command and its answer is read")
     func readsEchoes() throws {
         let rows = try Self.spaced(Self.parameters).uppercased().split(separator: " ")
@@ -122,6 +170,20 @@ struct PastedTextTests {
                 "1: the advertising report at offset 4 needs 10 bytes, but only 9 are left"
             ),
             ("Data: 0215fb0b57a2", "1: \"t\" at character 3 is not a hexadecimal digit"),
+            (
+                "[NEW] Device C0:FF:EE:00:00:01 beacon\n[CHG] Device C0:FF:EE:00:00:01 RSSI: -60\n  02 01 06\n",
+                "1: this is bluetoothctl's description of packets, which leaves bytes out: record with "
+                    + "`btmon -w FILE`, and decode FILE"
+            ),
+            (
+                "let data: [UInt8] = [\n    2, 1, 6\n]\n",
+                "1: an array of bytes is read if each element is written as 0x02, in hexadecimal"
+            ),
+            ("uint8_t data[] = {\n    0x02, 0x01,\n", "1: the array that begins here has no closing bracket"),
+            (
+                "# sent to the kernel for a controller like x; y\n3e 00 00 00 01 00 01\n    Add (0x003E)\n",
+                "1: these are messages to the kernel, not HCI packets: use --dry-run without hciN:mgmt"
+            ),
             ("hcitool lescan\n", "1: of hcitool's commands, only `hcitool cmd` contains bytes"),
             ("2, 1, 6", "1: a digit is missing before character 2: every byte has two digits"),
         ])

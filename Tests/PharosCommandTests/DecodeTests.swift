@@ -94,6 +94,26 @@ import Testing
         #expect(try Program.run(["decode", "-"], input: text + "\n") == Self.succeeds("Flags: 06\n"))
     }
 
+    @Test(arguments: ["hex", "hcitool", "c", "swift"])
+    func readsTheFormatsOfEncode(_ format: String) throws {
+        let result = try Program.shell("$0 encode url --url https://example.org --format $1 | $0 decode -", format)
+        #expect(result.code == 0 && result.output.contains("Eddystone-URL https://example.org"), "\(result)")
+        #expect(result.errors == "")
+    }
+
+    @Test func readsTheCommandsOfADryRun() throws {
+        let result = try Program.shell(
+            "$0 advertise url --url https://example.org --adapter virtual --dry-run | $0 decode -")
+        #expect(result.code == 0 && result.errors == "", "\(result)")
+        #expect(result.output.split(separator: "\n").filter { $0.contains("Eddystone-URL ") }.count == 1, "\(result)")
+    }
+
+    @Test func countsTheOtherLinesOfAShellScript() throws {
+        let script = "#!/bin/sh\nhciconfig hci0 up\nhcitool -i hci0 cmd 0x08 0x0008 3 2 1 6\n"
+        let result = try Program.run(["decode", "-"], input: script)
+        #expect(result.errors.hasSuffix("pharos: standard input: 1 other line left out\n"), "\(result)")
+    }
+
     @Test func octetsMayBeSeveralArguments() throws {
         #expect(try Program.run("decode", "02", "01", "06") == Self.succeeds("Flags: 06\n"))
     }

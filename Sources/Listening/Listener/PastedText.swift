@@ -2,7 +2,8 @@ public import BluetoothTypes
 public import HCI
 
 /// Reads pasted text, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits with or without
-/// their H4 type byte, the output of `hcidump --raw`, and commands of `hcitool cmd`, whose first words may be missing.
+/// their H4 type byte, the output of `hcidump --raw`, commands of `hcitool cmd`, whose first words may be missing, also
+/// in a shell script, arrays of bytes in C or Swift, and the output of `pharos advertise --dry-run`.
 ///
 /// A packet may continue on the next lines, as in `hcidump --raw`.
 public struct PastedText: Sendable {
@@ -74,6 +75,24 @@ public struct PastedText: Sendable {
     private var isDescription = false
     /// The start of a command that continues after a backslash.
     private var command: (line: Int, text: String)?
+    /// The elements of an array in source code whose closing bracket has not been read yet.
+    private var array: (line: Int, elements: String)?
+    /// The text that the first line of the text announces.
+    private var form = Form.anything
+    /// The number of lines without bytes in a shell script or the output of `--dry-run`, such as other commands.
+    public private(set) var skippedLines = 0
+
+    /// A text of which only some lines contain bytes.
+    private enum Form {
+        case anything
+        /// A shell script: only commands of hcitool contain bytes.
+        case script
+        /// The output of `pharos advertise --dry-run`: only lines that start with the type of an HCI command contain
+        /// bytes. The lines after them describe the same bytes.
+        case dryRun
+        /// The output of `--dry-run` with messages to the kernel, which are not HCI packets.
+        case managedDryRun
+    }
 
     /// Creates a reader without text.
     public init() {}
@@ -116,7 +135,9 @@ public struct PastedText: Sendable {
 
     private mutating func take(_ text: String, _ lineNumber: Int, isIndented: Bool) {
         if open != nil, continueOpenPacket(text, isIndented: isIndented) { return }
+        if array != nil { return continueArray(text) }
         close()
+        if skip(text, lineNumber, isIndented: isIndented) || beginArray(text, lineNumber) { return }
         if let program = describingProgram(text) {
             isDescription = true
             return fail(.describedPackets(program: program), lineNumber)
@@ -212,6 +233,10 @@ public struct PastedText: Sendable {
         if let (lineNumber, text) = command {
             command = nil
             take(text.trimmed, lineNumber, isIndented: false)
+        }
+        if let (lineNumber, _) = array {
+            array = nil
+            fail(.unsuitable("the array that begins here has no closing bracket"), lineNumber)
         }
         guard let packet = open else { return }
         open = nil
@@ -402,11 +427,95 @@ public struct PastedText: Sendable {
         return digits.hasPrefix("+") || digits.hasPrefix("-") ? nil : UInt16(digits, radix: 16)
     }
 
+    // MARK: Arrays in source code
+
+    /// Reads the line on which an array of bytes begins, such as `let data: [UInt8] = [`. Returns `false` for other
+    /// lines.
+    private mutating func beginArray(_ text: String, _ lineNumber: Int) -> Bool {
+        guard let equals = text.firstIndex(of: "=") else { return false }
+        let value = String(text[text.index(after: equals)...]).trimmed
+        guard let bracket = value.first, bracket == "{" || bracket == "[" else { return false }
+        array = (lineNumber, "")
+        continueArray(String(value.dropFirst()))
+        return true
+    }
+
+    /// Reads a line of an array of bytes, whose elements are written as `0x02`.
+    private mutating func continueArray(_ text: String) {
+        guard let (lineNumber, earlier) = array else { return }
+        var row = text
+        for mark in ["//", "/*"] {
+            if let comment = row.firstRange(of: mark) { row = String(row[..<comment.lowerBound]) }
+        }
+        let elements = row.prefix { $0 != "}" && $0 != "]" }
+        let isClosed = elements.count < row.count
+        let allElements = "\(earlier) \(elements)"
+        array = (lineNumber, allElements)
+        guard isClosed || earlier.count > HexadecimalLines.limit else { return }
+        array = nil
+        let words = allElements.split { $0 == "," || $0.isWhitespace }.map(String.init)
+        // A decimal number must not be taken for a hexadecimal one.
+        guard isClosed, !words.isEmpty, words.allSatisfy({ $0.drop0x.count < $0.count }) else {
+            return fail(
+                .unsuitable("an array of bytes is read if each element is written as 0x02, in hexadecimal"), lineNumber)
+        }
+        do throws(HexadecimalLines.Fault) {
+            let digits = words.map { $0.drop0x.count == 1 ? "0\($0.drop0x)" : String($0.drop0x) }.joined(separator: " ")
+            take(try HexadecimalLines.octets(Array(digits.utf8)), lineNumber)
+        } catch {
+            fail(.hexadecimal(error), lineNumber)
+        }
+    }
+
     // MARK: Other lines
+
+    /// Returns true if the line contains no bytes that must be read: a comment, a line of a shell script other than a
+    /// command of hcitool, or a description in the output of `--dry-run`. Reads the lines of that output that contain
+    /// bytes.
+    private mutating func skip(_ text: String, _ lineNumber: Int, isIndented: Bool) -> Bool {
+        if text.hasPrefix("#!") { form = .script }
+        if text.hasPrefix("# sent to a controller like ") { form = .dryRun }
+        if text.hasPrefix("# sent to the kernel for ") { form = .managedDryRun }
+        // The prompt of the administrator is not a comment.
+        if text.hasPrefix("#"), form != .anything || !text.contains("hcitool") {
+            if form == .managedDryRun, text.hasPrefix("# sent to the kernel for ") {
+                fail(
+                    .unsuitable(
+                        "these are messages to the kernel, not HCI packets: use --dry-run without hciN:mgmt"),
+                    lineNumber)
+            }
+            return true
+        }
+        switch form {
+        case .dryRun:
+            guard !isIndented, text.hasPrefix("01 "), let octets = try? HexadecimalLines.octets(Array(text.utf8)) else {
+                if !isIndented { skippedLines += 1 }
+                return true
+            }
+            take(h4: octets, lineNumber)
+            return true
+        case .managedDryRun: return true
+        case .script:
+            if text.contains("hcitool"), text.contains("cmd") { return false }
+        case .anything:
+            let words = text.split(whereSeparator: \.isWhitespace).drop { $0 == "$" }
+            guard let word = words.first, Self.shellCommands.contains(String(word)), !text.contains("hcitool") else {
+                return false
+            }
+        }
+        skippedLines += 1
+        return true
+    }
+
+    /// Commands that are usual next to those of hcitool.
+    private static let shellCommands: Set = [
+        "bluetoothctl", "btmgmt", "echo", "hciconfig", "modprobe", "rfkill", "set", "sleep", "sudo", "systemctl",
+    ]
 
     /// The program whose description of packets this line is; `nil` for other lines.
     private func describingProgram(_ text: String) -> String? {
         if text.hasPrefix("Bluetooth monitor ver") { return "btmon" }
+        if Self.isFromBluetoothctl(text) { return "bluetoothctl" }
         let headings = ["HCI Event: ", "HCI Command: ", "ACL Data ", "ACL data:", "SCO Data ", "ISO Data ", "MGMT "]
         guard text.count > 2, "<>=@".contains(text[text.startIndex]), text.dropFirst().first == " " else { return nil }
         let rest = text.dropFirst(2)
@@ -414,6 +523,15 @@ public struct PastedText: Sendable {
         let isNote = text.hasPrefix("= ") || text.hasPrefix("@ ")
         guard isNote || headings.contains(where: rest.hasPrefix) else { return nil }
         return isHcidump ? "hcidump" : "btmon"
+    }
+
+    /// Returns true if bluetoothctl has printed the line: a change, its prompt, or the heading of a device.
+    private static func isFromBluetoothctl(_ text: String) -> Bool {
+        if ["[NEW] ", "[CHG] ", "[DEL] ", "[bluetooth]", "Discovery started"].contains(where: text.hasPrefix) {
+            return true
+        }
+        let words = text.split(separator: " ")
+        return words.count > 1 && words[0] == "Device" && DeviceAddress(String(words[1])) != nil
     }
 
     /// Returns true if the line is one of the two lines that hcidump prints first.

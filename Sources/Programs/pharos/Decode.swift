@@ -14,12 +14,14 @@ struct Decode: ParsableCommand {
             A capture is a btsnoop, pcap or pcapng file of HCI packets, or of
             advertisements that a sniffer (such as the nRF Sniffer) received.
             A text has one payload or HCI packet per line in hexadecimal digits, or
-            it is the output of `hcidump --raw`, or commands of `hcitool cmd`. Put
-            such commands in quotes on the command line.
+            it is the output of `hcidump --raw` or of `pharos advertise --dry-run`,
+            an array of bytes in C or Swift, or commands of `hcitool cmd`, also in a
+            shell script. Put such commands in quotes on the command line.
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json
             hcidump --raw | pharos decode -
             pharos decode "hcitool cmd 0x08 0x0037 00 03 01 03 02 01 06"
+            pharos encode raw --structure 01:06 --format c | pharos decode -
             """)
 
     @Argument(

@@ -186,10 +186,13 @@ struct LinePrinter {
             let unreportedCount = invalidLineCount - Self.reportedLineLimit
             Terminal.writeMessage("\(prefix)\(NumberFormat.count(unreportedCount, "more line")) could not be decoded")
         }
+        if text.skippedLines > 0 {
+            Terminal.writeMessage("\(prefix)\(NumberFormat.count(text.skippedLines, "other line")) left out")
+        }
         // The failure has no message, because each fault has already been reported.
         if invalidLineCount > 0 { throw Failure(.dataFormat) }
         guard payloadCount > 0 || packetCount > 0 || Terminal.outputIsGone else {
-            let reason = name == nil ? "there are no bytes" : "it is empty"
+            let reason = name == nil || text.skippedLines > 0 ? "there are no bytes" : "it is empty"
             throw Failure(.dataFormat, "\(prefix)nothing to decode: \(reason)")
         }
         if payloadCount == 0 && !printer.json { Terminal.show("no advertising data in these packets\n") }
