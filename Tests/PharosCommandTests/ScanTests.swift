@@ -3,6 +3,11 @@ import Testing
 
 /// `pharos scan` as users run it. Tests/Oracles checks its results on recordings against a second model.
 @Suite struct ScanTests {
+    @Test func helpSaysThatSensorsOfVirtualBeaconsAreSimulated() throws {
+        let help = try Program.run("scan", "--help").output
+        #expect(help.contains("simulated"), "\(help)")
+    }
+
     private static let identity = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
 
     @Test func virtualAdapterReceivesABeacon() throws {

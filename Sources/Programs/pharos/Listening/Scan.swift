@@ -20,7 +20,8 @@ struct Scan: ParsableCommand {
             Fast Pair, Exposure Notification) are only counted, because they change their addresses.
 
             Receiving on hciN needs CAP_NET_RAW. The virtual adapter receives all beacons of the \
-            files of --known, or a sample; virtual?path=tour walks from beacon to beacon.
+            files of --known, or a sample, with simulated sensor values (21 °C, 2.9 V); virtual?path=tour walks from \
+            beacon to beacon.
             """)
 
     @OptionGroup var source: ScanSourceOptions
