@@ -69,6 +69,8 @@ import Testing
         #expect(form.code == 64 && form.errors.contains("url: write KEY=VALUE"), "\(form)")
         let other = try pharos("set loby url=https://example.org \(places)")
         #expect(other.code == 66 && other.errors.contains("did you mean lobby?"), "\(other)")
+        let file = try pharos("set lobby.json intervallMs=100 \(places)")
+        #expect(file.code == 64 && file.errors.contains("did you mean intervalMs?"), "\(file)")
         #expect(installed == before)
 
         let removed = try pharos("remove lobby --profile-dir etc")
@@ -97,7 +99,12 @@ import Testing
         #expect(result.code == 69 && result.errors.contains("install the package pharos, or run `sudo make install`"))
         #expect(!Files.exists(folder.place("etc")))
         try Files.makeDirectory(folder.place("etc"))
+        try folder.file("etc/lobby.json", text: "{\n\"version\": 1.\n}")
+        let set = try pharos("set lobby minor=12 --profile-dir etc")
+        #expect(set.code == 65 && set.errors.hasPrefix("pharos: etc/lobby.json:2:12: "), "\(set)")
         try folder.file("etc/lobby.json", text: "{}")
+        let incomplete = try pharos("set lobby minor=12 --profile-dir etc")
+        #expect(incomplete.code == 78 && incomplete.errors.hasPrefix("pharos: etc/lobby.json:1:1: "), "\(incomplete)")
         let removed = try pharos("remove lobby --profile-dir etc")
         #expect(removed.code == 0 && !Files.exists(folder.place("etc/lobby.json")), "\(removed)")
     }

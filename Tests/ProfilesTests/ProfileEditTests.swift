@@ -50,12 +50,47 @@ struct ProfileEditTests {
         ),
         ("minr=7", "did you mean minor?"), ("eddystone-url.url=x", "the advertisements are ibeacon, eddystone-uid"),
         ("minor=70000", "70000 is out of range 0...65535"), ("minor=two", "a whole number is expected"),
+        ("uuid=12345678", "4 bytes where 16 are needed (32 hexadecimal digits)"),
+        (
+            "url=https://example.org",
+            "no advertisement of this profile has this key, which belongs to eddystone-url; known here: "
+        ),
+        ("nonsense=1", "localName"), ("minor=null", "a whole number is expected"),
         ("type=raw", "known here: "), ("name=hall", "a beacon keeps its name"), ("advertisements=[]", "known here: "),
     ])
     func refusesUnknownKeysAndInvalidValues(_ text: String, _ message: String) throws {
         let edit = try #require(ProfileEdit(text))
         let error = try #require(throws: ProfileEditError.self) { try edit.applied(to: Array(Self.profile.utf8)) }
         #expect(error.messages.joined().contains(message), "\(error.messages)")
+    }
+
+    @Test(arguments: ["localName=null", "radioPowerDbm=null", "channels=null"])
+    func nullRemovesAValue(_ text: String) throws {
+        let before = BeaconProfile.decode(Array(Self.profile.utf8)).profile
+        let values = ["localName=Hall", "radioPowerDbm=4", "channels=[37]"]
+        var octets = Array(Self.profile.utf8)
+        let key = text.prefix { $0 != "=" }
+        let value = try #require(values.first { $0.hasPrefix(key) })
+        octets = try #require(ProfileEdit(value)).applied(to: octets)
+        #expect(BeaconProfile.decode(octets).profile != before)
+        octets = try #require(ProfileEdit(text)).applied(to: octets)
+        #expect(BeaconProfile.decode(octets).profile == before)
+    }
+
+    @Test func aQuotedNullIsAName() throws {
+        let edit = try #require(ProfileEdit("localName=\"null\""))
+        let result = try edit.applied(to: Array(Self.profile.utf8))
+        #expect(String(decoding: result, as: UTF8.self).contains("\"localName\": \"null\""))
+    }
+
+    @Test func reportsTheProblemsThatTheFileHadBefore() throws {
+        let broken = Self.profile.replacing("\"major\": 1", with: "\"major\": 70000")
+        let edit = try #require(ProfileEdit("minor=12"))
+        let error = try #require(throws: ProfileEditError.self) { try edit.applied(to: Array(broken.utf8)) }
+        #expect(error.messages == ["2:81: advertisements[0].major: 70000 is out of range 0...65535"])
+        // An edit can repair the file.
+        let repair = try #require(ProfileEdit("major=1"))
+        #expect(BeaconProfile.decode(try repair.applied(to: Array(broken.utf8))).profile != nil)
     }
 
     @Test(arguments: ["", "=", "minor", "=7"]) func needsAKeyAndAValue(_ text: String) {

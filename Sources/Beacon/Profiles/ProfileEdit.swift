@@ -23,19 +23,44 @@ public struct ProfileEdit: Sendable {
     ///   problem of the profile that would result.
     public func applied(to octets: [UInt8]) throws(ProfileEditError) -> [UInt8] {
         let (root, faults) = JSONDocument.parse(octets)
-        guard let root, faults.isEmpty else { throw .problems(faults) }
-        let place = try place(in: root)
+        guard let root, faults.isEmpty else { throw .file(faults) }
+        // If the file was broken before, the key and the new value may be right.
+        let problemsBefore = BeaconProfile.decode(octets).problems.filter(\.isError)
+        let place: JSONPath
+        do throws(ProfileEditError) {
+            place = try self.place(in: root)
+        } catch {
+            throw problemsBefore.isEmpty ? error : .file(problemsBefore)
+        }
         var problems: [FileProblem] = []
-        for candidate in candidates {
-            var edited = JSONValue(root).replacing(place.components[...], with: candidate)
-            if let excluded = Self.pathExcluded(by: place) { edited = edited.removing(excluded.components[...]) }
+        for edited in candidates(root, place) {
             let text = Array(edited.pretty.utf8)
             let (profile, candidateProblems) = BeaconProfile.decode(text)
             if profile != nil { return text }
-            // The problems of the first candidate are shown, because it is the most probable meaning of the value.
-            if problems.isEmpty { problems = candidateProblems.filter(\.isError) }
+            // The problems of the first candidate of a suitable kind are shown, because it is the most probable meaning
+            // of the value.
+            let errors = candidateProblems.filter(\.isError)
+            if problems.isEmpty || problems.contains(where: \.isAboutKind) && !errors.contains(where: \.isAboutKind) {
+                problems = errors
+            }
         }
-        throw .problems(problems)
+        throw problemsBefore.isEmpty ? .problems(problems) : .file(problemsBefore)
+    }
+
+    /// The possible results of the edit, the most probable one first. `null` without quotes is written only where the
+    /// profile accepts it; elsewhere it removes the value, so that the default applies.
+    private func candidates(_ root: JSONNode, _ place: JSONPath) -> [JSONValue] {
+        let profile = JSONValue(root)
+        guard value == "null" else {
+            return valueCandidates.map { candidate in
+                let edited = profile.replacing(place.components[...], with: candidate)
+                return Self.pathExcluded(by: place).map { edited.removing($0.components[...]) } ?? edited
+            }
+        }
+        let removed = profile.removing(place.components[...])
+        // A scan response without its only value is removed as a whole.
+        return [profile.replacing(place.components[...], with: .null), removed]
+            + (place.components.first == .key("scanResponse") ? [profile.removing(place.components.prefix(1))] : [])
     }
 
     /// The place of the value that a value at `place` excludes: the constant interval and the pattern of an
@@ -48,7 +73,7 @@ public struct ProfileEdit: Sendable {
 
     /// The possible meanings of the value, the most probable one first: an interval such as `1.28s`, converted to
     /// milliseconds; a JSON value; a string.
-    private var candidates: [JSONValue] {
+    private var valueCandidates: [JSONValue] {
         var candidates: [JSONValue] = []
         if key.hasSuffix("intervalMs"),
             let interval = try? RequestedInterval(value, in: AdvertisingInterval.extendedRange)
@@ -90,8 +115,17 @@ public struct ProfileEdit: Sendable {
             kinds[index].map { AdvertisementFormat.keys(of: $0).contains(key) } == true && key != "type"
         }
         guard let index = indicesWithKey.first else {
-            let allKeys = Set(ProfileFormat.keys + kinds.compactMap(\.self).flatMap(AdvertisementFormat.keys(of:)))
+            let allKeys = Set(
+                ProfileFormat.keys + ["localName"] + kinds.compactMap(\.self).flatMap(AdvertisementFormat.keys(of:)))
             let editableKeys = allKeys.subtracting(Self.fixedKeys).sorted()
+            let owners = FrameKind.allCases.filter { key != "type" && AdvertisementFormat.keys(of: $0).contains(key) }
+            if !owners.isEmpty {
+                throw .unknown(
+                    key,
+                    advice: "no advertisement of this profile has this key, which belongs to "
+                        + "\(owners.map(\.rawValue).joined(separator: ", ")); known here: \(editableKeys.joined(separator: ", "))"
+                )
+            }
             let nearest = NearestWord.find(key, among: editableKeys).map { "did you mean \($0)?" }
             throw .unknown(key, advice: nearest ?? "known here: \(editableKeys.joined(separator: ", "))")
         }
@@ -122,14 +156,17 @@ public struct ProfileEdit: Sendable {
 public enum ProfileEditError: Error, Sendable {
     /// The profile has no such key, or several keys of this name.
     case unknown(String, advice: String)
-    /// The problems of the file, or of the file with the new value.
+    /// The problems of the file with the new value.
     case problems([FileProblem])
+    /// The problems of the file, which it had before the edit.
+    case file([FileProblem])
 
     /// One sentence for each problem.
     public var messages: [String] {
         switch self {
         case .unknown(let key, let advice): ["\(ProblemText.quoted(key)): \(advice)"]
         case .problems(let problems): problems.map { "\($0.path): \($0.message)" }
+        case .file(let problems): problems.map(\.description)
         }
     }
 }

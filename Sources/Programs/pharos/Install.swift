@@ -22,6 +22,11 @@ struct InstalledProfiles: ParsableArguments {
 
     func path(of name: String) -> String { "\(profileDir)/\(name).json" }
 
+    /// Returns the name of an installed beacon, of which the user may have given the file name, such as `lobby.json`.
+    func beaconName(_ text: String) -> String {
+        text.hasSuffix(".json") && !Files.exists(path(of: text)) ? String(text.dropLast(5)) : text
+    }
+
     private static func names(in directory: String) -> [String] {
         Files.names(in: directory).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
     }
@@ -215,8 +220,8 @@ struct SetCommand: ParsableCommand {
             sudo pharos set lobby radioPowerDbm=-4 ibeacon.intervalMs=250
 
             If several advertisements have the same key, write the type or the index of the advertisement in front of \
-            the key: ibeacon.minor, or advertisements[0].minor for the first advertisement. Nothing is changed if the \
-            result would be invalid.
+            the key: ibeacon.minor, or advertisements[0].minor for the first advertisement. The value null removes a \
+            key, so that its default applies. Nothing is changed if the result would be invalid.
             """)
 
     @Argument(help: "Name of the beacon.", completion: .custom(InstalledProfiles.installed))
@@ -228,6 +233,7 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var options: InstalledOptions
 
     func run() throws {
+        let name = options.profiles.beaconName(self.name)
         var octets = try options.profiles.read(name)
         for text in values {
             guard let edit = ProfileEdit(text) else {
@@ -236,6 +242,7 @@ struct SetCommand: ParsableCommand {
             do throws(ProfileEditError) {
                 octets = try edit.applied(to: octets)
             } catch {
+                if case .file(let problems) = error { throw Failure(problems, of: options.profiles.path(of: name)) }
                 let status: ExitStatus = if case .unknown = error { .usage } else { .configuration }
                 throw Failure(status, error.messages.map { "\(text): \($0)" })
             }
@@ -276,6 +283,7 @@ struct Remove: ParsableCommand {
     @OptionGroup var profiles: InstalledProfiles
 
     func run() throws {
+        let name = profiles.beaconName(self.name)
         _ = try profiles.read(name)
         if try InstalledProfiles.hasUnit(name) {
             try InstalledProfiles.systemctl("disable", "--now", "pharos@\(name)")

@@ -247,12 +247,15 @@ package struct ConfigurationDecoder {
     }
 
     package mutating func wrongKind(_ node: JSONNode, expected: String) {
+        let found: String
         switch node.value {
-        case .malformed: break
-        case .string(let text):
-            error("\(expected) is expected, not the string \(ProblemText.quoted(text))", at: node)
-        default: error("\(expected) is expected, not \(node.kind)", at: node)
+        case .malformed: return
+        case .string(let text): found = "the string \(ProblemText.quoted(text))"
+        default: found = "\(node.kind)"
         }
+        var problem = FileProblem("\(expected) is expected, not \(found)", at: node.position, path: node.path)
+        problem.isAboutKind = true
+        add(problem)
     }
 
     package mutating func outOfRange(_ value: String, _ range: ClosedRange<Int>, unit: String, at node: JSONNode) {

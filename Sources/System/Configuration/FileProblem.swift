@@ -29,6 +29,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     public var message: String
     /// True if the problem is about the key of the value at ``path``, not about the value.
     public var isAboutKey = false
+    /// True if the value is of another kind than expected, such as a number instead of a string.
+    public var isAboutKind = false
 
     /// Creates a problem at a position, by default an error about a value that is not allowed.
     public init(
