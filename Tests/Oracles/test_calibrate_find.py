@@ -208,6 +208,14 @@ def test_find_what_is_not_there(tmp_path):
     assert pharos.run("find", UUID, "--replay", "-").code == 64
 
 
+def test_find_says_that_a_recording_is_too_short(tmp_path):
+    packets = [(at * 100_000, report(address(1), ibeacon(1, 7), -70)) for at in range(5)]
+    path = recording(tmp_path / "short.btsnoop", packets)
+    for words in ((BEACON,), ("--strongest",)):
+        result = pharos.run("find", *words, "--replay", path)
+        assert result.code == 75 and "received for less than 1 s, which is too short" in result.err
+
+
 def test_both_on_the_virtual_air(tmp_path):
     sample = f"ibeacon:{UUID}-1-2"
     answer = pharos.run("calibrate", "--beacon", sample, "--adapter", "virtual", "--turn", "--seconds", "4", "--json")

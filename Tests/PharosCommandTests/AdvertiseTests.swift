@@ -51,6 +51,19 @@ import Testing
         #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")
     }
 
+    @Test func aCaptureReplacesAFileOnlyWithForce() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("a.btsnoop", text: "old")
+        let capture = Self.url + ["--quiet", "--duration-s", "0.2", "--capture"]
+        let refused = try Program.run(capture + [path])
+        #expect(refused.code == 64 && refused.errors.contains("this file exists; choose another name, or use --force"))
+        #expect(try Files.read(path) == Array("old".utf8))
+        #expect(try Program.run(capture + [path, "--force"]).code == 0)
+        #expect(try Files.read(path).starts(with: Array("btsnoop".utf8)))
+        let output = try Program.run(capture + ["-"])
+        #expect(output.code == 64 && output.errors.contains("--capture needs the name of a file"), "\(output)")
+    }
+
     @Test(arguments: ["raspberry-pi", "zephyr", "intel", "core-4"])
     func everyModelSendsAndIsReceived(_ model: String) throws {
         let result = try Program.run(Self.url + ["--like", model, "--duration-s", "0.8"])

@@ -57,6 +57,8 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.file("notes.txt", text: "mine")
         let words = ["scan", "--adapter", "virtual", "--duration-s", "1", "--json", "--record"]
+        let output = try Program.run(words + ["-"])
+        #expect(output.code == 64 && output.errors.contains("--record needs the name of a file"), "\(output)")
         let refused = try Program.run(words + [path])
         #expect(refused.code == 64 && refused.errors.contains("this file exists; choose another name, or use --force"))
         #expect(try Program.shell("cat \"$1\"", path).output == "mine")

@@ -9,6 +9,7 @@ package final class FindListener: SightingConsumer {
     package var guide = FindGuide()
     package private(set) var levels: [Int8] = []
     package private(set) var hasHeard = false
+    private var hasShown = false
     /// Returns directions from a map for each printed line, as text and as JSON; `nil` without a map.
     package var mapDirections: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
@@ -97,7 +98,14 @@ package final class FindListener: SightingConsumer {
 
     // MARK: Output
 
+    /// The reason why the user got no advice; `nil` if a line was printed.
+    package var problem: String? {
+        if !hasHeard { return "nothing was received from it" }
+        return hasShown ? nil : "it was received for less than 1 s, which is too short for advice; record a longer time"
+    }
+
     private func show(_ state: FindGuide.State, at now: HeardInstant) {
+        hasShown = true
         hasArrived = state.advice == .arrived
         let directions = mapDirections?(state)
         if json { return Terminal.write(value(state, at: now, directions: directions?.json).line + "\n") }

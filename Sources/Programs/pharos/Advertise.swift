@@ -45,8 +45,11 @@ struct OnAirOptions: ParsableArguments {
         completion: .models, transform: OptionValue.model)
     var like: VirtualControllerModel = .raspberryPi
 
-    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Write all HCI packets to a new btsnoop file.", valueName: "file"), completion: .file())
     var capture: String?
+
+    @Flag(help: "Replace the file of --capture if it exists.")
+    var force = false
 
     @Flag(help: "Print a line of JSON when the beacon is on the air, and another at the end.")
     var json = false
@@ -56,6 +59,10 @@ struct OnAirOptions: ParsableArguments {
 
     /// Advertises until a signal arrives or the duration is over.
     func advertise(_ job: ServiceJob) throws(BeaconServiceError) {
+        // As with --record, an empty file, a pipe or a device is written to.
+        if let capture, !force, let size = Files.size(capture), size > 0 {
+            throw .refused(.request, "\(capture): this file exists; choose another name, or use --force")
+        }
         var foreground = ForegroundOptions()
         foreground.duration = durationS
         foreground.dryRun = dryRun
@@ -69,6 +76,10 @@ struct OnAirOptions: ParsableArguments {
         if dryRun && capture != nil {
             throw ValidationError("--capture cannot be combined with --dry-run, which sends nothing.")
         }
+        if capture == "-" {
+            throw ValidationError("--capture needs the name of a file: standard output shows the state of the beacon.")
+        }
+        if force, capture == nil { throw ValidationError("--force needs --capture.") }
     }
 }
 

@@ -65,7 +65,7 @@ struct FindOnMap: ParsableCommand {
         let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), directions)
         gatherer.passSeconds(to: walk.steps, feed.clock, of: feed)
         try feed.run(walk)
-        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): it was not received") }
+        if let problem = listener.problem { throw Failure(.temporaryFailure, "\(name): \(problem)") }
     }
 }
 

@@ -74,7 +74,7 @@ struct Find: ParsableCommand {
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
         try feed.run(listener)
-        if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): nothing was received from it") }
+        if let problem = listener.problem { throw Failure(.temporaryFailure, "\(name): \(problem)") }
     }
 
     private static let directionWords = ["ahead of where you began", "to the right", "behind", "to the left"]

@@ -136,6 +136,9 @@ struct ScanSourceOptions: ParsableArguments {
         if replay != nil && (adapter != nil || record != nil || durationS != nil) {
             throw ValidationError("--replay reads a file: leave out --adapter, --record and --duration-s.")
         }
+        if record == "-" {
+            throw ValidationError("--record needs the name of a file: standard output shows the beacons.")
+        }
         if force, record == nil { throw ValidationError("--force needs --record.") }
         if replay != nil && (active || coded || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
