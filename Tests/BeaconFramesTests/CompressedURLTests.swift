@@ -57,7 +57,8 @@ func aURLThatCannotBeSentIsRefused(text: String, error: URLEncodingError) {
     ("ftp://example.org", nil),
     ("a word", nil),
     ("mailto:somebody@example.org", nil),
-    ("https://\u{E4}.org", nil),
+    ("https://\u{E4}.org", "https://xn--4ca.org"),
+    ("https://\u{1F600}.org", nil),
     ("https://example.org/much too long a path", nil),
 ])
 func misspelledURLIsRefusedWithASuggestion(text: String, meant: String?) throws {

@@ -144,7 +144,7 @@ ROWS = [
     bad(USAGE, ("--address", "C0...FF"), *air("--address", "00:11:22:33:44:55")),
     bad(USAGE, "--address", *air("--address", "FF:FF:FF:FF:FF:FF")),
     bad(USAGE, "--pdu", *air("--pdu", "weird")),
-    bad(USAGE, ("--local-name", "32 bytes"), *air("--local-name", "x" * 30)),
+    bad(USAGE, ("--local-name", "the name has 30 bytes, at most 29 fit"), *air("--local-name", "x" * 30)),
     bad(USAGE, "--duration-s", *air("--duration-s", "-1")),
     bad(USAGE, "--duration-s", *air("--duration-s", "nan")),
     bad(USAGE, "--like", *air("--like", "nokia")),

@@ -51,6 +51,12 @@ import Testing
         #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")
     }
 
+    @Test func channelsMayHaveSpacesBetweenThem() throws {
+        let result = try Program.run(Self.url + ["--dry-run", "--channels", "37, 38"])
+        let expected = try Program.run(Self.url + ["--dry-run", "--channels", "37,38"])
+        #expect(result.code == 0 && result.output == expected.output, "\(result)")
+    }
+
     @Test func aCaptureReplacesAFileOnlyWithForce() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("a.btsnoop", text: "old")

@@ -324,6 +324,16 @@ struct BeaconProfileTests {
         #expect(found.count == warnings, "\(found)")
     }
 
+    @Test("a local name that is too long is reported with its length")
+    func reportsTheLengthOfALocalName() {
+        let text = """
+            {"version": 1, "name": "pi", "advertisements": [{"type": "eddystone-tlm", "intervalMs": 1000}],
+            "scanResponse": {"localName": "\(String(repeating: "é", count: 25))"}}
+            """
+        let messages = BeaconProfile.decode(Array(text.utf8)).problems.map(\.message)
+        #expect(messages == ["the name has 50 bytes, at most 29 fit"])
+    }
+
     @Test(
         "a value in the wrong place gets a suggestion of the right place",
         arguments: [

@@ -119,7 +119,8 @@ public struct HeardOnAir: Sendable {
             : frames.map { frame in
                 let data = frame.lastReport.data
                 let content = BeaconFrame(decoding: data).map(\.sentence) ?? "\(data.octets.count) bytes"
-                return "\(frame.reports) times\(frame.lastReport.rssi.map { " at \($0) dBm" } ?? ""): \(content)"
+                let level = frame.lastReport.rssi.map { " at \($0) dBm" } ?? ""
+                return "\(NumberFormat.count(frame.reports, "time"))\(level): \(content)"
             }
     }
 }

@@ -42,7 +42,8 @@ public enum OnAirText {
     /// The lines after the end: the time on the air, and the number of events.
     public static func finalLines(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> [String] {
         var lines = [
-            "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
+            "off the air after \(clock(session.secondsOnAir)): "
+                + "\(NumberFormat.count(session.computedEvents, "advertising event")) (computed)"
         ]
         if let heard { lines += heard.sentences.map { "received by a second virtual controller: \($0)" } }
         return lines

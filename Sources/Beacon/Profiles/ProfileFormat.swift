@@ -96,8 +96,15 @@ enum ProfileFormat {
 enum ScanResponseKeys {
     static let localName = Key(
         "localName",
-        ValueType<String>(schema: ["type": "string", "minLength": 1, "maxLength": 29]) { $0.nonemptyText($1) },
+        ValueType<String>(schema: ["type": "string", "minLength": 1, "maxLength": 29]) { decoder, node in
+            guard let name = decoder.nonemptyText(node) else { return nil }
+            guard name.utf8.count > longestName else { return name }
+            decoder.error("the name has \(name.utf8.count) bytes, at most \(longestName) fit", at: node)
+            return nil
+        },
         "Name that phones show, at most 29 bytes of UTF-8.")
+    /// The longest local name in bytes: a legacy advertisement without the length byte and the type of the structure.
+    private static let longestName = AdvertisingData.legacyLimit - 2
     static let structures = StructureFormat.structures
     static let section = Section(
         "A scan response.", [localName, structures],

@@ -135,7 +135,7 @@ extension CompressedURL {
     }
 
     /// Returns a URL to suggest for a text that cannot be sent: it adds a scheme, removes spaces at both ends, and
-    /// percent-encodes characters after the host. Returns `nil` if the result could not be sent either. The suggestion
+    /// writes the host in Punycode and percent-encodes characters after it. Returns `nil` if the result could not be sent either. The suggestion
     /// is only shown in messages.
     static func suggestion(for text: String) -> String? {
         var trimmed = text.drop(while: \.isWhitespace)
@@ -147,11 +147,13 @@ extension CompressedURL {
             rest = rest.dropFirst(knownScheme.count + 1).drop { $0 == "/" }
         }
         let host = rest.prefix { !"/?#".contains($0) }
-        guard host.contains("."), !host.contains("@"), host.utf8.allSatisfy(literals.contains) else { return nil }
+        guard host.contains("."), !host.contains("@") else { return nil }
+        let isASCII = host.utf8.allSatisfy(literals.contains)
+        guard let asciiHost = isASCII ? String(host) : Punycode.host(host) else { return nil }
         let path = rest.dropFirst(host.count).utf8.map { octet in
             literals.contains(octet) ? String(UnicodeScalar(octet)) : percentEncoded(octet)
         }
-        let url = scheme + host + path.joined()
+        let url = scheme + asciiHost + path.joined()
         return (try? Self(url)) == nil ? nil : url
     }
 
@@ -205,7 +207,9 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
                 + Self.question(text)
         case .illegalCharacter(let scalar, let offset, let text):
             "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: only graphic ASCII "
-                + "(0x21...0x7E) can; percent-encode it" + Self.question(text)
+                + "(0x21...0x7E) can; "
+                + (scalar.value > 0x7F && Self.isInHost(offset, of: text)
+                    ? "write the host in Punycode" : "percent-encode it") + Self.question(text)
         case .empty:
             "the URL is empty: Eddystone-URL needs something after the scheme"
         case .tooLong(let scheme, let encoded):
@@ -217,6 +221,13 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
         case .reservedCode(let code, let offset):
             "byte \(offset + 1) after the URL's scheme, \(Hexadecimal.number(code, width: 2)), is reserved"
         }
+    }
+
+    /// Returns true if the character after `offset` others is a part of the host.
+    private static func isInHost(_ offset: Int, of text: String) -> Bool {
+        let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(offset)))
+        let rest = start.firstRange(of: "://").map { start[$0.upperBound...] } ?? start[...]
+        return !rest.contains { "/?#".contains($0) }
     }
 
     private static func question(_ text: String) -> String {

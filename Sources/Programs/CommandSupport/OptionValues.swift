@@ -118,18 +118,6 @@ package enum OptionValue {
         return String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
     }
 
-    /// Returns a question for the end of a message, such as `; did you mean -4 or -3?`, for a decimal number where a
-    /// whole number is expected, and for a typographic minus sign; empty for any other text.
-    private static func wholeNumberAdvice(_ text: String) -> String {
-        let plain = plainNumber(text)
-        guard plain.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E }),
-            let number = Double(plain), number.magnitude < 1e15
-        else { return "" }
-        let (lower, upper) = (Int(number.rounded(.down)), Int(number.rounded(.up)))
-        if lower != upper { return "; did you mean \(lower) or \(upper)?" }
-        return "\(lower)" == text ? "" : "; did you mean \(lower)?"
-    }
-
     /// Parses a distance in metres, such as `1.5`.
     package static func metres(_ text: String) throws -> Double {
         guard let metres = Double(text), metres.isFinite else {
@@ -150,14 +138,23 @@ package enum OptionValue {
         return isNegative ? -value : value
     }
 
-    /// Returns a question for the end of a message, for a whole number with commas between groups of three digits or
-    /// with a typographic minus sign; empty for any other text. A comma can be no decimal comma there.
+    /// Returns a question for the end of a message about a whole number, such as `; did you mean -4 or -3?` for `-3,5`,
+    /// or `; did you mean 2000?` for `2,000`; empty for a text that is no number.
     private static func wholeNumberAdvice(_ text: String) -> String {
         let groups = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard groups.count > 1 else { return plainNumberAdvice(text) }
-        let areThousands = groups.dropFirst().allSatisfy { $0.count == 3 && Int($0) != nil } && groups[0].count <= 3
-        return areThousands && Int(groups[0]) != nil
-            ? "; did you mean \(groups.joined())?" : "; write one number, without a comma"
+        if groups.count > 2 || groups.count == 2 && groups[1].count > 2 {
+            // A comma can be no decimal comma here.
+            let areThousands = groups.dropFirst().allSatisfy { $0.count == 3 && Int($0) != nil } && groups[0].count <= 3
+            return areThousands && Int(groups[0]) != nil
+                ? "; did you mean \(groups.joined())?" : "; write one number, without a comma"
+        }
+        let plain = plainNumber(text)
+        guard plain.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E }),
+            let number = Double(plain), number.magnitude < 1e15
+        else { return "" }
+        let (lower, upper) = (Int(number.rounded(.down)), Int(number.rounded(.up)))
+        if lower != upper { return "; did you mean \(lower) or \(upper)?" }
+        return "\(lower)" == text ? "" : "; did you mean \(lower)?"
     }
 
     /// Parses a whole number in `range`: decimal, or hexadecimal after 0x.
@@ -333,7 +330,10 @@ package enum OptionValue {
     }
 
     package static func channels(_ text: String) throws -> AdvertisingChannels {
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let words = part.split(separator: " ")
+            return words.count == 1 ? Int(words[0]) ?? 0 : 0
+        }
         guard let channels = AdvertisingChannels(numbers: numbers) else {
             throw Mistake("name one or more of 37,38,39")
         }

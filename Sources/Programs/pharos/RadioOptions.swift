@@ -77,6 +77,10 @@ struct RadioOptions: ParsableArguments {
                 throw ValidationError(
                     "--local-name cannot be combined with an ephemeral id: the name would identify the beacon.")
             }
+            let (size, limit) = (localName.utf8.count, AdvertisingData.legacyLimit - 2)
+            guard size <= limit else {
+                throw ValidationError("--local-name: the name has \(size) bytes, at most \(limit) fit.")
+            }
             do {
                 response = try AdvertisingData([.completeLocalName(localName)])
             } catch {

@@ -233,11 +233,11 @@ final class ScanOutput {
     private func summary(isLast: Bool) -> String {
         guard let adapter = source.adapter else { return "" }
         let counts = source.counts
-        var parts = (isLast ? [] : ["\(source.state)"]) + ["\(counts.reports) reports"]
+        var parts = (isLast ? [] : ["\(source.state)"]) + [NumberFormat.count(counts.reports, "report")]
         if let lost = counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
-        if counts.malformedEvents > 0 { parts.append("\(counts.malformedEvents) malformed events") }
+        if counts.malformedEvents > 0 { parts.append(NumberFormat.count(counts.malformedEvents, "malformed event")) }
         if counts.incomplete > 0 { parts.append("\(counts.incomplete) incomplete") }
-        if counts.restarts > 0 { parts.append("turned on again \(counts.restarts) times") }
+        if counts.restarts > 0 { parts.append("turned on again \(NumberFormat.count(counts.restarts, "time"))") }
         if counts.deafMicroseconds >= 100_000 {
             parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
         }
