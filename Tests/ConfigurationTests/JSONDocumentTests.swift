@@ -144,6 +144,16 @@ struct JSONDocumentTests {
         }
     }
 
+    @Test(
+        "a decimal comma is reported once with the number to write",
+        arguments: [
+            ("{\"a\": 152,5, \"b\": 1}", ["1:7: a: is this a decimal comma? write 152.5"]),
+            ("{\"a\": -4,25}", ["1:7: a: is this a decimal comma? write -4.25"]), ("{\"a\": [152,5]}", []),
+        ])
+    func reportsDecimalCommas(_ text: String, _ expected: [String]) {
+        #expect(JSONDocument.parse(Array(text.utf8)).problems.map(\.description) == expected)
+    }
+
     @Test("stops at the maximum number of problems")
     func limitsProblems() {
         let text = "[" + String(repeating: "x,", count: 1000) + "1]"

@@ -582,3 +582,11 @@ def test_listening_over_a_socket(start, tmp_path):
 def test_an_adapter_that_is_not_there_is_told(tmp_path):
     assert pharos.run("scan", "--adapter", f"unix:{tmp_path}/nobody").code == 69
     assert pharos.run("scan", "--adapter", "hci9").code in (69, 77)
+
+
+def test_a_capture_of_a_sender_has_no_received_advertisements(tmp_path):
+    path = tmp_path / "sent.btsnoop"
+    pharos.checked("advertise", "url", "--url", "https://example.org", "--adapter", "virtual", "--duration-s", "0.2",
+                   "--quiet", "--capture", path)
+    result = pharos.checked("scan", "--replay", path)
+    assert f"{path}: there are no received advertisements in this file" in result.err

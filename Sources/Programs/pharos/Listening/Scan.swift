@@ -92,6 +92,11 @@ struct Scan: ParsableCommand {
         defer { keys?.end() }
         output.canQuit = keys != nil
         try source.run(ScanEngine(processor, output, keys))
+        if let replay = self.source.replay, source.counts.reports == 0 {
+            Terminal.writeMessage(
+                "\(Files.inputName(replay)): there are no received advertisements in this file; `pharos decode` shows what a "
+                    + "sender sent")
+        }
     }
 }
 

@@ -195,6 +195,7 @@ extension JSONParser {
                 reportEnd(of: "object", opening, path: path)
                 return nil
             }
+            takeDecimalComma(after: member.value)
             if let firstPosition = keyPositions[member.key] {
                 report(
                     "the key \(ProblemText.quoted(member.key)) appears twice; the first is at \(firstPosition)",
@@ -262,6 +263,19 @@ extension JSONParser {
         skipSpace(path: valuePath)
         guard !isStopped, let value = parseValue(path: valuePath, depth: depth + 1) else { return nil }
         return JSONMember(key: key, keyPosition: position, value: value)
+    }
+
+    /// Takes the decimals after a number with a decimal comma, and reports them. A key never begins with a digit.
+    private mutating func takeDecimalComma(after value: JSONNode) {
+        func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+        guard case .number(let number) = value.value, scanner.next == ",", scanner.peek(1).map(isDigit) == true,
+            !number.text.contains(where: { ".eE".contains($0) })
+        else { return }
+        scanner.take()
+        let decimals = scanner.take(while: isDigit)
+        report(
+            "is this a decimal comma? write \(ProblemText.shortened("\(number.text).\(decimals)"))", at: value.position,
+            path: value.path)
     }
 
     /// Takes the comma after a member or an element. After the last one, takes nothing: the next scalar is then the
