@@ -79,7 +79,7 @@ public enum StatusText {
     public static func noStatusFiles(in directory: String) -> String {
         """
         No beacon and no listener runs on this machine: there is no status file in \(directory).
-        Start a beacon with `systemctl enable --now pharos@NAME` (profile /etc/pharos/NAME.json) or `pharos run FILE`,
+        Start a beacon with `sudo pharos install FILE` or `pharos run FILE`,
         a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`.
 
         """
