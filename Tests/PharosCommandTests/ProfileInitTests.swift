@@ -44,6 +44,17 @@ import Testing
         #expect(uuids.count == 8)
     }
 
+    @Test func namesAMissingDirectoryAndTheOptionForTheName() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.place("none/z.json")
+        let missing = try Program.run("profile", "init", path, "--type", "ibeacon")
+        #expect(missing.code == 66 && missing.errors.hasPrefix("pharos: \(path): the directory "), "\(missing)")
+        let named = folder.place("küche.json")
+        let refused = try Program.run("profile", "init", named, "--type", "ibeacon")
+        #expect(refused.code == 64 && refused.errors.contains("name the beacon with --name"), "\(refused)")
+        #expect(try Program.run("profile", "init", named, "--type", "ibeacon", "--name", "kueche").code == 0)
+    }
+
     @Test func aFileThatIsThereIsKept() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("desk.json", Array("mine".utf8))

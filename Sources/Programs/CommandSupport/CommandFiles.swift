@@ -77,6 +77,7 @@ package enum NewFile {
             throw Failure(
                 .usage, "\(path): this file exists; choose another name" + (canReplace ? ", or use --force" : ""))
         } catch {
+            if error.errno == SystemError.noEntry { try checkDirectory(of: path) }
             throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
         }
     }

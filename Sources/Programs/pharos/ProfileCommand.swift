@@ -124,9 +124,10 @@ struct ProfileInit: ParsableCommand {
             throw Failure(.usage, "without a terminal, give --type \(Self.names)")
         }
         let type = try type ?? ask(Self.question, default: "1", Self.frame)
-        let givenName = name ?? file.map(Self.stem)
+        if let file { try NewFile.checkDirectory(of: file) }
+        let givenName = try name.map(Self.beaconName) ?? file.map(Self.nameOfFile)
         let name =
-            try givenName.map(Self.beaconName)
+            try givenName
             ?? (isAsking ? ask("Name of the beacon", default: "my-beacon", Self.beaconName) : "my-beacon")
         let interval =
             try intervalMs.map(OptionValue.interval)
@@ -220,6 +221,15 @@ struct ProfileInit: ParsableCommand {
 
     private static func beaconName(_ text: String) throws -> String {
         do throws(FileProblem) { return try FirstProfile.name(text) } catch { throw Mistake(error.message) }
+    }
+
+    /// Returns the name of a file without its ending as the name of the beacon.
+    private static func nameOfFile(_ path: String) throws -> String {
+        do {
+            return try beaconName(stem(path))
+        } catch {
+            throw Failure(.usage, "\(error); name the beacon with --name if the file keeps its name")
+        }
     }
 
     private static func url(_ text: String) throws -> String {
