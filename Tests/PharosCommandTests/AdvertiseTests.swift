@@ -51,6 +51,23 @@ import Testing
         #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")
     }
 
+    @Test(arguments: [
+        ("https://example.org", "use `pharos advertise url --url https://example.org`"),
+        ("kitchen.json --radio-power-dbm 4", "write \"radioPowerDbm\" into kitchen.json."),
+        ("eddystone-url --bogus", "Unknown option '--bogus'"),
+    ])
+    func pointsToTheCommandOrTheFile(_ words: String, _ advice: String) throws {
+        let result = try Program.run(["advertise"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 64 && result.errors.contains(advice), "\(result)")
+    }
+
+    @Test func acceptsTheTypeNameOfAFrame() throws {
+        let words = ["--url", "https://example.org", "--adapter", "virtual", "--dry-run"]
+        let short = try Program.run(["advertise", "url"] + words)
+        let long = try Program.run(["advertise", "eddystone-url"] + words)
+        #expect(long.code == 0 && long.output == short.output, "\(long)")
+    }
+
     @Test func channelsMayHaveSpacesBetweenThem() throws {
         let result = try Program.run(Self.url + ["--dry-run", "--channels", "37, 38"])
         let expected = try Program.run(Self.url + ["--dry-run", "--channels", "37,38"])
@@ -231,7 +248,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("temprature=21", "BTHome has no object temprature; did you mean temperature?"),
+        ("temprature=21", "BTHome has no object \"temprature\"; did you mean temperature?"),
+        ("temperature = 21", "BTHome has no object \"temperature \"; did you mean temperature?"),
         ("door=maybe", "door takes true or false, on or off"), ("button=hit", "button takes one of none, press, "),
     ])
     func explainsWrongBTHomeValues(_ value: String, _ sentence: String) throws {

@@ -150,7 +150,7 @@ enum UnknownCommand {
         for word in words.prefix(while: { !$0.hasPrefix("-") }) {
             let configuration = command.configuration
             if configuration.subcommands.isEmpty { return nil }
-            if let next = configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
+            if let next = configuration.subcommands.first(where: { $0.hasName(word) }) {
                 command = next
                 path += " " + word
                 continue
@@ -204,6 +204,13 @@ extension UnknownCommand {
     }
 }
 
+extension ParsableCommand {
+    /// Returns true if `word` is the name of this command or one of its aliases.
+    fileprivate static func hasName(_ word: String) -> Bool {
+        configuration.commandName == word || configuration.aliases.contains(word)
+    }
+}
+
 /// A command that runs a sibling command. Its arguments are the name and the options of that command.
 package protocol ForwardingCommand: ParsableCommand {}
 
@@ -215,7 +222,7 @@ enum UnknownOption {
         var (command, path): (any ParsableCommand.Type, String) = (root, "pharos")
         let words = arguments.prefix { !$0.hasPrefix("-") }
         for word in words {
-            let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
+            let next = command.configuration.subcommands.first { $0.hasName(word) }
             guard let next else { break }
             // The next word is the sibling command, to which the options belong.
             if next is any ForwardingCommand.Type { continue }
@@ -230,6 +237,10 @@ enum UnknownOption {
                 continue
             }
             let owner = siblings.first { options(of: $0).contains(name) }
+            if owner != nil, path == "pharos advertise", let file = arguments.first(where: { $0.hasSuffix(".json") }) {
+                return "Unknown option '\(ProblemText.shortened(name))'. In a profile, write \"\(key(of: name))\" into "
+                    + "\(TerminalText.line(file)).\n  See '\(path) --help' for more information."
+            }
             let advice =
                 owner.map { ". Did you mean `\(path) \($0.configuration.commandName ?? "") \(name)`?" }
                 ?? nearest(name, among: known).map { ". Did you mean '\($0)'?" } ?? ""
@@ -241,6 +252,15 @@ enum UnknownOption {
 
     /// Options of other commands that mean the same as an option whose name is not similar.
     private static let synonyms = ["--duration-s": "--seconds", "--seconds": "--duration-s"]
+
+    /// Returns the key of a file that has the value of an option: `radioPowerDbm` for `--radio-power-dbm`.
+    private static func key(of option: String) -> String {
+        var key = ""
+        for word in option.split(separator: "-") {
+            key += key.isEmpty ? String(word) : word.prefix(1).uppercased() + String(word.dropFirst())
+        }
+        return key
+    }
 
     /// Returns the most similar option. An option with the same name and a unit is preferred: `--interval-ms` for
     /// `--interval`.

@@ -100,6 +100,12 @@ struct AdvertiseProfile: ParsableCommand {
     @OptionGroup var options: OnAirOptions
 
     func run() throws {
+        if ["http://", "https://"].contains(where: profile.lowercased().hasPrefix), !Files.exists(profile) {
+            throw Failure(
+                .usage,
+                "\(profile): this is a web address, not a profile; to send it, use `pharos advertise url --url \(profile)`"
+            )
+        }
         let loaded = try LoadedProfile(path: profile)
         for warning in loaded.warnings { Terminal.writeMessage(warning) }
         let frames = try chosenIndices(in: loaded.advertisements.indices).map { index in
@@ -127,7 +133,8 @@ struct AdvertiseProfile: ParsableCommand {
 /// `advertise FRAME …`: advertises one frame, with the same frame options as `encode`.
 struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: Frame.frameName, abstract: "Advertise \(Frame.title).")
+        CommandConfiguration(
+            commandName: Frame.frameName, abstract: "Advertise \(Frame.title).", aliases: Frame.otherNames)
     }
 
     @OptionGroup var frame: Frame

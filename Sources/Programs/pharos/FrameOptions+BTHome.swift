@@ -86,7 +86,8 @@ struct BTHomeOptions: FrameOptions {
             let names = Set(BTHomeKind.all.map(\.name)).sorted()
             let advice = NearestWord.find(parts[0], among: names).map { "did you mean \($0)?" }
             throw Mistake(
-                "BTHome has no object \(parts[0]); " + (advice ?? "there are " + names.joined(separator: ", ")))
+                "BTHome has no object \(ProblemText.quoted(parts[0])); "
+                    + (advice ?? "there are " + names.joined(separator: ", ")))
         }
         for kind in kinds {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
