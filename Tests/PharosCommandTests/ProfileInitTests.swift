@@ -44,6 +44,19 @@ import Testing
         #expect(uuids.count == 8)
     }
 
+    @Test func takesTheIdentityAndThePower() throws {
+        let folder = try TemporaryFolder()
+        let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+        let text = try made(
+            ["--type", "ibeacon", "--uuid", uuid, "--major", "7", "--minor", "0", "--radio-power-dbm", "-4"], in: folder
+        ).text
+        for member in ["\"uuid\": \"\(uuid)\"", "\"major\": 7", "\"minor\": 0", "\"radioPowerDbm\": -4"] {
+            #expect(text.contains(member), "\(text)")
+        }
+        let other = try Program.run("profile", "init", folder.place("b.json"), "--type", "altbeacon", "--major", "7")
+        #expect(other.code == 64 && other.errors.contains("go with --type ibeacon, not with altbeacon"), "\(other)")
+    }
+
     @Test func namesAMissingDirectoryAndTheOptionForTheName() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("none/z.json")

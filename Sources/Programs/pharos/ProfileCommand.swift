@@ -110,6 +110,28 @@ struct ProfileInit: ParsableCommand {
     @Option(help: ArgumentHelp("Web address that an eddystone-url sends.", valueName: "url"))
     var url: String?
 
+    @Option(
+        help: ArgumentHelp("UUID that an ibeacon sends (default: a random one).", valueName: "uuid"),
+        transform: OptionValue.uuid)
+    var uuid: FixedOctets<16>?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Major of an ibeacon, 0...65535 (default: 1).", valueName: "number"),
+        transform: OptionValue.uint16)
+    var major: UInt16?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Minor of an ibeacon, 0...65535 (default: 1).", valueName: "number"),
+        transform: OptionValue.uint16)
+    var minor: UInt16?
+
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Requested radio power, -127...20.", valueName: "dBm"),
+        transform: OptionValue.radioPower)
+    var radioPowerDbm: RadioPower?
+
     @Option(help: ArgumentHelp("Advertising interval, such as 100, 100ms or 1.28s.", valueName: "ms"))
     var intervalMs: String?
 
@@ -141,6 +163,9 @@ struct ProfileInit: ParsableCommand {
         if type == .eddystoneURL {
             url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
         }
+        if type != .iBeacon, uuid != nil || major != nil || minor != nil {
+            throw Failure(.usage, "--uuid, --major and --minor go with --type ibeacon, not with \(type.rawValue)")
+        }
         if localName != nil, type == .eddystoneEID {
             throw Failure(
                 .usage, "--local-name cannot be combined with eddystone-eid: the name would identify the beacon")
@@ -153,9 +178,10 @@ struct ProfileInit: ParsableCommand {
         }
         let path = file ?? name + ".json"
         // Check the whole profile: for example, the local name may be too long.
-        let report = ProfileReport(Array(profile.text.utf8), file: path)
+        let text = try withOptions(profile.text)
+        let report = ProfileReport(Array(text.utf8), file: path)
         guard report.profile != nil else { throw report.refusal }
-        try write(profile, to: path)
+        try write(profile, text, to: path)
         let power =
             profile.hasMeasuredPower
             ? " Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured." : ""
@@ -167,7 +193,25 @@ struct ProfileInit: ParsableCommand {
             """)
     }
 
-    private func write(_ profile: FirstProfile, to path: String) throws {
+    /// Returns the text of a profile with the values of --uuid, --major, --minor and --radio-power-dbm.
+    private func withOptions(_ text: String) throws -> String {
+        let values = [
+            uuid.map { "uuid=\"\($0.uuidText)\"" }, major.map { "major=\($0)" }, minor.map { "minor=\($0)" },
+            radioPowerDbm.map { "radioPowerDbm=\(Int($0.dBm))" },
+        ]
+        var octets = Array(text.utf8)
+        for value in values.compactMap(\.self) {
+            guard let edit = ProfileEdit(value) else { continue }
+            do throws(ProfileEditError) {
+                octets = try edit.applied(to: octets)
+            } catch {
+                throw Failure(.usage, error.messages)
+            }
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    private func write(_ profile: FirstProfile, _ text: String, to path: String) throws {
         if let keyFile = profile.keyFile {
             let keyPath = Files.directory(of: path) + keyFile
             do throws(SystemError) {
@@ -180,7 +224,7 @@ struct ProfileInit: ParsableCommand {
                 throw Failure(.osError, "\(keyPath): \(error.text)")
             }
         }
-        try replaceOption.write(profile.text, to: path)
+        try replaceOption.write(text, to: path)
     }
 
     private static let question =
