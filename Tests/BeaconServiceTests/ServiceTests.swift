@@ -20,6 +20,15 @@ import Testing
         #expect(box.text("lobby.prom").contains("pharos_on_air{profile=\"lobby\"} 0\n"))
     }
 
+    @Test func theStatusContainsTheLocalName() throws {
+        let profile = TestService.profile().replacing(
+            "-59}]", with: "-59}], \"scanResponse\": {\"localName\": \"Hall\"}")
+        let box = try TestService(profile)
+        try box.start()
+        #expect(box.status.contains(#", local name \"Hall\"#), "\(box.status)")
+        try box.stop()
+    }
+
     @Test func aGoodProfileTakesOverAndABadOneDoesNot() throws {
         let box = try TestService()
         try box.start()

@@ -87,6 +87,12 @@ import Testing
         #expect(output.code == 64 && output.errors.contains("--capture needs the name of a file"), "\(output)")
     }
 
+    @Test func showsTheLocalNameOfTheScanResponse() throws {
+        let result = try Program.run(Self.url + ["--duration-s", "0.2", "--local-name", "Hall"])
+        #expect(
+            result.code == 0 && result.output.contains("  local name    \"Hall\" in the scan response\n"), "\(result)")
+    }
+
     @Test(arguments: ["raspberry-pi", "zephyr", "intel", "core-4"])
     func everyModelSendsAndIsReceived(_ model: String) throws {
         let result = try Program.run(Self.url + ["--like", model, "--duration-s", "0.8"])

@@ -52,6 +52,12 @@ public struct OnAirAdvertisement: Hashable, Sendable {
         return "\(kind), \(payload.octets.count) bytes: \(octetsText())"
     }
 
+    /// The local name in the scan response; `nil` if it has none.
+    public var localName: String? {
+        advertisement.scanResponse.structures.first { $0.type == .completeLocalName || $0.type == .shortenedLocalName }
+            .flatMap { String(validating: $0.data, as: UTF8.self) }
+    }
+
     /// The first bytes of the payload in hexadecimal, at most 62: the length of a legacy advertisement and its scan
     /// response.
     ///

@@ -22,7 +22,8 @@ public enum OnAirText {
             body = labelled(rows(advertisements[0], requested, events(session)))
         } else {
             body = labelled(
-                powers(advertisements) + sharing(advertisements) + phys(advertisements) + patterns(advertisements))
+                powers(advertisements) + localNames(advertisements) + sharing(advertisements) + phys(advertisements)
+                    + patterns(advertisements))
             body += table(advertisements, facts.requestedIntervals, width: width)
             body += labelled([("events", events(session))])
         }
@@ -62,6 +63,7 @@ public enum OnAirText {
         var rows = [
             ("payload", status.contentText), ("bytes", status.octetsText(separator: " ")), ("address", address(status)),
         ]
+        rows += localNames([status])
         if status.place.instance != nil { rows.append(("sent from", status.place.text)) }
         if let phy = status.advertisement.phy { rows.append(("PHY", Self.phy(phy, status))) }
         if let pattern = status.pattern { rows.append(("pattern", Self.pattern(pattern))) }
@@ -83,6 +85,13 @@ public enum OnAirText {
         var powers: [String] = []
         for status in advertisements where !powers.contains(power(status)) { powers.append(power(status)) }
         return powers.map { ("radio power", $0) }
+    }
+
+    /// The different local names, each once.
+    private static func localNames(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
+        var names: [String] = []
+        for name in advertisements.compactMap(\.localName) where !names.contains(name) { names.append(name) }
+        return names.map { ("local name", TerminalText.quoted($0, to: 40) + " in the scan response") }
     }
 
     private static func sharing(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {

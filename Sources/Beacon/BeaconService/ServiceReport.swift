@@ -148,7 +148,7 @@ extension InstanceStatus.AdvertisementStatus {
                 startUnixMilliseconds: (Int(WallClock.microseconds()) - pattern.elapsed) / 1000)
         }
         phy = status.advertisement.phy
-        content = status.contentText
+        content = status.contentText + (status.localName.map { ", local name \"\($0)\"" } ?? "")
         octets = status.payload.octets
     }
 }
