@@ -96,14 +96,16 @@ import Testing
 
     @Test(arguments: ["hex", "hcitool", "c", "swift"])
     func readsTheFormatsOfEncode(_ format: String) throws {
-        let result = try Program.shell("$0 encode url --url https://example.org --format $1 | $0 decode -", format)
+        let result = try Program.shell(
+            "$0 encode url --url https://example.org --measured-power-dbm -20 --format $1 | $0 decode -", format)
         #expect(result.code == 0 && result.output.contains("Eddystone-URL https://example.org"), "\(result)")
         #expect(result.errors == "")
     }
 
     @Test func readsTheCommandsOfADryRun() throws {
         let result = try Program.shell(
-            "$0 advertise url --url https://example.org --adapter virtual --dry-run | $0 decode -")
+            "$0 advertise url --url https://example.org --measured-power-dbm -20 --adapter virtual --dry-run | $0 decode -"
+        )
         #expect(result.code == 0 && result.errors == "", "\(result)")
         #expect(result.output.split(separator: "\n").filter { $0.contains("Eddystone-URL ") }.count == 1, "\(result)")
     }
