@@ -55,7 +55,7 @@ struct ProfileEditTests {
             "url=https://example.org",
             "no advertisement of this profile has this key, which belongs to eddystone-url; known here: "
         ),
-        ("nonsense=1", "localName"), ("minor=null", "a whole number is expected"),
+        ("nonsense=1", "localName"), ("minor=null", "the key \"minor\" is missing"),
         ("type=raw", "known here: "), ("name=hall", "a beacon keeps its name"), ("advertisements=[]", "known here: "),
     ])
     func refusesUnknownKeysAndInvalidValues(_ text: String, _ message: String) throws {
