@@ -137,6 +137,8 @@ def on_terminal(steps: list[tuple[str, bytes]], *arguments, seconds: float = 30,
         with contextlib.suppress(OSError):
             if cwd is not None:
                 os.chdir(cwd)
+            # A shell that starts the tests in the background makes them, and their programs, ignore Ctrl-C.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.environ["TERM"] = "xterm"
             os.execv(str(arguments[0]), [str(argument) for argument in arguments])
         os._exit(127)

@@ -227,7 +227,6 @@ import Testing
         ("url --url https://example.org --measured-power-dbm -4,5", "after 0x); did you mean -5 or -4?"),
         ("url --url https://example.org --measured-power-dbm 4.5", "after 0x); did you mean 4 or 5?"),
         ("url --url https://example.org --format hcitool --interval-ms 100,5", "; did you mean 100.5?"),
-        ("bthome --value humidity=140", "humidity takes a number in %, 0...100"),
         ("bthome --value temperature=1 --encryption-key 0011", "the key has 32 hexadecimal digits, not 4"),
     ])
     func suggestsTheIntendedNumber(_ words: String, _ advice: String) throws {

@@ -228,11 +228,9 @@ extension BTHomeKind {
         return rawRange.contains(raw) ? raw : nil
     }
 
-    /// The range of the numbers on the air that may be sent. A percentage ends at 100, although its bytes could hold
-    /// more.
+    /// The range of the numbers on the air. A percentage may be above 100, because received values can be sent again.
     private var rawRange: ClosedRange<Int> {
         if form == .binary { return 0...1 }
-        if unit == "%" { return 0...(0..<decimals).reduce(100) { limit, _ in limit * 10 } }
         let limit = 1 << (8 * size - (isSigned ? 1 : 0))
         return (isSigned ? -limit : 0)...(limit - 1)
     }
