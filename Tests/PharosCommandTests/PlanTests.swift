@@ -134,7 +134,7 @@ import Testing
         let mixed = try Program.run(words + ["--scanners", "our-app-2026:1,linux:1"])
         #expect(mixed.output.contains(#""scanner":"our-app-2026 50 %, linux 50 %""#), "\(mixed.errors)")
         #expect(try Program.run(words + ["--scanner", "guide-tablet"]).code == 0)
-        let unknown = try Program.run(words + ["--scanner", "our-app"])
+        let unknown = try Program.run(words + ["--scanner", "nothing"])
         #expect(
             unknown.code == 64 && unknown.errors.contains("our-app-2026, guide-tablet, android-low-power"),
             "\(unknown.errors)")
