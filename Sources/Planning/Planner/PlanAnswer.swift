@@ -69,12 +69,35 @@ struct PlanPictures: Sendable {
     /// The drawings for a terminal, in order.
     var terminal: [Drawing] = []
     /// The drawings and controls of the page.
-    var page = PlanPageContent(title: "", answer: "", command: "")
+    @Indirect var page = PlanPageContent(title: "", answer: "", command: "")
 
     enum Drawing: Sendable {
         case curve(PlanPageContent.Curve)
         /// A table with a sentence below it, which may be empty.
         case table(Table, legend: String)
+    }
+}
+
+/// Keeps a large value outside the structure that contains it. The compiler generates code to copy each structure that
+/// contains a ``PlanAnswer``, and without this wrapper that code would copy each part of a page: 60 kB of the program.
+@propertyWrapper struct Indirect<Value: Sendable>: Sendable {
+    private final class Box: Sendable {
+        let value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var box: Box
+
+    init(wrappedValue: Value) {
+        box = Box(wrappedValue)
+    }
+
+    var wrappedValue: Value {
+        get { box.value }
+        set { box = Box(newValue) }
     }
 }
 
