@@ -79,7 +79,7 @@ struct PlanPictures: Sendable {
 }
 
 /// Keeps a large value outside the structure that contains it. The compiler generates code to copy each structure that
-/// contains a ``PlanAnswer``, and without this wrapper that code would copy each part of a page: 60 kB of the program.
+/// contains a ``PlanAnswer``, and without this wrapper that code would copy each part of a page: 50 kB of the program.
 @propertyWrapper struct Indirect<Value: Sendable>: Sendable {
     private final class Box: Sendable {
         let value: Value
