@@ -42,7 +42,7 @@ public struct BeaconTrack: Sendable {
     /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
-    /// Detects that two devices send the beacon's identity. Takes no reports unless ``hasOneSender`` is true.
+    /// Detects that two devices send the beacon's identity. Takes no reports unless only one device should send it.
     public private(set) var clones = CloneWatch()
     /// True if only one device should send the identity. False for strangers, for a group of devices, and for an
     /// identity that several known beacons have.

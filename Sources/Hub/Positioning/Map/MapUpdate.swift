@@ -33,7 +33,7 @@ public struct MapUpdate: Sendable {
     public private(set) var survey = Survey()
 
     /// A beacon counts as moved if the mean difference of its levels is above this value, in dB, and also above
-    /// ``unusualFactor`` times the median difference of all beacons.
+    /// 2.5 times the median difference of all beacons.
     public static let movedBeacon = 5.0
     /// A difference is unusual if it is larger than the median difference by this factor.
     static let unusualFactor = 2.5
