@@ -196,7 +196,7 @@ def test_a_refused_batch_takes_no_other_batch_along(tmp_path, server):
         assert count("pharos_sightings", "bad") == 0
     finally:
         errors = process.communicate()[1]
-    assert process.returncode == 0 and errors.count("bad beacon: this batch is dropped") == 1, errors
+    assert process.returncode == 0 and errors.count("bad beacon: this batch of events or sightings is dropped") == 1, errors
 
 
 def test_batches_are_bounded_and_a_refused_event_holds_up_no_other(tmp_path, server):
@@ -221,7 +221,7 @@ def test_batches_are_bounded_and_a_refused_event_holds_up_no_other(tmp_path, ser
     server.start()
     # One run writes all events that wait, except the refused ones.
     done = collect(path, "--json", "--state-dir", tmp_path, stdin="")
-    assert done.err.count("this batch is dropped") == beacons.count("bad"), done.err
+    assert done.err.count("this batch of events or sightings is dropped") == beacons.count("bad"), done.err
     kept = server.ask("SELECT beacon, count(*) FROM pharos_events WHERE beacon <> 'key-ana' GROUP BY beacon")
     assert {name: int(number) for name, number in kept} == {
         name: beacons.count(name) for name in set(beacons) - {"bad", "key-ana"}}

@@ -152,7 +152,12 @@ def test_history_is_by_time_and_safe_in_a_spreadsheet(service):
     assert lines[0].startswith("at,event,zone,beacon,receiver,") and lines[1].startswith(f'"{at}","enter","near",')
     wrong = pharos.run("history", "naer", "--history", store)
     assert wrong.code == 66 and 'did you mean "near"?' in wrong.err
-    assert pharos.run("history", "near", "--history", service.file).code == 65
+    # A listener's configuration is no database, but names one, or means the usual one.
+    usual = pharos.run("history", "near", "--history", service.file)
+    assert usual.code == 66 and "there is no such file" in usual.err
+    noise = service.folder / "noise.db"
+    noise.write_text("noise " * 500)
+    assert pharos.run("history", "near", "--history", noise).code == 65
     assert pharos.run("history", "near", "--history", service.folder / "none.db").code == 66
     assert pharos.run("history", "near", "--state-dir", service.folder / "none").code == 66
     assert pharos.run("history", "near", "--history", store, "--from", "whenever").code == 64
