@@ -3,7 +3,7 @@ public import BluetoothTypes
 public import HCI
 
 /// An advertisement on the air: what was requested, what was granted, and what was sent so far.
-public struct OnAirAdvertisement: Hashable, Sendable {
+public struct OnAirAdvertisement: Equatable, Sendable {
     /// The advertising set or the kernel's instance that sends the advertisement.
     public enum Place: Hashable, Sendable {
         /// An advertising set, by its position among the sets in use, from 0.

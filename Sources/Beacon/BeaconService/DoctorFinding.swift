@@ -3,7 +3,7 @@ public import Configuration
 internal import HCITransports
 
 /// The result of one check, with a remedy if it found a problem.
-public struct DoctorFinding: Hashable, Sendable {
+public struct DoctorFinding: Equatable, Sendable {
     /// The severity of a finding.
     public enum Mark: String, Hashable, Sendable {
         case ok
@@ -42,7 +42,7 @@ public struct DoctorFinding: Hashable, Sendable {
 }
 
 /// The findings of `pharos doctor`.
-public struct DoctorReport: Hashable, Sendable {
+public struct DoctorReport: Equatable, Sendable {
     /// The adapter that was checked; `nil` if there is none.
     public let adapter: String?
     /// The findings. A cause comes before its consequences.

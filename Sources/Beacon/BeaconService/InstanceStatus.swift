@@ -4,7 +4,7 @@ public import LinuxHost
 internal import Profiles
 
 /// The status of a beacon: the contents of its file in /run/pharos.
-public struct InstanceStatus: Hashable, Sendable {
+public struct InstanceStatus: Equatable, Sendable {
     /// The state of the beacon.
     public enum State: String, CaseIterable, Sendable {
         case onAir = "on-air"
@@ -50,7 +50,7 @@ public struct InstanceStatus: Hashable, Sendable {
     }
 
     /// A file that was read at a reload and refused. The beacon continues with the old file.
-    public struct RejectedFile: Hashable, Sendable {
+    public struct RejectedFile: Equatable, Sendable {
         public var time: RFC3339Time
         /// Every error of the file.
         public var reason: String
@@ -62,7 +62,7 @@ public struct InstanceStatus: Hashable, Sendable {
     }
 
     /// One advertisement of a profile.
-    public struct AdvertisementStatus: Hashable, Sendable {
+    public struct AdvertisementStatus: Equatable, Sendable {
         /// The type in profiles, such as `ibeacon`.
         public var type: String
         /// The address that receivers see.
@@ -103,7 +103,7 @@ public struct InstanceStatus: Hashable, Sendable {
     }
 
     /// The intervals that take turns, and the beginning of their first cycle.
-    public struct PatternStatus: Hashable, Sendable {
+    public struct PatternStatus: Equatable, Sendable {
         public var pattern: AdvertisingPattern
         /// The wall clock at the beginning of the first cycle, in milliseconds since 1970. The status file is not
         /// written again at each change of the interval, so a reader computes the current part from this time.
@@ -126,7 +126,7 @@ public struct InstanceStatus: Hashable, Sendable {
     }
 
     /// The sensor values that telemetry sends, and their sensors.
-    public struct TelemetryStatus: Hashable, Sendable {
+    public struct TelemetryStatus: Equatable, Sendable {
         /// The temperature, in thousandths of a degree Celsius.
         public var temperature: Int?
         public var temperatureSensor: String?

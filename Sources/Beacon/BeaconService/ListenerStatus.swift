@@ -3,7 +3,7 @@ public import Configuration
 public import LinuxHost
 
 /// The status of a listener: the contents of its file in /run/pharos.
-public struct ListenerStatus: Hashable, Sendable {
+public struct ListenerStatus: Equatable, Sendable {
     /// The state of the listener.
     public enum State: String, CaseIterable, Sendable {
         case listening
@@ -13,7 +13,7 @@ public struct ListenerStatus: Hashable, Sendable {
     }
 
     /// The messages that wait for a broker or for a writable disk.
-    public struct Spool: Hashable, Sendable {
+    public struct Spool: Equatable, Sendable {
         public var messages: Int
         public var octets: Int
         /// The time of the oldest message, as it is written in the message; `nil` if no message waits for a broker.

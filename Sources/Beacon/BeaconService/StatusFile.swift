@@ -84,7 +84,7 @@ public enum StatusFile {
 }
 
 /// The status of all beacons and listeners of this machine.
-public struct MachineStatus: Hashable, Sendable {
+public struct MachineStatus: Equatable, Sendable {
     /// The status of each beacon, sorted by name.
     public var instances: [InstanceStatus]
     /// The status of each listener, sorted by name.

@@ -21,7 +21,7 @@ public struct FleetKeys: Sendable {
     }
 
     /// The names of the beacons whose keys were made, replaced or kept.
-    public struct Report: Hashable, Sendable {
+    public struct Report: Equatable, Sendable {
         public var made: [String] = []
         public var replaced: [String] = []
         public var kept: [String] = []

@@ -56,7 +56,7 @@ public enum AuditWarning: Hashable, Sendable {
 }
 
 /// The result for one advertisement.
-public struct AdvertisementAudit: Hashable, Sendable {
+public struct AdvertisementAudit: Equatable, Sendable {
     /// The name of the beacon.
     public let beacon: String
     /// The beacon's group in the fleet; empty if the beacon is not part of a fleet.

@@ -31,7 +31,7 @@ public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
 }
 
 /// A radio that was qualified.
-public struct QualifiedRadio: Hashable, Sendable {
+public struct QualifiedRadio: Equatable, Sendable {
     /// The label in the report: `A` or `B`. Two radios may have the same adapter name, such as `virtual`.
     public let label: String
     /// The name for `--adapter`.
@@ -51,7 +51,7 @@ public struct QualifiedRadio: Hashable, Sendable {
 }
 
 /// The grade of a radio in one role.
-public struct RadioVerdict: Hashable, Sendable {
+public struct RadioVerdict: Equatable, Sendable {
     public let role: RadioRole
     /// The grade; `nil` if the role was not tested, or if the result is not clear.
     public let grade: RadioGrade?

@@ -62,7 +62,7 @@ public struct KnownBeacons {
     }
 
     /// An item of an inventory: a beacon with its tags and attachments.
-    public struct InventoryItem: Hashable, Sendable {
+    public struct InventoryItem: Equatable, Sendable {
         public var beacon: KnownBeacon
         public var note: BeaconNote
 

@@ -5,7 +5,7 @@ public import Sightings
 
 /// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled
 /// in.
-public struct ListenerFile: Hashable, Sendable {
+public struct ListenerFile: Equatable, Sendable {
     /// The range of ``levelOffset``, in dB.
     public static let levelOffsets = -40...40
 

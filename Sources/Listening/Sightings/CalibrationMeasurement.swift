@@ -163,7 +163,7 @@ public struct CalibrationMeasurement: Sendable {
     }
 
     /// The result of a measurement.
-    public struct Result: Hashable, Sendable {
+    public struct Result: Equatable, Sendable {
         /// The level at 1 m in dBm, corrected by the reference offset.
         public let powerAtOneMeter: Estimate
         /// The standard error in dB; `nil` for a single heading.

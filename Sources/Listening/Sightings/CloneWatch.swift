@@ -75,7 +75,7 @@ public struct LevelJumps: Hashable, Sendable {
 /// An audit uses the same signs: returns of a sender, and jumps of the level. It counts them over its whole duration. A
 /// program that listens for months counts them over a limited number of reports, so that rare chance events, such as
 /// deep fades, do not add up.
-public struct CloneWatch: Hashable, Sendable {
+public struct CloneWatch: Equatable, Sendable {
     /// The number of signs that cannot be chance: returns of senders in `senderReports` reports, or jumps of the level
     /// in `levelReports` reports.
     public static let signs = 5

@@ -35,7 +35,7 @@ public struct FindGuide: Sendable {
     private static let standardErrors = 3.0
 
     /// The situation at a moment.
-    public struct State: Hashable, Sendable {
+    public struct State: Equatable, Sendable {
         public let advice: Advice
         /// The trimmed mean in dBm of the last 3 s, or of the last four periods of the beacon if they are longer; `nil`
         /// without reports.

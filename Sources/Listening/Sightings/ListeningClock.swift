@@ -5,7 +5,7 @@
 /// is unlikely at the usual rate of reports, or if the receiver was known not to work in it.
 ///
 /// All timers of zones, regions and presences use this clock. This is the only place that decides which time counts.
-public struct ListeningClock: Hashable, Sendable {
+public struct ListeningClock: Equatable, Sendable {
     /// The reason why it is certain that the receiver worked while a beacon was silent.
     public enum Proof: String, Hashable, Sendable {
         /// Other reports arrived during the silence.
@@ -150,7 +150,7 @@ public struct ListeningClock: Hashable, Sendable {
 }
 
 /// The recent mean time between two reports, and the pauses that are unlikely with this mean.
-struct ReportTraffic: Hashable, Sendable {
+struct ReportTraffic: Equatable, Sendable {
     /// The number of pauses over which the mean is computed.
     static let memory = 16.0
     /// The longest mean that is assumed, in microseconds: 5 min.

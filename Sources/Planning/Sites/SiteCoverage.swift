@@ -3,7 +3,7 @@ public import Airtime
 /// The reception and the time to detection at each place of a floor.
 public struct SiteCoverage: Sendable {
     /// One point of the coverage.
-    public struct Point: Hashable, Sendable {
+    public struct Point: Equatable, Sendable {
         public let reception: SiteReception
         /// The time in s within which the best beacon is received with the target's probability; nil if this
         /// probability is not reached.

@@ -23,7 +23,7 @@ public struct SiteWalk: Hashable, Sendable {
     public var length: Double { zip(corners, corners.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } }
 
     /// The result of a walk.
-    public struct Result: Hashable, Sendable {
+    public struct Result: Equatable, Sendable {
         /// The duration of the walk in s.
         public let duration: Double
         /// The mean number of beacons that are received on the way.

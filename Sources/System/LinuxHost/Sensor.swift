@@ -96,9 +96,9 @@ extension String {
 
 /// Reads one sensor repeatedly. It reports once that the sensor is lost, and once that it is back. The caller passes
 /// the time.
-public struct SensorReader: Hashable, Sendable {
+public struct SensorReader: Equatable, Sendable {
     /// A change to be logged.
-    public enum Event: Hashable, Sendable {
+    public enum Event: Equatable, Sendable {
         /// `auto` has selected this sensor.
         case chosen(SensorName)
         /// `auto` finds no sensor, or the sensor that the profile names has no reading.

@@ -1,5 +1,5 @@
 /// A packet of a capture, with its own copy of the packet's bytes.
-public struct CaptureRecord: Hashable, Sendable {
+public struct CaptureRecord: Equatable, Sendable {
     /// The contents of a captured packet.
     public enum Content: Hashable, Sendable {
         /// A packet between host and controller.

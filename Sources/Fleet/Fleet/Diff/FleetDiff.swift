@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 
 /// The differences between two manifests of a fleet, by beacon and by field.
-public struct FleetDiff: Hashable, Sendable {
+public struct FleetDiff: Equatable, Sendable {
     public var added: [String] = []
     public var removed: [String] = []
     /// New and old names of beacons that send from the same address as before.

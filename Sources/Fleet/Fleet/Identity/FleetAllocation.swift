@@ -64,7 +64,7 @@ public struct FleetAllocation: Sendable {
     }
 
     /// The changes that an allocation made to a lock.
-    public struct Changes: Hashable, Sendable {
+    public struct Changes: Equatable, Sendable {
         /// The number of beacons that received a new identity.
         public var added = 0
         /// Beacons that were removed from the fleet. Their identities are kept.

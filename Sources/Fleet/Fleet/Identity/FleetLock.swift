@@ -43,7 +43,7 @@ public struct FleetLock: Sendable {
     }
 
     /// One beacon's identity.
-    struct Entry: Sendable, Hashable {
+    struct Entry: Sendable, Equatable {
         var name: String
         /// The former names of the beacon.
         var was: [String] = []

@@ -19,7 +19,7 @@ public import Configuration
 /// ```
 ///
 /// (with line breaks added here). Unknown values are left out.
-public struct FleetManifest: Hashable, Sendable {
+public struct FleetManifest: Equatable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
@@ -40,7 +40,7 @@ public struct FleetManifest: Hashable, Sendable {
     }
 
     /// A beacon and its machine.
-    public struct Beacon: Hashable, Sendable {
+    public struct Beacon: Equatable, Sendable {
         /// The name of the beacon. Its profile is `NAME.json`.
         public var name: String
         /// The title, which is a name for display; `nil` if the fleet file gives none.

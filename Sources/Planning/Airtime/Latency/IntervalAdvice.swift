@@ -84,7 +84,7 @@ public enum IntervalGoal: Hashable, Sendable {
 }
 
 /// The outcome of the search for an interval.
-public enum IntervalOutcome: Hashable, Sendable {
+public enum IntervalOutcome: Equatable, Sendable {
     /// The goal is met.
     case met
     /// The goal is met at the longest interval that controllers support.

@@ -77,9 +77,9 @@ public struct ScannerMix: Hashable, Sendable {
 }
 
 /// The latency with each scanner of a mix, and the latency of a visitor whose scanner is drawn by the shares.
-public struct MixLatency: Hashable, Sendable {
+public struct MixLatency: Equatable, Sendable {
     /// The latency with one scanner.
-    public struct Part: Hashable, Sendable {
+    public struct Part: Equatable, Sendable {
         public let scanner: ScannerPreset
         public let share: Double
         public let latency: LatencyDistribution

@@ -1,5 +1,5 @@
 /// The counts of one or several batches of an ``AirSimulation``.
-public struct AirTally: SimulationTally, Hashable {
+public struct AirTally: SimulationTally, Equatable {
     /// Copies on all channels; hits: those without a collision.
     public internal(set) var clear = ShareTally()
     /// Advertising events; hits: those with a copy that has no collision.
