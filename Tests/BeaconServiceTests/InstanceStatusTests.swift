@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func statusListHasAVersion() {
-        #expect(MachineStatus().json.line == #"{"version":1,"instances":[],"listeners":[]}"#)
+        #expect(MachineStatus().json.line == #"{"version":1,"instances":[],"listeners":[],"collectors":[]}"#)
     }
 
     @Test func aFileIsReadAsItWasWritten() throws {

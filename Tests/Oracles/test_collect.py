@@ -361,6 +361,47 @@ def test_a_broker_is_read_and_told(tmp_path, start):
     assert where(tmp_path)["beacons"][0]["present"] == "ON"
 
 
+def test_status_shows_a_collector_that_follows_a_broker(tmp_path, start):
+    broker = brokers.Broker(start, tmp_path)
+    path = museum(tmp_path, mqtt={"url": broker.url})
+    runtime = tmp_path / "run"
+
+    def status():
+        done = pharos.run("status", "--runtime-dir", runtime, "--json")
+        found = json.loads(done.out)["collectors"] if done.out else []
+        return done.code, found[0] if found else {"state": None}
+
+    def wait(state):
+        deadline = time.monotonic() + 30
+        while status()[1]["state"] != state:
+            assert time.monotonic() < deadline, status()
+            time.sleep(0.2)
+        return status()
+
+    reader = brokers.Reader(broker.port)
+    collector = start(pharos.PROGRAM, "collect", path, "--runtime-dir", runtime, "--json")
+    try:
+        code, found = wait("deaf")
+        assert code == 1 and set(found["silentReceivers"]) == set(NAMES) and found["broker"] == "connected"
+        first, *others = NAMES
+        batch = {"v": 1, "boot": "8f", "seq": 1, "bootMs": 5_000_000, "windowMs": 1000,
+                 "b": [{"id": "key-ana", "n": 5, "rssi": -50, "min": -70, "max": -50, "agoMs": 40}]}
+        reader.say(f"pharos/museum/sightings/3/{first}", json.dumps(batch))
+        code, found = wait("collecting")
+        assert code == 0 and found["receivers"] == len(NAMES) and found["silentReceivers"] == others
+        assert "pid" not in found
+        text = pharos.checked("status", "--runtime-dir", runtime).out
+        assert "museum: collecting since " in text and f"1 of {len(NAMES)} receivers work" in text
+        broker.stop()
+        code, found = wait("recovering")
+        assert code == 1 and found["broker"].startswith("down since ")
+    finally:
+        reader.end()
+    collector.process.terminate()
+    code, found = wait("off")
+    assert code == 1
+
+
 def test_retained_messages_do_not_make_a_receiver_alive(tmp_path, start):
     """The broker still has the state of a receiver that is gone, and delivers it after each connection."""
     broker = brokers.Broker(

@@ -101,6 +101,7 @@ def test_what_listeners_and_collectors_leave_beside_it_is_passed_over(fleet):
     (fleet / "from" / "pi-0.example").mkdir()
     for folder in (fleet / "from", fleet / "from" / "pi-0.example"):
         (folder / "hall.listener.json").write_text('{"name": "hall", "state": "listening"}')
+        (folder / "museum.collector.json").write_text('{"name": "museum", "state": "collecting"}')
         (folder / "museum.where.json").write_text('{"site": "museum", "beacons": []}')
         (folder / "hall-0.state.json").write_text('{"version": 1}')
     result = pharos.checked("fleet", "status", fleet, "--from", fleet / "from")

@@ -314,13 +314,16 @@ def found(folder):
 
 
 def status_of_a_running_beacon(folder):
-    """Of a beacon that has refused a newer profile, of one with a pattern, and of a listener."""
+    """Of a beacon that has refused a newer profile, of one with a pattern, of a listener, and of a collector."""
     profile = folder / "lobby.json"
     shutil.copy(PROFILE, profile)
     pattern = folder / "door-pattern.json"
     shutil.copy(PATTERN, pattern)
     listener = folder / "desk.json"
     listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual", "strangers": "list"}')
+    # Without its process, the collector counts as off.
+    (folder / "museum.collector.json").write_text(
+        '{"name": "museum", "state": "collecting", "receivers": 2, "silentReceivers": ["east"], "present": 3}')
     where = ["--state-dir", folder, "--runtime-dir", folder]
     processes = [
         subprocess.Popen([pharos.PROGRAM, *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

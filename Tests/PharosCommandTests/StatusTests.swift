@@ -86,7 +86,9 @@ import Testing
         let text = Self.lobby(process: Self.alive)
         try put("lobby-north", text)
         let result = try status("--json")
-        #expect(result.output == "{\"version\":1,\"instances\":[\(Self.lobby(process: ""))],\"listeners\":[]}\n")
+        #expect(
+            result.output
+                == "{\"version\":1,\"instances\":[\(Self.lobby(process: ""))],\"listeners\":[],\"collectors\":[]}\n")
         #expect(result.code == 0)
     }
 
@@ -173,15 +175,18 @@ import Testing
         let result = try status()
         #expect(
             result.output == """
-                No beacon and no listener runs on this machine: there is no status file in \(folder.path).
+                No beacon, listener or collector runs on this machine: there is no status file in \(folder.path).
                 Start a beacon with `sudo pharos install FILE` or `pharos run FILE`,
-                a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`.
+                a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`,
+                a collector with `systemctl enable --now pharos-collect@NAME` or `pharos collect FILE`.
 
                 """)
         #expect(result.code == 1 && result.errors == "")
         #expect(
             try status("--json")
-                == Program.Result(output: "{\"version\":1,\"instances\":[],\"listeners\":[]}\n", errors: "", code: 1))
+                == Program.Result(
+                    output: "{\"version\":1,\"instances\":[],\"listeners\":[],\"collectors\":[]}\n", errors: "", code: 1
+                ))
         #expect(try status("--metrics") == Program.Result(output: "", errors: "", code: 1))
     }
 
@@ -189,7 +194,7 @@ import Testing
         try folder.file(".lobby.status.json.new", text: "{")
         try folder.file("lobby.prom", text: "x")
         try folder.file("adapter-DC:A6:32:01:02:03.lock", text: "1\nlobby\n")
-        #expect(try status("--json").output == "{\"version\":1,\"instances\":[],\"listeners\":[]}\n")
+        #expect(try status("--json").output == "{\"version\":1,\"instances\":[],\"listeners\":[],\"collectors\":[]}\n")
     }
 
     static let garbage = [
@@ -225,7 +230,7 @@ import Testing
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false,\"content\":null,"
                 + "\"octets\":null}],\"rearms\":{},"
                 + "\"lastError\":\"the process exited without reporting a reason; see `systemctl status pharos@x` and "
-                + "its journal\",\"rejectedFile\":null,\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n"
+                + "its journal\",\"rejectedFile\":null,\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[],\"collectors\":[]}\n"
         )
     }
 

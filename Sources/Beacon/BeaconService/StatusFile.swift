@@ -1,12 +1,13 @@
 public import Configuration
 public import LinuxHost
 
-/// The status files of beacons and listeners.
+/// The status files of beacons, listeners and collectors.
 public enum StatusFile {
     /// The default directory of the status files.
     public static let defaultDirectory = "/run/pharos"
     private static let suffix = ".status.json"
     private static let listenerSuffix = ".listener.json"
+    private static let collectorSuffix = ".collector.json"
     /// The largest size of a status file, in bytes.
     private static let sizeLimit = 1 << 20
 
@@ -24,6 +25,11 @@ public enum StatusFile {
     /// Writes the status of a listener.
     public static func write(_ status: ListenerStatus, in directory: String) throws(SystemError) {
         try replace(path(ofListener: status.name, in: directory), with: status.json(withProcess: true))
+    }
+
+    /// Writes the status of a collector.
+    public static func write(_ status: CollectorStatus, in directory: String) throws(SystemError) {
+        try replace("\(directory)/\(status.name)\(collectorSuffix)", with: status.json(withProcess: true))
     }
 
     private static func replace(_ path: String, with status: JSONValue) throws(SystemError) {
@@ -45,8 +51,8 @@ public enum StatusFile {
         try? ListenerStatus(read(path(ofListener: name, in: directory)))
     }
 
-    /// Returns the status of all beacons and listeners with a file in `directory`, sorted by name, and the problems of
-    /// unreadable files.
+    /// Returns the status of all beacons, listeners and collectors with a file in `directory`, sorted by name, and the
+    /// problems of unreadable files.
     public static func all(in directory: String) throws(SystemError) -> (status: MachineStatus, problems: [String]) {
         // Throws for a directory that cannot be read, which would look empty otherwise.
         let folder = try Descriptor.open(directory + "/.", .read)
@@ -60,6 +66,8 @@ public enum StatusFile {
                     status.instances.append(try InstanceStatus(read(path)).verified(in: directory))
                 } else if name.hasSuffix(listenerSuffix) {
                     status.listenerStatuses.append(try ListenerStatus(read(path)).verified())
+                } else if name.hasSuffix(collectorSuffix) {
+                    status.collectors.append(try CollectorStatus(read(path)).verified())
                 }
             } catch {
                 problems.append(TerminalText.line("\(path): \(error.reason)"))
@@ -83,32 +91,39 @@ public enum StatusFile {
     }
 }
 
-/// The status of all beacons and listeners of this machine.
+/// The status of all beacons, listeners and collectors of this machine.
 public struct MachineStatus: Equatable, Sendable {
     /// The status of each beacon, sorted by name.
     public var instances: [InstanceStatus]
     /// The status of each listener, sorted by name.
     public var listenerStatuses: [ListenerStatus]
+    /// The status of each collector, sorted by name.
+    public var collectors: [CollectorStatus]
 
-    public init(instances: [InstanceStatus] = [], listenerStatuses: [ListenerStatus] = []) {
+    public init(
+        instances: [InstanceStatus] = [], listenerStatuses: [ListenerStatus] = [], collectors: [CollectorStatus] = []
+    ) {
         self.instances = instances
         self.listenerStatuses = listenerStatuses
+        self.collectors = collectors
     }
 
-    /// `true` if no beacon and no listener has a status file.
-    public var isEmpty: Bool { instances.isEmpty && listenerStatuses.isEmpty }
+    /// `true` if no beacon, no listener and no collector has a status file.
+    public var isEmpty: Bool { instances.isEmpty && listenerStatuses.isEmpty && collectors.isEmpty }
 
-    /// `true` if there is a beacon or a listener, every beacon is on the air and every listener listens.
+    /// `true` if there is at least one status, every beacon is on the air, every listener listens, and every collector
+    /// collects or is on standby.
     public var isGood: Bool {
         !isEmpty && instances.allSatisfy { $0.state == .onAir }
-            && listenerStatuses.allSatisfy { $0.state == .listening }
+            && listenerStatuses.allSatisfy { $0.state == .listening } && collectors.allSatisfy(\.isGood)
     }
 
-    /// The object of `status --json`: the format's version, the beacons and the listeners.
+    /// The object of `status --json`: the format's version, the beacons, the listeners and the collectors.
     public var json: JSONValue {
         .record([
             ("version", .integer(1)), ("instances", .array(instances.map { $0.json(withProcess: false) })),
             ("listeners", .array(listenerStatuses.map { $0.json(withProcess: false) })),
+            ("collectors", .array(collectors.map { $0.json(withProcess: false) })),
         ])
     }
 }

@@ -66,6 +66,26 @@ public enum StatusText {
         return lines
     }
 
+    /// The lines of a collector.
+    public static func lines(_ status: CollectorStatus, now: RFC3339Time, color: Bool) -> String {
+        let name = TerminalText.line(status.name)
+        let code = status.isGood ? "32" : status.state == .recovering ? "33" : "31"
+        var lines = "\(name): \(colored(status.state.rawValue, code, color))"
+        if let since = status.since { lines += " since \(since) (\(duration(from: since, to: now)))" }
+        switch status.state {
+        case .standby: return lines + "; another collector works for the site\n"
+        case .off: return lines + "\n  see `systemctl status pharos-collect@\(name)` and its journal for the reason\n"
+        case .collecting, .deaf, .recovering: break
+        }
+        let working = max(0, status.receivers - status.silentReceivers.count)
+        lines += "\n  \(working) of \(status.receivers) receivers work, "
+        lines += "\(NumberFormat.count(status.present, "beacon")) present\n"
+        if !status.silentReceivers.isEmpty {
+            lines += "  silent: \(TerminalText.line(status.silentReceivers.joined(separator: ", ")))\n"
+        }
+        return lines + (status.broker.map { "  broker: \(TerminalText.line($0))\n" } ?? "")
+    }
+
     /// The sentence about a clock of ephemeral ids that differs from the wall clock.
     ///
     /// - Parameter ahead: Seconds by which the clock of ephemeral ids is ahead; negative if it is behind.
@@ -75,12 +95,13 @@ public enum StatusText {
             + "(\(ahead.magnitude) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
     }
 
-    /// The text for a directory without status files: how to start a beacon or a listener.
+    /// The text for a directory without status files: how to start a beacon, a listener or a collector.
     public static func noStatusFiles(in directory: String) -> String {
         """
-        No beacon and no listener runs on this machine: there is no status file in \(directory).
+        No beacon, listener or collector runs on this machine: there is no status file in \(directory).
         Start a beacon with `sudo pharos install FILE` or `pharos run FILE`,
-        a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`.
+        a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`,
+        a collector with `systemctl enable --now pharos-collect@NAME` or `pharos collect FILE`.
 
         """
     }

@@ -21,7 +21,7 @@ public struct StatusGathering: Sendable {
 
     /// Endings of other files that may be in the same directory: those of listeners and collectors, and the files that
     /// keep the state of beacons, if `--state-dir` and `--runtime-dir` are the same.
-    private static let otherSuffixes = [".listener.json", ".where.json", ".state.json"]
+    private static let otherSuffixes = [".listener.json", ".collector.json", ".where.json", ".state.json"]
 
     private static func mayBeStatus(_ name: String) -> Bool {
         name.hasSuffix(".json") && !name.hasPrefix(".") && !otherSuffixes.contains { name.hasSuffix($0) }

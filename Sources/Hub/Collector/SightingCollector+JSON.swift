@@ -70,6 +70,14 @@ extension SightingCollector {
         }
     }
 
+    /// The names of the receivers that send nothing, or report that they receive nothing.
+    public var silentReceivers: [String] {
+        receivers.indices.filter { !receivers[$0].isAlive }.map { file.receivers[$0].name }
+    }
+
+    /// The number of beacons that are certainly present.
+    public var presentCount: Int { trails.count { presence(of: $0) == true } }
+
     /// Returns whether a beacon is present; `nil` if no receiver works that would notice a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
         let recentReceivers = trail.recentReceivers

@@ -8,7 +8,7 @@ struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract:
-            "Show the state of all beacons and listeners on this machine; exit with 1 if any is not working."
+            "Show the state of all beacons, listeners and collectors on this machine; exit with 1 if any is not working."
     )
 
     @Option(
@@ -43,6 +43,7 @@ struct Status: ParsableCommand {
                     StatusText.lines($0, now: now, milliseconds: milliseconds % 1000, color: color)
                 }
                 + status.listenerStatuses.map { StatusText.lines($0, now: now, color: color) }
+                + status.collectors.map { StatusText.lines($0, now: now, color: color) }
             Terminal.show(texts.joined(separator: "\n"))
         }
         guard problems.isEmpty else { throw Failure(.noInput, problems) }

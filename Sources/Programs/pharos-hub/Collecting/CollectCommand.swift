@@ -23,8 +23,9 @@ struct CollectCommand: ParsableCommand {
             (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s counts \
             as dead. Beacons that only a dead receiver could receive become unknown, not gone. The same holds for a \
             receiver that works but receives nothing. `pharos where` reads the state file, and `pharos history` reads \
-            the database of "history". If the file has "postgresql", several collectors of one site can follow the \
-            broker: one works, and the others stand by until it ends.
+            the database of "history". `pharos status` shows a collector that follows the broker, unless it has \
+            --state-file. If the file has "postgresql", several collectors of one site can follow the broker: one \
+            works, and the others stand by until it ends.
             """)
 
     @Argument(
@@ -136,7 +137,9 @@ struct CollectCommand: ParsableCommand {
             collector, RoomPlan(collector, sites: sites), state: statePath,
             isShared: stateFile == nil && runtimeDir == nil, ledger: ledger,
             uploader: try uploader(collector, in: directory, ledger, takesLock: followsBroker))
-        let run = CollectRun(service, everySeconds: everyS, json: json, signals: signals)
+        let statusDirectory = stateFile == nil && followsBroker ? runtimeDir ?? WhereFile.directory : nil
+        let run = CollectRun(
+            service, everySeconds: everyS, json: json, signals: signals, statusDirectory: statusDirectory)
         try withExtendedLifetime(locks) {
             guard let brokerSection else { return try run.read(sources) }
             try run.follow {

@@ -1,3 +1,4 @@
+internal import BeaconService
 internal import Collector
 internal import CommandSupport
 internal import Configuration
@@ -11,6 +12,8 @@ final class CollectRun {
     private let everySeconds: Int?
     private let json: Bool
     private let signals: SignalDescriptor
+    /// Writes the status file; `nil` for a collector that `pharos status` does not show.
+    private var statusWriter: CollectorStatusWriter?
     /// The time of the last output for `--every-s`, in milliseconds of the lines.
     private var printedAt = 0
     /// The number of lines that are not JSON objects.
@@ -33,8 +36,12 @@ final class CollectRun {
     /// The longest time that a calculation may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 300_000_000
 
-    init(_ service: CollectorService, everySeconds: Int?, json: Bool, signals: SignalDescriptor) {
+    /// - Parameter statusDirectory: The directory of the status file; `nil` for none.
+    init(
+        _ service: CollectorService, everySeconds: Int?, json: Bool, signals: SignalDescriptor, statusDirectory: String?
+    ) {
         self.service = service
+        statusWriter = statusDirectory.map { CollectorStatusWriter(directory: $0) }
         self.everySeconds = everySeconds
         self.json = json
         self.signals = signals
@@ -155,6 +162,7 @@ final class CollectRun {
                 "pharos: warning: another collector has taken over while PostgreSQL did not answer\n")
             service.standBy()
         }
+        statusWriter?.write(.off, of: service.collector)
         try finish()
     }
 
@@ -177,6 +185,7 @@ final class CollectRun {
                 Terminal.writeError(Self.standbyMessage(name))
             case .heldByAnother, .undecided: break
             }
+            if standsBy { statusWriter?.write(.standby, of: service.collector) }
             _ = try Poller.wait([.init(signals.descriptor, .read)], milliseconds: 200)
             if isAskedToEnd || Terminal.outputIsGone { return false }
         }
@@ -212,6 +221,7 @@ final class CollectRun {
             if isAskedToEnd { return }
             write(service.advance(to: Self.now, shouldContinue: shouldContinue))
             service.publish(to: broker, shouldContinue: shouldContinue)
+            statusWriter?.write(service.collector, broker)
             write(broker.takeNotices())
             writePending()
         }
