@@ -74,6 +74,16 @@ def test_home_assistant_knows_every_address(fleet):
         assert device["track"] is True and device["picture"] is None and device["icon"].startswith("mdi:")
 
 
+def test_titles_are_in_the_files_for_home_assistant_and_prometheus(tmp_path):
+    fleets.write(tmp_path, [fleets.beacon(0, title='"Great": Hall'), fleets.beacon(1)])
+    devices = yaml.safe_load(pharos.checked("fleet", "export", "homeassistant", tmp_path).out)
+    assert devices["beacon_hall_0"]["name"] == '"Great": Hall (museum / ground / hall)'
+    assert devices["beacon_hall_1"]["name"] == "hall-1 (museum / ground / hall)"
+    _, rules = prometheus(tmp_path)
+    labels = [rule["labels"] for rule in yaml.safe_load(rules.read_text())["groups"][0]["rules"]]
+    assert [label.get("title") for label in labels] == ['"Great": Hall', None]
+
+
 def prometheus(fleet):
     pharos.checked("fleet", "export", "prometheus", fleet, "--output", fleet / "prometheus")
     targets = json.loads((fleet / "prometheus" / "pharos-targets.json").read_text())

@@ -31,6 +31,14 @@ def test_every_advertisement_is_a_line(fleet):
     assert "\x1b" not in lines[6] and lines[6].split()[-3:] == ["eddystone-eid", "-", "1000"]
 
 
+def test_a_fleet_with_titles_has_a_column_of_them(tmp_path):
+    fleets.write(tmp_path, [fleets.beacon(0, title="Great Hall"), fleets.beacon(1)])
+    header, first, *_, last = rows(tmp_path)
+    assert header.split()[:3] == ["beacon", "title", "group"]
+    assert first.split()[:4] == ["hall-0", "Great", "Hall", "museum/ground/hall"]
+    assert last.split()[:3] == ["hall-1", "-", "museum/ground/hall"]
+
+
 def test_json_has_the_keys_of_the_manifest(fleet):
     told = [json.loads(line) for line in rows(fleet, "--json")]
     assert told == json.loads((fleet / "manifest.json").read_text())["beacons"]

@@ -18,10 +18,21 @@ struct BeaconTableTests {
         #expect(chosen.lines.hasPrefix("{\"name\":\"a\",") && chosen.lines.hasSuffix("}\n"))
     }
 
+    @Test("a fleet with titles has a column for them")
+    func showsTitles() {
+        var beacons = [SampleFleet.beacon("a"), SampleFleet.beacon("b")]
+        #expect(BeaconTable(beacons).text.hasPrefix("beacon  group "))
+        beacons[0].title = "Große Halle"
+        let lines = BeaconTable(beacons).text.split(separator: "\n")
+        #expect(lines[0].hasPrefix("beacon  title        group "), "\(lines[0])")
+        #expect(lines[1].hasPrefix("a       Große Halle  museum/ground/hall "), "\(lines[1])")
+        #expect(lines[2].hasPrefix("b       -            museum/ground/hall "), "\(lines[2])")
+    }
+
     @Test("control characters from a manifest are escaped for the terminal", arguments: SampleFleet.hostile)
     func escapesText(_ text: String) {
         var beacon = SampleFleet.beacon("a")
-        beacon.adapter = text
+        (beacon.adapter, beacon.title) = (text, text)
         beacon.advertisements[0].identity = .eddystoneURL(text)
         let table = BeaconTable([beacon]).text
         #expect(table.split(separator: "\n").count == 2)

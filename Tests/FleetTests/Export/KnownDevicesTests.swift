@@ -16,6 +16,14 @@ import Testing
                 """)
     }
 
+    @Test func aTitleIsTheNameForDisplay() {
+        var (hall, shop) = (SampleFleet.beacon("hall"), SampleFleet.beacon("shop", group: []))
+        (hall.title, shop.title) = ("Große Halle", "\"Shop\": 1")
+        let text = KnownDevices.text(FleetManifest(fleet: "f", beacons: [hall, shop])).text
+        #expect(text.contains("\"beacon_hall\":\n  name: \"Große Halle (museum / ground / hall)\"\n"), "\(text)")
+        #expect(text.contains("\"beacon_shop\":\n  name: \"\\\"Shop\\\": 1\"\n"), "\(text)")
+    }
+
     @Test func distinguishesEqualKeysByTheAddress() {
         let fleet = FleetManifest(
             fleet: "f",

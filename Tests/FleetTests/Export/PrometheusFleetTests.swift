@@ -38,9 +38,22 @@ import Testing
                 """))
     }
 
+    @Test func aTitleIsALabel() {
+        var beacon = SampleFleet.beacon("a-1")
+        beacon.title = "Große Halle"
+        let fleet = FleetManifest(fleet: "f", beacons: [beacon, SampleFleet.beacon("a-2")])
+        let rules = PrometheusFleet(fleet).rules
+        #expect(rules.contains("          profile_hash: \"00e1234567890123\"\n          title: \"Große Halle\"\n"))
+        #expect(rules.split(separator: "\n").count { $0.hasPrefix("          title: ") } == 1)
+    }
+
     @Test(arguments: SampleFleet.hostile)
     func quotesAllTextsOfTheFleet(_ text: String) {
         let fleet = FleetManifest(fleet: text, beacons: [SampleFleet.beacon(text)])
+        var titled = fleet
+        titled.beacons[0].title = text
+        let titles = PrometheusFleet(titled).rules.split(separator: "\n").filter { $0.contains(" title: ") }
+        #expect(titles.map { JSONDocument.parse(Array($0.drop { $0 != "\"" }.utf8)).root?.string } == [text])
         let plain = FleetManifest(fleet: "f", beacons: [SampleFleet.beacon("n")])
         let lines = PrometheusFleet(fleet).rules.split(separator: "\n")
         #expect(lines.count == PrometheusFleet(plain).rules.split(separator: "\n").count)

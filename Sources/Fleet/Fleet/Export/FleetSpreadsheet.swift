@@ -117,18 +117,26 @@ public struct BeaconTable: Sendable {
     ///
     /// Control characters are escaped, because a manifest that Pharos did not write may contain any text.
     public var text: String {
-        var table = Table(
-            ["beacon", "group", "adapter", "type", "identity", "interval ms"],
-            alignment: [.left, .left, .left, .left, .left, .right])
+        // As in ``FleetSpreadsheet``, only fleets with titles have the column "title".
+        let hasTitles = beacons.contains { $0.title != nil }
+        var header = ["beacon", "group", "adapter", "type", "identity", "interval ms"]
+        var alignment: [Table.Alignment] = [.left, .left, .left, .left, .left, .right]
+        if hasTitles {
+            header.insert("title", at: 1)
+            alignment.insert(.left, at: 1)
+        }
+        var table = Table(header, alignment: alignment)
         for beacon in beacons {
             for advertisement in beacon.advertisements {
                 let identity = advertisement.identity.text
-                table.add([
+                var row = [
                     beacon.name, beacon.group.isEmpty ? "-" : beacon.group.joined(separator: "/"),
                     TerminalText.line(beacon.adapter ?? "-"), advertisement.type,
                     identity.isEmpty ? "-" : TerminalText.line(identity),
                     DecimalText.thousandths(advertisement.intervalMicroseconds),
-                ])
+                ]
+                if hasTitles { row.insert(TerminalText.line(beacon.title ?? "-"), at: 1) }
+                table.add(row)
             }
         }
         return table.text

@@ -21,9 +21,10 @@ public enum KnownDevices {
             // Names that Home Assistant would make equal get the address, which is unique.
             if identifierCounts[identifier] != 1 { identifier += "_" + Hexadecimal.text(address.octets.octets) }
             let group = beacon.group.joined(separator: " / ")
+            let title = beacon.title ?? beacon.name
             text += """
                 \(YAMLText.quoted(identifier)):
-                  name: \(YAMLText.quoted(group.isEmpty ? beacon.name : "\(beacon.name) (\(group))"))
+                  name: \(YAMLText.quoted(group.isEmpty ? title : "\(title) (\(group))"))
                   mac: \(YAMLText.quoted("BLE_\(address)"))
                   icon: "mdi:bluetooth"
                   picture:

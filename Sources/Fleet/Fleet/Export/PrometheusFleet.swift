@@ -6,6 +6,8 @@ internal import Configuration
 public struct PrometheusFleet {
     private let manifest: FleetManifest
     private let port: Int
+    /// The name of the beacon and its title, if it has one, in a template of Prometheus.
+    private static let beacon = "{{ $labels.profile }}{{ with $labels.title }} ({{ . }}){{ end }}"
 
     /// - Parameter port: The TCP port of node_exporter on every machine.
     public init(_ manifest: FleetManifest, port: Int = 9100) {
@@ -46,8 +48,8 @@ public struct PrometheusFleet {
     /// The rules: a time series for each beacon with the hash of the profile that it should send, and three alerts that
     /// compare this series with the metrics of the beacons.
     ///
-    /// The names of beacons are only in labels. In expressions or templates, their characters could have a special
-    /// meaning.
+    /// The names and titles of beacons are only in labels. In expressions or templates, their characters could have a
+    /// special meaning.
     public var rules: String {
         var text = """
             groups:
@@ -65,6 +67,7 @@ public struct PrometheusFleet {
                           profile_hash: \(YAMLText.quoted(beacon.profileHash))
 
                 """
+            if let title = beacon.title { text += "          title: \(YAMLText.quoted(title))\n" }
         }
         return text + """
               - name: pharos-alerts
@@ -75,7 +78,7 @@ public struct PrometheusFleet {
                     labels:
                       severity: critical
                     annotations:
-                      summary: "Beacon {{ $labels.profile }} has been silent for a minute."
+                      summary: "Beacon \(Self.beacon) has been silent for a minute."
                   - alert: PharosMetricsStale
                     expr: >-
                       pharos_beacon_expected
@@ -85,7 +88,7 @@ public struct PrometheusFleet {
                     labels:
                       severity: critical
                     annotations:
-                      summary: "Beacon {{ $labels.profile }} has not been verified for a minute."
+                      summary: "Beacon \(Self.beacon) has not been verified for a minute."
                   - alert: PharosProfileHashDiffers
                     expr: >-
                       pharos_beacon_expected
@@ -95,7 +98,7 @@ public struct PrometheusFleet {
                     labels:
                       severity: warning
                     annotations:
-                      summary: "Beacon {{ $labels.profile }} does not send the profile that the fleet has for it."
+                      summary: "Beacon \(Self.beacon) does not send the profile that the fleet has for it."
 
             """
     }
