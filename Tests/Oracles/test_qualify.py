@@ -334,3 +334,15 @@ def test_a_beacon_without_a_known_interval_is_refused(tmp_path):
         result = pharos.run(
             "qualify", "--hears", name, "--known", listener, "--receiver", "virtual", "--duration-s", "1")
         assert (result.code, result.out) == (64, "") and f"--hears {name}: {words}" in result.err, result
+
+
+def test_a_listener_file_does_not_hide_the_interval_of_a_profile(tmp_path):
+    listener, profile = tmp_path / "hall.json", tmp_path / "door.json"
+    uid = {"namespace": "8b0ca750095477cb3e77", "instance": "000000000007"}
+    listener.write_text(json.dumps({"version": 1, "name": "hall", "known": [{"name": "door", "uid": uid}]}))
+    profile.write_text(json.dumps({"version": 1, "name": "door", "advertisements": [
+        {"type": "eddystone-uid", **uid, "measuredPowerDbm": -18, "intervalMs": 150}]}))
+    result = pharos.run("qualify", "--hears", "door", "--known", listener, "--known", profile, "--receiver", "virtual",
+                        "--duration-s", "1", "--json")
+    assert result.code in (0, 1) and "its interval is not known" not in result.err, result
+    assert {phase["intervalMs"] for phase in json.loads(result.out)["phases"]} == {150}

@@ -96,7 +96,8 @@ struct Qualify: ParsableCommand {
         guard !candidates.isEmpty else {
             throw Failure(.usage, "--hears \(name): no beacon in --known has this name")
         }
-        guard let beacon = candidates.first(where: { $0.identity != nil }) else {
+        let identified = candidates.filter { $0.identity != nil }
+        guard !identified.isEmpty else {
             throw Failure(
                 .usage,
                 "--hears \(name): "
@@ -104,7 +105,8 @@ struct Qualify: ParsableCommand {
                         ? "several devices may match it; name a beacon with an identity"
                         : "its identity changes, so it cannot be used"))
         }
-        guard beacon.intervalMicroseconds != nil else {
+        // Only profiles and fleets have the interval. A listener file may come first.
+        guard let beacon = identified.first(where: { $0.intervalMicroseconds != nil }) else {
             throw Failure(
                 .usage, "--hears \(name): its interval is not known; name its profile or its fleet with --known")
         }
