@@ -35,7 +35,7 @@ import Testing
             "\"address\":\"C0:11:22:33:44:55\",\"addressType\":\"random-static\",\"type\":\"eddystone-url\","
             + "\"pdu\":\"nonconnectable\",\"intervalMs\":100,\"grantedIntervalMs\":100,\"sharedBy\":1,\"instance\":null,"
             + "\"radioPowerDbm\":4,\"grantedRadioPowerDbm\":4,\"radioPowerNote\":\"4 dBm granted\","
-            + "\"octets\":\"\(Self.octets)\""
+            + "\"octets\":\"\(Self.octets)\",\"localName\":null"
         #expect(
             lines[0] == "{\"event\":\"on-air\",\"name\":\"url\",\"adapter\":\"virtual\",\"family\":\"legacy\","
                 + "\(members),\"advertisements\":[{\(members)}],\"warnings\":[]}")
@@ -91,6 +91,13 @@ import Testing
         let result = try Program.run(Self.url + ["--duration-s", "0.2", "--local-name", "Hall"])
         #expect(
             result.code == 0 && result.output.contains("  local name    \"Hall\" in the scan response\n"), "\(result)")
+    }
+
+    @Test func jsonHasTheLocalNameOfTheScanResponse() throws {
+        let result = try Program.run(Self.url + ["--duration-s", "0.2", "--local-name", "Hall \"1\"", "--json"])
+        let onAir = try values(result.output).first
+        #expect(onAir?["localName"]?.string == "Hall \"1\"", "\(result)")
+        #expect(onAir?["advertisements"]?[0]?["localName"]?.string == "Hall \"1\"", "\(result)")
     }
 
     @Test(arguments: ["raspberry-pi", "zephyr", "intel", "core-4"])

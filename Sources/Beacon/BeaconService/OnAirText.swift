@@ -230,6 +230,7 @@ public enum OnAirJSON {
                 ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
                 ("radioPowerNote", .string(status.grant.description)),
                 ("octets", .hex(status.payload.octets)),
+                ("localName", .optional(status.localName, JSONValue.string)),
             ]
     }
 
