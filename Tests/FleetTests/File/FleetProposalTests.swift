@@ -25,6 +25,7 @@ import Testing
         arguments: [
             "Box,Site,Floor,x,y\na,n,g,1,2\nb,n,g,3,4\n", "name\na\nb\n", "id;Raum\na;r1\nb;r2\n",
             "name,uuid,major,minor\na,\(uuid),1,2\nb,\(uuid),1,3\n", "beacon,interval\na,500\nb,\n",
+            "beacon,Radio power\na,-4\nb,\n",
         ])
     func makesFleets(table: String) throws {
         let text = try proposal(table).text(name: "f", uuid: Self.uuid)
@@ -39,6 +40,20 @@ import Testing
         arguments: ["Intervall", "Sendeintervall (ms)", "Advertising interval"])
     func recognizesIntervals(header: String) throws {
         #expect(try proposal("Name;\(header)\na;500\n").roles[.interval] == header)
+    }
+
+    @Test(
+        "a column with radio powers is recognized",
+        arguments: ["Sendeleistung (dBm)", "Radio power", "radioPowerDbm"])
+    func recognizesRadioPowers(header: String) throws {
+        let table = try proposal("Name;\(header)\na;-4\nb;\n")
+        #expect(table.roles[.radioPower] == header)
+        #expect(try proposal("Name;TX power\na;-59\n").roles[.radioPower] == nil)
+        let text = table.text(name: "f", uuid: Self.uuid)
+        let (fleet, _) = MadeFleet.decode(text, tables: ["t.csv": "Name;\(header)\na;-4\nb;\n"])
+        let (allocation, _) = FleetAllocation.make(try #require(fleet), lock: nil, now: MadeFleet.now)
+        let powers = (0..<2).map { allocation.beacon($0).beacon?.advertisements.first?.radioPower }
+        #expect(powers == [-4, 0])
     }
 
     @Test("repeated names are reported with their column and rows; unused columns are listed")

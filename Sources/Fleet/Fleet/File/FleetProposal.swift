@@ -7,6 +7,7 @@ public struct FleetProposal: Sendable {
     public enum Role: String, Sendable, CaseIterable {
         case name, title, site, floor, room, host, serial, x, y, z, latitude, longitude, uuid, major, minor
         case interval = "intervalMs"
+        case radioPower = "radioPowerDbm"
 
         /// The meaning in words, for a question to the user.
         public var text: String {
@@ -27,6 +28,7 @@ public struct FleetProposal: Sendable {
             case .major: "the major number"
             case .minor: "the minor number"
             case .interval: "the advertising interval in ms"
+            case .radioPower: "the radio power in dBm"
             }
         }
 
@@ -58,6 +60,8 @@ public struct FleetProposal: Sendable {
                     "interval", "intervalms", "intervall", "intervallms", "advertisinginterval",
                     "advertisingintervalms", "sendeintervall", "sendeintervallms",
                 ]
+            // Not "TX power": it is the measured power in some tables, and the radio power in others.
+            case .radioPower: ["radiopower", "radiopowerdbm", "sendeleistung", "sendeleistungdbm"]
             }
         }
     }
@@ -238,14 +242,18 @@ public struct FleetProposal: Sendable {
         func variable(_ role: Role) -> JSONValue { .string("${\(role.rawValue)}") }
         let hasMajor = roles[.major] != nil
         let hasMinor = roles[.minor] != nil
-        let advertisement = JSONValue.record([
+        var advertisement: [(String, JSONValue)] = [
             ("type", "ibeacon"), ("uuid", variable(.uuid)), ("major", variable(.major)), ("minor", variable(.minor)),
             ("intervalMs", variable(.interval)), ("measuredPowerDbm", .integer(-59)),
-        ])
+        ]
         var variables: [(String, JSONValue)] = []
         if roles[.uuid] == nil { variables.append(("uuid", .string(uuid))) }
-        // The default interval also applies to empty cells of a column with intervals.
+        // The default interval also applies to empty cells of a column with intervals, and so does the default power.
         variables.append(("intervalMs", .integer(300)))
+        if roles[.radioPower] != nil {
+            advertisement.append(("radioPowerDbm", variable(.radioPower)))
+            variables.append(("radioPowerDbm", .integer(0)))
+        }
         let innerLevel: JSONValue? = roles[.floor] != nil ? "floor" : roles[.site] != nil ? "site" : nil
         var identities: [(String, JSONValue)] = []
         if !hasMajor {
@@ -258,7 +266,7 @@ public struct FleetProposal: Sendable {
         if !hasMinor { identities.append(("minor", .record([("within", innerLevel ?? "fleet")]))) }
         var members: [(String, JSONValue)] = [
             ("version", .integer(1)), ("name", .string(name)),
-            ("template", .record([("advertisements", .array([advertisement]))])),
+            ("template", .record([("advertisements", .array([.record(advertisement)]))])),
             ("defaults", .record([("variables", .record(variables))])),
         ]
         if !identities.isEmpty { members.append(("identities", .record(identities))) }
