@@ -480,7 +480,7 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--place", "Z", "--position", "4"], 64, "two numbers"),
     (["s.jsonl", "--place", "Z", "--position", "nan,1"], 64, "two numbers"),
     (["s.jsonl", "--position", "1,1", "--seconds", "0"], 64, "out of range"),
-    (["s.jsonl", "--position", "1,1", "--heading", "north"], 64, "not a number"),
+    (["s.jsonl", "--position", "1,1", "--heading", "north"], 64, "write a number, such as 2.5 or 2.5 degrees"),
     (["s.jsonl", "--position", "1,1", "--from", "nowhere"], 66, "no such file"),
     (["s.jsonl", "--position", "1,1", "--from", "empty"], 65, "empty"),
     (["s.jsonl", "--walk", "a"], 64, "at least two"),

@@ -80,6 +80,14 @@ import Testing
             ("inventory edit a.json b", "Give at least one of --name"),
             ("inventory start a.json --capacity 9", "--capacity needs --rule shared-queue."),
             ("inventory start a.json --within-m 0", "out of range 0.1...100"),
+            ("rehearse a.json --capture-db 12m", "write a number, such as 2.5 or 2.5 dB"),
+            ("rehearse a.json --capture-db 41dB", "41dB is out of range 0...40 dB"),
+            ("rehearse a.json --play-s 2h", "2h is out of range 1...3600 s"),
+            ("rehearse a.json --play-from-s soon", "or with a unit: 15s, 1.5 min, 2 h"),
+            ("map simulate a.json --output b --every-m 0.1m", "0.1m is out of range 0.5...100 m"),
+            ("map simulate a.json --output b --days 31d", "31 is out of range 1...30"),
+            ("map fit a.jsonl --output b --grid-m 5s", "write a number, such as 2.5 or 2.5 m"),
+            ("map fit a.jsonl --output b --receiver-offset 41dB", "41dB is out of range -40...40 dB"),
         ])
     func wrongArgumentsAreRefused(_ line: String, message: String) throws {
         let result = try HubProgram.run(line.split(separator: " ").map(String.init))
@@ -92,6 +100,11 @@ import Testing
         "where --state-file missing.json", "where --runtime-dir missing", "listen missing.json --print",
         "listen check missing.json", "zones check missing.json", "collect check missing.json",
         "inventory list missing.json", "inventory start missing.json", "inventory report missing.json",
+        // The values have units.
+        "rehearse missing.json --capture-db 12dB --play-from-s 1.5min --play-s 30s --hours 2h",
+        "map simulate missing.json --output - --every-m 2m --seconds 1min --days 3d",
+        "map fit missing.jsonl --output - --grid-m 0.5m --window-s 3s --receiver-offset 4dB --absent -100dBm",
+        "map evaluate missing.json missing.jsonl --floor-penalty-m 10m",
     ])
     func aMissingFileIsReported(_ line: String) throws {
         let result = try HubProgram.run(line.split(separator: " ").map(String.init))

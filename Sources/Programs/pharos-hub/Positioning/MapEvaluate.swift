@@ -52,7 +52,7 @@ struct MapEvaluate: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The penalty that a wrong floor adds to the error, 0...1000 m (default: 15).", valueName: "m"),
-        transform: { try MapValue.number($0, in: 0...1000) })
+        transform: { try OptionValue.number($0, in: 0...1000, "m") })
     var floorPenaltyM: Double = Evaluation.floorPenalty
 
     @OptionGroup var parameters: AlgorithmOptions

@@ -58,7 +58,7 @@ struct MapFit: ParsableCommand {
         help: ArgumentHelp(
             "The side of a grid cell, for the algorithms field and hmm, 0.05...1000 m (default: 0.5, or 1 on large sites).",
             valueName: "m"),
-        transform: { try MapValue.number($0, in: 0.05...1000) })
+        transform: { try OptionValue.number($0, in: 0.05...1000, "m") })
     var gridM: Double?
 
     @Option(

@@ -66,7 +66,7 @@ struct AlgorithmOptions: ParsableArguments {
         help: ArgumentHelp(
             "The number of the last seconds that are located together (default: depends on the algorithm).",
             valueName: "s"),
-        transform: { try OptionValue.integer($0, in: 1...100_000) })
+        transform: { try OptionValue.seconds($0, in: 1...100_000) })
     var windowS: Int?
 
     @Option(
@@ -103,14 +103,16 @@ enum MapValue {
 
     /// Parses a number or `nan`.
     static func absent(_ text: String) throws -> Double {
-        guard let value = Double(text) else { throw Mistake("it is not a number, such as 100, -200 or nan") }
+        guard let value = Double(OptionValue.number(of: text, units: ["dBm"])) else {
+            throw Mistake("it is not a number, such as 100, -200 or nan")
+        }
         return value
     }
 
     /// Parses a position: two numbers, in metres east and north.
     static func position(_ text: String) throws -> FloorPosition {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map {
-            Double($0.trimmingPrefix(" "))
+            Double(OptionValue.number(of: String($0), units: ["m"]))
         }
         guard parts.count == 2, let x = parts[0], let y = parts[1], abs(x) <= Survey.extent, abs(y) <= Survey.extent
         else { throw Mistake("use two numbers, metres east and north, such as 4,6") }
@@ -124,7 +126,7 @@ enum MapValue {
 
     static func heading(_ text: String) throws -> Heading {
         guard text != "unknown" else { return Heading(degrees: nil) }
-        let degrees = try number(text, in: -360...360)
+        let degrees = try OptionValue.number(text, in: -360...360, "degrees")
         return Heading(degrees: degrees < 0 ? degrees + 360 : degrees == 360 ? 0 : degrees)
     }
 
@@ -147,7 +149,8 @@ enum MapValue {
         try text.split(separator: " ").map { word in
             guard let at = word.lastIndex(of: "@") else { return Mark(place: String(word), seconds: nil) }
             let text = word[word.index(after: at)...]
-            guard let seconds = Double(text), (0...1_000_000).contains(seconds) else {
+            let time = Double(text) ?? (try? OptionValue.duration(String(text))).map { Double($0) / 1_000_000 }
+            guard let seconds = time, (0...1_000_000).contains(seconds) else {
                 throw Mistake(
                     "the text after @ in \(word) is not a time in seconds; use, for example, \(word[..<at])@12")
             }
@@ -156,7 +159,7 @@ enum MapValue {
     }
 
     static func offset(_ text: String) throws -> LocatorSettings.ReceiverOffset {
-        text == "auto" ? .unknown : .known(try number(text, in: -40...40))
+        text == "auto" ? .unknown : .known(try OptionValue.number(text, in: -40...40, "dB"))
     }
 }
 

@@ -39,7 +39,7 @@ struct MapSimulate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The distance between the places of the survey, 0.5...100 m (default: 4).", valueName: "m"),
-        transform: { try MapValue.number($0, in: 0.5...100) })
+        transform: { try OptionValue.number($0, in: 0.5...100, "m") })
     var everyM: Double?
 
     @Option(
@@ -50,7 +50,7 @@ struct MapSimulate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The number of days of the survey, 1...30 (default: 2).", valueName: "days"),
-        transform: { try OptionValue.integer($0, in: 1...30) })
+        transform: { try OptionValue.integer(OptionValue.number(of: $0, units: ["d", "day", "days"]), in: 1...30) })
     var days: Int?
 
     @Option(

@@ -86,7 +86,7 @@ struct Rehearse: ParsableCommand {
         help: ArgumentHelp(
             "Capture: a packet is received if it is this many dB stronger than all packets that overlap it, 0...40.",
             valueName: "dB"),
-        transform: { try RehearseValue.number($0, in: 0...40) })
+        transform: { try OptionValue.number($0, in: 0...40, "dB") })
     var captureDb: Double = 12
 
     @Option(
@@ -103,13 +103,13 @@ struct Rehearse: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "Start of the part of the simulated time that --json and --html contain event by event.", valueName: "s"),
-        transform: { try RehearseValue.number($0, in: 0...864_000) })
+        transform: { try RehearseValue.seconds($0, in: 0...864_000) })
     var playFromS: Double?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Length of the part that begins at --play-from-s, at most 3600 s.", valueName: "s"),
-        transform: { try RehearseValue.number($0, in: 1...3600) })
+        transform: { try RehearseValue.seconds($0, in: 1...3600) })
     var playS: Double?
 
     @Option(
@@ -300,14 +300,13 @@ private enum RehearseValue {
         return hours
     }
 
-    static func number(_ text: String, in range: ClosedRange<Double>) throws -> Double {
-        guard let number = Double(text) else {
-            throw Mistake("write a number, such as 2.5" + OptionValue.plainNumberAdvice(text))
+    /// Parses a time such as `90`, `90s` or `1.5 min`; returns seconds.
+    static func seconds(_ text: String, in range: ClosedRange<Double>) throws -> Double {
+        let seconds = Double(try OptionValue.duration(text)) / 1_000_000
+        guard range.contains(seconds) else {
+            throw Mistake("\(text) is out of range \(Self.text(range.lowerBound))...\(Self.text(range.upperBound)) s")
         }
-        guard range.contains(number) else {
-            throw Mistake("\(text) is out of range \(Self.text(range.lowerBound))...\(Self.text(range.upperBound))")
-        }
-        return number
+        return seconds
     }
 
     /// Returns a number as text, without a decimal point if it is whole.

@@ -103,33 +103,11 @@ enum PlanValue {
         return value
     }
 
-    static func number(_ text: String) throws -> Double { try number(text, units: []) }
-
-    /// Parses a number that may have one of the given units.
-    private static func number(_ text: String, units: [String]) throws -> Double {
-        let digits = OptionValue.number(of: text, units: units)
-        guard let value = Double(digits), value.isFinite else {
-            let example = units.first.map { " or 2.5 \($0)" } ?? ""
-            throw Mistake("write a number, such as 2.5\(example)" + OptionValue.plainNumberAdvice(digits))
-        }
-        return value
-    }
-
-    /// Other spellings of units.
-    private static let spellings = [
-        "m": ["meter", "meters", "metre", "metres"], "m/s": ["mps"], "µC": ["uC", "μC"], "µA": ["uA", "μA"],
-    ]
+    static func number(_ text: String) throws -> Double { try OptionValue.number(text, units: []) }
 
     /// Parses a number in a range, which may have its unit, such as `4 dBm`.
     static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
-        let value = try number(text, units: [unit] + (spellings[unit] ?? []))
-        guard range.contains(value) else {
-            let (low, high) = (range.lowerBound, range.upperBound)
-            throw Mistake(
-                "\(text) is out of range \(NumberFormat.significant(low, 7))...\(NumberFormat.significant(high, 7)) \(unit)"
-            )
-        }
-        return value
+        try OptionValue.number(text, in: range, unit)
     }
 
     /// Parses a scan window or a scan interval in milliseconds, from 2.5 ms to 40.96 s; returns microseconds.
