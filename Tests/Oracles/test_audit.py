@@ -283,6 +283,16 @@ def test_verdicts_are_told_where_the_page_cannot_be_written(boxes):
     assert all(each["verdicts"] for each in result.lines()[0]["advertisements"])
 
 
+def test_the_page_does_not_replace_a_file_that_is_read(tmp_path, boxes):
+    tape, page = written(tmp_path, sent(1, random.Random(6)), "air.html"), tmp_path / "page.html"
+    page.symlink_to(boxes[0])
+    for output, source in ((tape, tape), (page, boxes[0])):
+        before = source.read_bytes()
+        result = pharos.run("audit", *boxes, "--replay", tape, "--html", output)
+        assert result.code == 64 and f"--html {output}: the command reads this file: give another file." in result.err
+        assert source.read_bytes() == before and result.out == ""
+
+
 def test_bad_arguments(tmp_path, boxes):
     assert pharos.run("audit").code == 64
     managed = pharos.run("audit", boxes[0], "--adapter", "hci0:mgmt")

@@ -292,6 +292,25 @@ def test_a_terminal_is_told_what_is_awaited(tmp_path):
         os.close(outer)
 
 
+def test_standard_input_is_read_or_its_sender_is_told(tmp_path):
+    path = museum(tmp_path, mqtt={"url": "mqtt://127.0.0.1:9"})
+    state = ("--state-file", tmp_path / "state.json")
+    process = subprocess.Popen([pharos.PROGRAM, "collect", path, *state], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr.readline() == (
+            "pharos: standard input is not read, because the file names a broker: use --from - to read it\n")
+        process.terminate()
+        process.communicate(timeout=10)
+    finally:
+        process.kill()
+    lines = "".join(json.dumps(line) + "\n" for line in rounds("west", range(5), lambda _: (2, 2)))
+    read = pharos.run("collect", path, *state, "--from", "-", "--json", stdin=lines.encode(), timeout=60)
+    assert read.code == 0 and "is not read" not in read.err and told(read)[0][0] == "enter", read
+    twice = pharos.run("collect", "-", *state, stdin=museum(tmp_path).read_bytes())
+    assert twice.code == 64 and "Standard input can be read only once: name the collector file" in twice.err
+
+
 def test_hostile_lines_end_nothing(tmp_path):
     path = museum(tmp_path)
     chance = random.Random(5)

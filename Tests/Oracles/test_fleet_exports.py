@@ -74,6 +74,29 @@ def test_home_assistant_knows_every_address(fleet):
         assert device["track"] is True and device["picture"] is None and device["icon"].startswith("mdi:")
 
 
+@pytest.mark.parametrize("export", ["csv", "geojson", "homeassistant"])
+@pytest.mark.parametrize("name", ["boxes.json", "boxes.csv", "boxes.lock.json", "link"])
+def test_an_export_does_not_replace_the_files_of_the_fleet(tmp_path, export, name):
+    (tmp_path / "boxes.csv").write_text("name,site\na,nord\nb,nord\n")
+    pharos.checked("fleet", "init", "--from", tmp_path / "boxes.csv")
+    pharos.checked("fleet", "generate", tmp_path / "boxes.json", "--output", tmp_path / "out")
+    (tmp_path / "link").symlink_to("boxes.csv")
+    before = {file: file.read_bytes() for file in tmp_path.glob("boxes*")}
+    assert len(before) == 3
+    refused = pharos.run("fleet", "export", export, tmp_path / "boxes.json", "--output", tmp_path / name)
+    assert refused.code == 64 and f"--output {tmp_path / name}: the command reads this file" in refused.err
+    assert {file: file.read_bytes() for file in tmp_path.glob("boxes*")} == before
+    pharos.checked("fleet", "export", export, tmp_path / "boxes.json", "--output", tmp_path / "other")
+
+
+def test_an_export_does_not_replace_the_manifest(fleet):
+    before = (fleet / "manifest.json").read_bytes()
+    for path in (fleet, fleet / "manifest.json"):
+        refused = pharos.run("fleet", "export", "geojson", path, "--output", fleet / "manifest.json")
+        assert refused.code == 64 and "the command reads this file" in refused.err
+    assert (fleet / "manifest.json").read_bytes() == before
+
+
 def test_titles_are_in_the_files_for_home_assistant_and_prometheus(tmp_path):
     fleets.write(tmp_path, [fleets.beacon(0, title='"Great": Hall'), fleets.beacon(1)])
     devices = yaml.safe_load(pharos.checked("fleet", "export", "homeassistant", tmp_path).out)

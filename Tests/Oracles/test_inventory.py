@@ -383,6 +383,24 @@ def test_pages_show_names_as_text_and_ask_for_nothing(tmp_path, counted):
         browser.close()
 
 
+def test_no_output_replaces_a_file_that_is_read(tmp_path, counted):
+    path, _ = counted
+    listed = json.loads(path.read_text())
+    photo, site, page = tmp_path / "drill.pdf", tmp_path / "ground.svg", tmp_path / "page.html"
+    photo.write_bytes(bytes.fromhex("89504e470d0a1a0a") + b"dots")
+    shutil.copy(ROOT / "profiles/sites/museum-ground-floor.json", site)
+    page.symlink_to(path)
+    listed["site"], listed["items"][0]["photo"] = site.name, photo.name
+    path.write_text(json.dumps(listed))
+    before = {file: file.read_bytes() for file in (path, photo, site)}
+    for words in (["report", path, "--html", page], ["report", path, "--csv", path], ["report", path, "--pdf", photo],
+                  ["report", path, "--csv", site], ["map", path, "--html", page], ["map", path, "--svg", site],
+                  ["map", path, "--site", site, "--svg", site]):
+        refused = pharos.run("inventory", *words)
+        assert refused.code == 64 and f"{words[-1]}: the command reads this file: give another file." in refused.err
+    assert {file: file.read_bytes() for file in before} == before
+
+
 def test_photos_are_in_the_page_and_wrong_ones_are_named(tmp_path, counted):
     path, _ = counted
     image = bytes.fromhex("89504e470d0a1a0a") + b"dots"

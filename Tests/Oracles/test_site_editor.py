@@ -640,6 +640,15 @@ def test_names_do_not_cover_each_other(edit):
         editor.browser.screenshot(screenshot(f"names-{width}.png"))
 
 
+def test_the_page_does_not_replace_the_site_file(tmp_path):
+    page, file = tmp_path / "editor.html", tmp_path / "floor.json"
+    file.write_text(json.dumps(DRAWN))
+    page.symlink_to("floor.json")
+    result = pharos.run("site", "edit", file, "--html", page)
+    assert result.code == 64 and f"--html {page}: the command reads this file: give another file." in result.err
+    assert json.loads(file.read_text()) == DRAWN
+
+
 def test_the_page_by_itself_opens_and_saves_a_file(browser, tmp_path):
     page, file = tmp_path / "editor.html", tmp_path / "floor.json"
     written = pharos.checked("site", "edit", "--html", page)

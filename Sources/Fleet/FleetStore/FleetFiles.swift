@@ -16,6 +16,8 @@ public struct FleetFiles: Sendable {
     /// The problems of the fleet file, its tables and its lock, in their order.
     public private(set) var problems: [FileProblem]
     private let hasLockFile: Bool
+    /// The paths of the fleet file, its lock and its tables.
+    let sources: [String]
 
     /// The maximum size of a fleet file, in bytes.
     static let fleetLimit = 1 << 26
@@ -45,8 +47,10 @@ public struct FleetFiles: Sendable {
                 try SourceFile.read(lockFile, limit: Self.tableLimit)
             } else { [] }
         hasLockFile = lockExists && !(ignoresUnreadableLock && FleetLock.isUnreadable(lockOctets))
+        var sources = [file, lockFile]
         (fleet, problems) = Fleet.decode(fleetOctets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
+            sources.append(path)
             if let octets = edited[path] { return .octets(octets) }
             do throws(SystemError) {
                 return .octets(try Files.read(path, limit: Self.tableLimit))
@@ -54,6 +58,7 @@ public struct FleetFiles: Sendable {
                 return .unreadable(error.readingReason(limit: Self.tableLimit))
             }
         }
+        self.sources = sources
         let (lock, lockFaults) = hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, [])
         self.lock = lock
         problems += lockFaults

@@ -57,6 +57,11 @@ public struct NamedFleet: Sendable {
         try generatedManifest() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
     }
 
+    /// The paths of the fleet file, its lock and its tables; empty for a manifest.
+    public func sources() throws(FleetStoreError) -> [String] {
+        try generatedManifest() == nil ? FleetFiles(file).sources : []
+    }
+
     /// The manifest, for uses that do not depend on identities. Beacons without an identity get the identity that
     /// `fleet generate` would give them now.
     public func plannedManifest() throws(FleetStoreError) -> FleetManifest {

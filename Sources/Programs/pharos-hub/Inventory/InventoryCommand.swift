@@ -38,6 +38,12 @@ struct InventoryFile: ParsableArguments {
     var file: String
 
     var store: InventoryStore { InventoryStore(file) }
+
+    /// Throws an error if an output would replace the site of the inventory or the photo of an item.
+    func refuseOverwriting(_ written: [(option: String, path: String?)], of inventory: Inventory) throws {
+        let names = [inventory.site] + inventory.items.map(\.photo)
+        try OutputFiles.refuseOverwriting(written, read: names.map { $0.map(store.path(of:)) })
+    }
 }
 
 struct InventoryNew: ParsableCommand {

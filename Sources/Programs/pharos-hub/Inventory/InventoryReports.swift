@@ -111,6 +111,7 @@ struct InventoryReport: ParsableCommand {
 
     func run() throws {
         let inventory = try source.store.read()
+        try source.refuseOverwriting([("--html", html), ("--pdf", pdf), ("--csv", csv)], of: inventory)
         var report = try source.store.lastReport(inventory, of: count)
         if html != nil || pdf != nil || !mailTo.isEmpty {
             let (photos, problems) = source.store.photos(of: report, inventory)
@@ -172,6 +173,7 @@ struct InventoryMapCommand: ParsableCommand {
 
     func run() throws {
         let inventory = try source.store.read()
+        try source.refuseOverwriting([("--html", html), ("--svg", svg)], of: inventory)
         let report =
             count == nil ? try source.store.report(inventory) : try source.store.lastReport(inventory, of: count)
         let plan = try (site ?? inventory.site.map(source.store.path(of:))).map { try InventoryStore.drawnSite($0) }

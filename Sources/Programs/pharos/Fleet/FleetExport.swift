@@ -34,6 +34,14 @@ struct ExportOutput: ParsableArguments {
         try OutputFiles.refuseOverwriting(
             [("--output", output)], read: [source.fleet, source.fleet + "/manifest.json"])
     }
+
+    /// Writes the export. Throws an error if it would replace a table or the lock of the fleet.
+    func write(_ text: String, of source: FleetArgument) throws {
+        if Files.exists(output) {
+            try OutputFiles.refuseOverwriting([("--output", output)], read: try source.named.sources())
+        }
+        try ExportFile.write(text, to: output)
+    }
 }
 
 struct FleetExportCSV: ParsableCommand {
@@ -57,7 +65,7 @@ struct FleetExportCSV: ParsableCommand {
         let byteOrderMark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
         let names = try source.named.columnNames()
         let text = try FleetSpreadsheet.text(source.manifest(), names: names)
-        try ExportFile.write(byteOrderMark + text, to: destination.output)
+        try destination.write(byteOrderMark + text, of: source)
     }
 }
 
@@ -75,7 +83,7 @@ struct FleetExportHomeAssistant: ParsableCommand {
 
     func run() throws {
         let (text, omitted) = KnownDevices.text(try source.manifest())
-        try ExportFile.write(text, to: destination.output)
+        try destination.write(text, of: source)
         FleetExport.warn(omitted, "without an address that stays the same, left out")
     }
 }
@@ -209,7 +217,7 @@ struct FleetExportGeoJSON: ParsableCommand {
         }
         let map = FleetMap(
             manifest, defaultOrigin: commonAnchor, originsOfSites: Dictionary(siteAnchors) { _, last in last })
-        try ExportFile.write(map.text, to: destination.output)
+        try destination.write(map.text, of: source)
         FleetExport.warn(map.withoutPoint, "without a position on the globe, listed without a point (see --anchor)")
     }
 }
