@@ -231,6 +231,28 @@ def test_batches_are_bounded_and_a_refused_event_holds_up_no_other(tmp_path, ser
     assert "wait for the next start" not in collect(path, "--json", "--state-dir", tmp_path, stdin="").err
 
 
+def test_without_history_a_refused_event_takes_no_other_along(tmp_path, server):
+    """Without a database on this machine, the events wait in the outbox."""
+    path = museum(tmp_path, postgresql={"connection": server.by_socket})
+    collect(path, *recordings(tmp_path, 3), "--state-dir", tmp_path)
+    server.ask("TRUNCATE pharos_events; ALTER TABLE pharos_events ADD CHECK (beacon <> 'bad')")
+    server.stop()
+    names = ["a", "bad", "c", "d"]
+    lines = rounds("west", range(60, 80), lambda _: (2, 2))
+    for line in lines:
+        template, = line["beacons"]
+        line["beacons"] = [template | {"beacon": name, "identity": None} for name in names]
+    told = collect(path, f"--from={written(tmp_path, 'four.jsonl', lines)}", "--json", "--state-dir", tmp_path).lines()
+    beacons = [each["beacon"] for each in told if each.get("beacon") in names]
+    assert set(names) == set(beacons)
+    server.start()
+    done = collect(path, "--json", "--state-dir", tmp_path, stdin="")
+    assert done.err.count("this batch of events or sightings is dropped") == beacons.count("bad"), done.err
+    kept = server.ask("SELECT beacon, count(*) FROM pharos_events WHERE beacon <> 'key-ana' GROUP BY beacon")
+    assert {name: int(number) for name, number in kept} == {
+        name: beacons.count(name) for name in names if name != "bad"}
+
+
 def test_who_is_asked_to_end_takes_leave(tmp_path, server):
     path = site(tmp_path, server.by_socket)
     process = subprocess.Popen(

@@ -169,7 +169,8 @@ public final class PostgreSQLUploader {
             messages.append(
                 .init(topic: table.rawValue, text: rows.map(\.text).joined(), time: WallClock.microseconds()))
         }
-        addMessage(events.map { PostgreSQLRow($0, at: site) })
+        // Each event has a message of its own, so that an event that the database refuses is dropped alone.
+        for event in events { addMessage([PostgreSQLRow(event, at: site)]) }
         rows += sightings
         let now = MonotonicClock.nanoseconds()
         if rows.count >= Self.rowsAtATime || now >= nextRows {
