@@ -48,7 +48,7 @@ import Testing
                     output: """
                         ok    kernel       virtual does not need the kernel's Bluetooth
                         ok    controller   Core 5.0, Broadcom (0x000F)
-                        ok    advertising  legacy, 1 set: several advertisements take turns, with one interval and power
+                        ok    advertising  legacy, 1 set: advertisements take turns, each at its own interval, with one power
                         ok    interval     at least 20 ms
                         ok    radio power  it is set by vendor command (Broadcom), unverified
                         ok    listening    it receives legacy advertisements, also while it advertises

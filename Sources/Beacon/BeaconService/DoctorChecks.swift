@@ -214,7 +214,7 @@ extension DoctorChecks {
             let sets = NumberFormat.count(capabilities.advertisingSets, "set")
             return .ok("advertising", "extended, \(sets): each advertisement may have its own interval and power")
         }
-        return .ok("advertising", "legacy, 1 set: several advertisements take turns, with one interval and power")
+        return .ok("advertising", "legacy, 1 set: advertisements take turns, each at its own interval, with one power")
     }
 
     private func interval(_ capabilities: ControllerCapabilities) -> DoctorFinding {

@@ -62,7 +62,7 @@ public struct CaptureRecord: Equatable, Sendable {
 /// Cuts a stream of bytes into the packets of a capture. The first bytes state the format: btsnoop, pcap or pcapng.
 ///
 /// The packets do not depend on how the stream is split into pieces. The reader stores only the bytes of one record, at
-/// most 0.4 MiB, and the piece that was pushed last.
+/// most 320 KiB, and the piece that was pushed last.
 public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
     private var buffer: [UInt8] = []
