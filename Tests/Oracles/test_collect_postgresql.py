@@ -196,7 +196,8 @@ def test_a_refused_batch_takes_no_other_batch_along(tmp_path, server):
         assert count("pharos_sightings", "bad") == 0
     finally:
         errors = process.communicate()[1]
-    assert process.returncode == 0 and errors.count("bad beacon: this batch of events or sightings is dropped") == 1, errors
+    refusals = errors.count("bad beacon: this batch of events or sightings is dropped")
+    assert process.returncode == 0 and refusals == 1, errors
 
 
 def test_batches_are_bounded_and_a_refused_event_holds_up_no_other(tmp_path, server):
