@@ -1,4 +1,5 @@
-/// An attachment: a key and a text that a configuration file adds to a beacon, such as `owner` and the owner of a desk.
+/// An attachment: a key and a text that a configuration file adds to a beacon. For example, the key `owner` has the
+/// name of the owner of a desk.
 public struct BeaconAttachment: Hashable, Sendable {
     public var key: String
     public var text: String

@@ -12,7 +12,7 @@ package struct ConfigurationDecoder {
 
     /// The listed problems: at most ``JSONDocument/problemLimit`` errors and as many warnings.
     private var listed: [FileProblem] = []
-    /// The number of problems of each severity, including those that are not listed.
+    /// The number of problems of each severity, including problems that are not listed.
     private var counts: [FileProblem.Severity: Int] = [:]
     /// The last position in the file at which there is a problem.
     private var lastPosition = JSONPosition(line: 1, column: 1)
@@ -327,8 +327,8 @@ extension ConfigurationDecoder {
         return value
     }
 
-    /// The smallest number that is read as percent. Numbers between 1 and this number are refused, because 2 may mean 2
-    /// % or be a mistake.
+    /// The smallest number that is read as percent. Numbers between 1 and this number are refused, because they are
+    /// ambiguous: 2 may mean 2 %, or be a mistake for 0.2.
     package static let leastPercent = 10.0
 
     /// Reads a share as a fraction of one, such as 0.95, or in percent, such as 95. Returns the fraction.
@@ -345,7 +345,7 @@ extension ConfigurationDecoder {
         return nil
     }
 
-    /// Reads the path of a file, which is not opened.
+    /// Reads the path of a file. The file is not opened.
     package mutating func filePath(_ node: JSONNode?, of what: String) -> String? {
         guard let node, let path = text(node) else { return nil }
         guard !path.isEmpty, !path.utf8.contains(0) else {

@@ -3,7 +3,7 @@ internal import CBlueZ
 internal import Glibc
 internal import LinuxHost
 
-/// The description of an adapter hciN in the kernel. Reading it sends no command to the controller.
+/// The kernel's description of an adapter hciN. Reading it sends no command to the controller.
 public struct BlueZAdapter: Hashable, Sendable {
     /// The number N of hciN.
     public let index: UInt16
@@ -12,11 +12,11 @@ public struct BlueZAdapter: Hashable, Sendable {
     /// True if the controller supports LE (LMP feature bit 38).
     public let supportsLE: Bool
     /// True if the kernel is still reading the controller's address and features, because the adapter was just plugged
-    /// in. A controller without a public address keeps an address of zeros, but then has features.
+    /// in. Afterwards, a controller without a public address still has an address of zeros, but its features are known.
     public let isBeingSetUp: Bool
 
-    /// The number of packets from the controller that the kernel has lost since the adapter was plugged in, because
-    /// their bytes were damaged or they were too long.
+    /// The number of packets from the controller that the kernel has dropped since the adapter was plugged in, because
+    /// they were damaged or too long.
     public let receiveErrors: Int
 
     public var name: String { "hci\(index)" }

@@ -11,7 +11,7 @@ internal import SystemPackage
 public final class BlueZChannel: HCIChannel {
     private let commandSocket: PacketSocket
     /// The socket for advertising reports of a raw channel that listens. It is separate from the socket for commands,
-    /// so that neither can fill the buffer of the other.
+    /// because reports could fill the buffer that the answers need.
     private let reportSocket: PacketSocket?
     private let waiter: ChannelWaiter
     private let name: String
@@ -77,7 +77,8 @@ public final class BlueZChannel: HCIChannel {
         waiter = ChannelWaiter(commandSocket.descriptor, interruption: interruption)
     }
 
-    /// The descriptor to poll for reading. For a raw channel that listens, it receives only the answers to commands.
+    /// The descriptor to poll for reading. For a raw channel that listens, this is the socket that receives only the
+    /// answers to commands.
     var descriptor: Descriptor { commandSocket.descriptor }
 
     /// All descriptors of the channel, to poll for reading.
@@ -133,9 +134,9 @@ public final class BlueZChannel: HCIChannel {
         throw .gone("\(name): the adapter was powered down")
     }
 
-    /// Refuses an adapter whose user channel another program holds. The kernel would still pass on commands of this
-    /// program, which would disturb both programs. The kernel reports EBUSY only for other requests, so this function
-    /// requests the description of a connection.
+    /// Refuses an adapter whose user channel another program has opened. The kernel would still pass this program's
+    /// commands to the controller, and that would disturb both programs. It reports EBUSY only for requests that are
+    /// not commands, so this function requests the description of a connection.
     private func refuseTakenAdapter() throws(TransportError) {
         // The struct hci_conn_info_req with space for the answer: first an address, then the type of the link.
         var request = [UInt8](repeating: 0, count: 64)

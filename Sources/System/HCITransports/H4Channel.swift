@@ -14,7 +14,7 @@ public final class H4Channel: HCIChannel {
     private var framer = H4Framer()
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Takes over a connected, nonblocking `stream`. Error messages contain `name`.
+    /// Creates a channel over a connected, nonblocking `stream`. Error messages contain `name`.
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
         self.stream = stream
         self.name = name
@@ -22,8 +22,8 @@ public final class H4Channel: HCIChannel {
         waiter = ChannelWaiter(stream, interruption: interruption)
     }
 
-    /// Takes over a connected, nonblocking `stream` for advertising reports. ``receivedAt`` is then the time at which a
-    /// packet arrived, even if ``receive(until:)`` returns the packet much later.
+    /// Creates a channel for advertising reports over a connected, nonblocking `stream`. ``receivedAt`` is then the
+    /// time at which a packet arrived, even if ``receive(until:)`` returns the packet much later.
     public init(
         listeningTo stream: Descriptor, name: String, interruption: SignalDescriptor? = nil
     ) throws(SystemError) {

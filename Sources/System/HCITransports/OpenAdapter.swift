@@ -12,10 +12,11 @@ public final class OpenAdapter {
     public let descriptor: Descriptor
     /// True if no other program uses the controller, so that it may be reset.
     public let isExclusive: Bool
-    /// The number N of an hciN that was down and that this object has brought up; `nil` after it was put down again,
-    /// and in all other cases.
+    /// The number N of the hciN that this object has brought up because it was down; `nil` if there is none, and after
+    /// the adapter was put down again.
     public private(set) var raisedIndex: UInt16?
-    /// The address of the adapter that this object has brought up. Later, another adapter may have the same number N.
+    /// The address of the adapter that this object has brought up. ``close()`` compares it, because another adapter may
+    /// have got the number N.
     public private(set) var raisedAddress: DeviceAddress?
     /// The simulated air of a virtual adapter, if this object has created it.
     private let ownAir: VirtualAirServer?
@@ -84,8 +85,8 @@ public final class OpenAdapter {
     /// time; `nil` if it is unknown.
     public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }
 
-    /// Brings the adapter up. This is necessary even if the adapter is up: when an adapter was just plugged in, the
-    /// kernel powers it off again after two seconds, unless a program has brought it up.
+    /// Brings the adapter up, even if it is up already: the kernel powers an adapter that was just plugged in off after
+    /// two seconds if no program has brought it up.
     ///
     /// - Returns: True if the adapter was down, so that ``close()`` must put it down.
     private static func raise(_ index: UInt16) throws(TransportError) -> Bool {

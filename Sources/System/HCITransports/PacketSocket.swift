@@ -30,7 +30,7 @@ struct PacketSocket {
 
     /// Makes the kernel record the time of each packet.
     ///
-    /// - Parameter isRaw: True for a raw channel, which has its own socket option for this.
+    /// - Parameter isRaw: True for a raw channel. It needs another socket option than a user channel.
     func recordTimes(isRaw: Bool) {
         var one: Int32 = 1
         let (level, option) = isRaw ? (SOL_HCI, HCI_TIME_STAMP) : (SOL_SOCKET, SO_TIMESTAMP)
@@ -46,8 +46,8 @@ struct PacketSocket {
         return Int(UInt32(truncatingIfNeeded: lost) &- UInt32(truncatingIfNeeded: initialLost))
     }
 
-    /// The longest time that a packet can have waited in the buffer: 10 s in microseconds. If the packet seems to have
-    /// waited longer, the wall clock was set in the meantime.
+    /// The longest time that a packet can have waited in the buffer: 10 s in microseconds. If a packet seems to have
+    /// waited longer, the wall clock was set after the packet arrived.
     private static let longestWait: Int64 = 10_000_000
 
     /// Returns the next packet, empty at the end of the stream, and its time.

@@ -5,7 +5,7 @@ internal import SystemPackage
 
 /// Reads a stream on its own thread, and records when each piece arrived.
 ///
-/// A program that waits for its disk reads the stream late. Without the thread, all bytes that arrived in the meantime
+/// While a program waits for its disk, it does not read the stream. Without the thread, all bytes that arrive meanwhile
 /// would get the same time.
 final class StampedStream: Sendable {
     /// Bytes that arrived together.
@@ -17,7 +17,7 @@ final class StampedStream: Sendable {
     /// The descriptor to poll. It is readable while ``take()`` has a piece, or the end of the stream, to return.
     let ready: Descriptor
     private let shared: Shared
-    /// The end of a pipe that is closed when this object is released. This ends the thread.
+    /// The end of a pipe. It is closed when this object is released, which ends the thread.
     private let stop: Descriptor
 
     /// The state that this object and the thread share. It does not refer to this object, so the thread does not keep

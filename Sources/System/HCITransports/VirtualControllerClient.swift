@@ -3,8 +3,8 @@ internal import LinuxHost
 internal import SystemPackage
 internal import VirtualController
 
-/// A program (host) that is connected to a virtual controller: its stream, and the packets that are still to be written
-/// to the stream.
+/// A program (host) that is connected to a virtual controller. This object has its stream, and the packets that are
+/// still to be written to the stream.
 final class VirtualControllerClient {
     let stream: Descriptor
     var controller: VirtualController?
@@ -97,23 +97,23 @@ final class VirtualControllerClient {
     }
 }
 
-/// The queue of packets from a virtual controller to the host program that is connected to the controller's stream: the
-/// packets that are still to be written to this stream.
+/// The queue of packets from a virtual controller to its host that are not written to the host's stream yet.
 ///
-/// The memory of the queue is limited. Advertising reports are dropped while the queue is long, as a controller drops
-/// them. Answers to commands are never dropped; instead, no commands are read from the host while the queue is full.
+/// The memory of the queue is limited. While the queue is long, new advertising reports are dropped, as a real
+/// controller does. Answers to commands are never dropped; instead, no commands are read from the host while the queue
+/// is full.
 struct PacketBacklog {
-    /// The bytes of the packets, each packet with its H4 type byte in front. They are in one array, because a separate
-    /// array for each answer of seven bytes would take eight times the memory.
+    /// The bytes of the packets; each packet begins with its H4 type byte. They are in one array, because separate
+    /// arrays for answers of seven bytes would take eight times the memory.
     private var octets: [UInt8] = []
     /// The number of bytes at the start of `octets` that are already written to the stream.
     private var writtenCount = 0
 
     private var size: Int { octets.count - writtenCount }
 
-    /// The size of the queue from which on reports are dropped, in bytes.
+    /// The size of the queue at which new reports are dropped, in bytes.
     static let reportLimit = 1 << 20
-    /// The size of the queue from which on no commands are read, in bytes. It is above ``reportLimit``, so that reports
+    /// The size of the queue at which no more commands are read, in bytes. It is above ``reportLimit``, so that reports
     /// alone never prevent the reading of commands.
     static let limit = (2 << 20) - (1 << 16)
 
@@ -134,7 +134,7 @@ struct PacketBacklog {
         return Array(unwritten.prefix(isPacketOriented ? Self.lengthOfFirstPacket(unwritten) : 1024))
     }
 
-    /// Removes the first `count` bytes, which are written.
+    /// Removes the first `count` bytes, which were written to the stream.
     mutating func removeFirst(_ count: Int) {
         writtenCount += count
         if writtenCount == octets.count || writtenCount > octets.count / 2 {

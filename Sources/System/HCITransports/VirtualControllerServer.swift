@@ -5,7 +5,7 @@ internal import Synchronization
 internal import SystemPackage
 public import VirtualController
 
-/// The configuration of a simulated air, over which virtual controllers receive each other.
+/// The configuration of a simulated air. Virtual controllers on one air receive each other's packets.
 public struct VirtualAirConfiguration: Hashable, Sendable {
     /// The model of all controllers on the air.
     public var model: VirtualControllerModel
@@ -44,7 +44,7 @@ public final class VirtualControllerServer {
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    /// Adds beacons to the air that run in this process and need no stream.
+    /// Adds beacons to the air. These beacons run in this process and need no stream.
     ///
     /// - Parameter make: Attaches the controllers of the beacons to the air. It is called on this thread.
     func admitResident(_ make: (VirtualAir) throws -> any AirResident) throws { resident = try make(air) }
@@ -133,8 +133,9 @@ public final class VirtualControllerServer {
         clients.removeAll { $0.isFinished }
     }
 
-    /// Returns the address of the controller with this number, from 1. The first 256 addresses are from the block
-    /// 00-00-5E-00-53, which RFC 7042 reserves for examples; all other addresses are locally administered.
+    /// Returns the address of the controller with this number. Controllers are numbered from 1. The first 256 addresses
+    /// are from the block 00-00-5E-00-53, which RFC 7042 reserves for examples; all other addresses are locally
+    /// administered.
     private static func address(of number: Int) -> DeviceAddress {
         var octets = FixedOctets<6>()
         octets[2] = 0x5E

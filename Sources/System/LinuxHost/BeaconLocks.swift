@@ -1,9 +1,9 @@
-/// A lock on an adapter, for sending or for listening. One process can send with an adapter at a time, and one can
-/// listen. Two sending processes would change each other's settings of the controller.
+/// A lock on an adapter, for sending or for listening. At a time, one process can send with an adapter, and one process
+/// can listen with it. Two sending processes would change each other's settings of the controller.
 ///
 /// The lock is a ``FileLock`` named `adapter-KEY.lock` or `listener-KEY.lock`. Only the owner of the directory and root
-/// can take it. KEY identifies the ``LockedAdapter``, for example by the address of an adapter of the kernel. Every
-/// user can read the holder in `adapter-KEY.holder` or `listener-KEY.holder`.
+/// can take it. KEY identifies the ``LockedAdapter``; for an adapter of the kernel it is the address. Every user can
+/// read in `adapter-KEY.holder` or `listener-KEY.holder` which process holds the lock.
 public final class AdapterLock: Sendable {
     /// The use of an adapter.
     public enum Role: String, CaseIterable, Hashable, Sendable {
@@ -34,14 +34,14 @@ public final class AdapterLock: Sendable {
     }
 
     /// Returns the process that has locked the adapter in this role; `nil` if the adapter is free. The holder's purpose
-    /// is the name of its instance or command. Every user may call this, and it does not affect the holder.
+    /// is the name of its instance or command. Every user may call this. The holder is not affected.
     public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> FileLock.Holder?
     {
         FileLock.holder(of: path(of: adapter, role, in: directory))
     }
 
-    /// Returns the processes that have locked an adapter of this machine for sending, in the order of the names of
-    /// their locks.
+    /// Returns the processes that have locked adapters of this machine for sending, sorted by the names of the lock
+    /// files.
     public static func holders(in directory: String) -> [FileLock.Holder] {
         Files.names(in: directory).filter { $0.hasPrefix(Role.send.rawValue) && $0.hasSuffix(suffix) }.compactMap {
             FileLock.holder(of: "\(directory)/\($0)")
@@ -81,7 +81,8 @@ public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible
 /// A lock on the name of an instance on this machine. Two instances with the same name would overwrite each other's
 /// status, metrics and state.
 ///
-/// The lock is a ``FileLock`` named `instance-NAME.lock`. Every user can read its holder in `instance-NAME.holder`.
+/// The lock is a ``FileLock`` named `instance-NAME.lock`. Every user can read in `instance-NAME.holder` which process
+/// holds it.
 public final class InstanceLock: Sendable {
     /// The name of the instance from its profile.
     public let name: String

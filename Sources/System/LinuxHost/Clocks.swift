@@ -39,7 +39,7 @@ public enum BootClock {
 }
 
 extension WallClock {
-    /// The quality of the wall clock.
+    /// The synchronisation of the wall clock with a source of the correct time.
     public enum Synchronization: Sendable {
         /// NTP or another program keeps the clock correct.
         case synchronized
@@ -49,14 +49,15 @@ extension WallClock {
         case unknown
     }
 
-    /// Returns the quality of the clock from the kernel (adjtimex(2)) and from the file that systemd-timesyncd touches.
+    /// Returns the synchronisation of the clock according to the kernel (adjtimex(2)) and to the file that
+    /// systemd-timesyncd touches.
     ///
     /// - Parameter root: The path of the root directory, empty for `/`. Tests use another directory.
     public static func synchronization(root: String = "") -> Synchronization {
         synchronization(kernel: pharos_clock_is_unsynchronised(), root: root)
     }
 
-    /// Returns the quality of the clock for a given answer of the kernel.
+    /// Returns the synchronisation of the clock for a given answer of the kernel.
     ///
     /// - Parameter kernel: The answer of the kernel: 0 if the clock is synchronised, 1 if it is not, -1 if the system
     ///   call is forbidden.
@@ -66,7 +67,7 @@ extension WallClock {
     }
 
     /// True if systemd-timesyncd has synchronised the clock. It touches a file after each answer of a time server, at
-    /// least once in 35 minutes. If the time of this file is more than a day before or after now, another program has
+    /// least once in 35 minutes. If the file's time differs from the present time by a day or more, another program has
     /// set the clock since then.
     private static func isSynchronizedByTimesyncd(_ root: String) -> Bool {
         guard let touchedAt = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
@@ -91,7 +92,7 @@ public struct SuspendDetector: Hashable, Sendable {
 
         /// Reads both clocks.
         public static func now() -> Reading {
-            // A delay between the two calls looks like sleep, but `threshold` is much longer than such a delay.
+            // A delay between the two calls looks like sleep, but it is much shorter than `threshold`.
             let monotonic = MonotonicClock.nanoseconds()
             return Reading(monotonic: monotonic, boot: BootClock.nanoseconds())
         }
@@ -122,8 +123,8 @@ public struct SuspendDetector: Hashable, Sendable {
     }
 }
 
-/// Detects that the wall clock was set, and measures by how much, by comparing it with ``BootClock``. Slow corrections
-/// of the clock are not detected.
+/// Detects that the wall clock was set, and measures by how much, by comparing it with ``BootClock``. Gradual
+/// corrections of the clock (adjtime(3)) are not detected.
 public struct WallClockSteps: Hashable, Sendable {
     /// The times of both clocks at one moment.
     public struct Reading: Hashable, Sendable {

@@ -3,14 +3,14 @@ internal import SystemPackage
 
 /// An open file descriptor that is closed when its last reference is released.
 ///
-/// This is a class and not a noncopyable struct because servers keep descriptors in arrays.
+/// This is a class, because servers keep descriptors in arrays, which noncopyable structs do not allow.
 public final class Descriptor: Sendable {
     let file: FileDescriptor
 
     /// The number of the descriptor, valid while this object lives.
     public var number: Int32 { file.rawValue }
 
-    /// Takes over the open descriptor `number`.
+    /// Takes ownership of the open descriptor `number`, which is closed when this object is released.
     public init(owning number: Int32) {
         file = FileDescriptor(rawValue: number)
     }
@@ -148,7 +148,7 @@ public final class Descriptor: Sendable {
         try retryingInterrupts("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     }
 
-    /// Closes the descriptor in programs that this program starts.
+    /// Prevents programs that this program starts from inheriting the descriptor.
     func setCloseOnExec() throws(SystemError) {
         try retryingInterrupts("fcntl") { fcntl(number, F_SETFD, FD_CLOEXEC) }
     }
@@ -175,7 +175,8 @@ extension Stat {
 
     var identity: Identity { Identity(device: deviceID, inode: inode) }
 
-    /// True if the file belongs to the user of this process, or to root, which can change every file.
+    /// True if the file belongs to the user of this process, or to root. Root is trusted, because it can change every
+    /// file.
     var isOursOrRoots: Bool { userID.rawValue == geteuid() || userID.rawValue == 0 }
 
     /// True if only the owner may read or write the file.
@@ -185,7 +186,7 @@ extension Stat {
     var isWritableByOthers: Bool { !permissions.isDisjoint(with: [.groupWrite, .otherWrite]) }
 
     /// For a directory: true if another user can remove or replace the files of this user in it. The sticky bit
-    /// prevents this, but does not prevent adding files.
+    /// prevents this, although other users can still add files.
     var othersMayReplaceFiles: Bool {
         !isOursOrRoots || (isWritableByOthers && !permissions.contains(.saveText))
     }

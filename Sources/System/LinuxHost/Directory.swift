@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// An open directory. All operations use this directory, even if its path leads to another directory in the meantime.
+/// An open directory. All operations use this directory, even if another directory gets its path later.
 ///
 /// The names that are passed to its functions are single components of a path. No operation follows a symbolic link.
 final class Directory: Sendable {
@@ -195,7 +195,7 @@ extension Descriptor {
 }
 
 /// A temporary directory for files that another program reads. It has an unpredictable name, and only this user may
-/// enter it. At the end of this value's life, the directory is removed with its files.
+/// enter it. When this value is destroyed, the directory is removed with its files.
 public struct TemporaryDirectory: ~Copyable {
     /// The absolute path, without a slash at the end.
     public let path: String

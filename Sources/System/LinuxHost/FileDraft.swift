@@ -16,7 +16,7 @@ struct FileLocation {
     /// Finds the location of the file at `path`. The file need not exist.
     ///
     /// - Throws: ENOENT if the directory is missing; EISDIR for a path that does not end with a name; ELOOP for a
-    ///   symbolic link of another user, and for links that lead to each other.
+    ///   symbolic link of another user, and for a loop of symbolic links.
     init(_ path: String) throws(SystemError) {
         guard !path.hasSuffix("/") else { throw SystemError("open", path, errno: .isDirectory) }
         var linkedPath = FilePath(path)
@@ -54,8 +54,8 @@ struct FileLocation {
     /// Refuses a file that another user has put into a directory to which others may write. The owner of the directory
     /// and root are trusted.
     ///
-    /// - Parameter openedStatus: The status of the opened file; `nil` for ``status``. Another file may have got the
-    ///   name in the meantime.
+    /// - Parameter openedStatus: The status of the opened file, because another file may have got the name since
+    ///   ``status`` was read; `nil` to check ``status``.
     /// - Throws: EPERM for such a file.
     func refuseForeign(_ openedStatus: Stat? = nil) throws(SystemError) {
         guard let status = openedStatus ?? status, !status.isOursOrRoots else { return }
@@ -136,7 +136,7 @@ final class FileDraft {
         discard()
     }
 
-    /// Removes the draft, unless it has its final name.
+    /// Removes the draft if it still has its temporary name.
     func discard() {
         guard let draftName else { return }
         try? directory.remove(draftName)
@@ -227,7 +227,7 @@ public final class FileReplacement {
     private enum DraftLocation {
         /// In the directory of the file. In the end the draft gets the name of the file.
         case inSameDirectory(FileLocation)
-        /// In a new directory that will replace the old directory. The function creates the file.
+        /// In a new directory that will replace the old directory. The associated function creates the file.
         case inNewDirectory(() throws(SystemError) -> Descriptor)
         /// There is no draft: the contents are only compared (dry run).
         case none
@@ -239,7 +239,7 @@ public final class FileReplacement {
     private let oldFile: Descriptor?
     /// The open draft; `nil` before the first difference.
     private var newFile: Descriptor?
-    /// True if the new contents, as far as they are known, differ from the existing contents.
+    /// True if the contents that were appended and compared so far differ from the existing contents.
     public private(set) var isChanged = false
     /// The draft for the location `inSameDirectory`; `nil` before the first difference and for other locations.
     private var draft: FileDraft?
@@ -247,7 +247,7 @@ public final class FileReplacement {
     private var equalCount = 0
     /// The bytes that were not compared or written yet.
     private var pending: [UInt8] = []
-    /// The number of pending bytes from which on they are compared or written.
+    /// The number of pending bytes at which they are compared or written.
     private static let pieceSize = 1 << 18
 
     /// Starts the new contents of the file at `path`.

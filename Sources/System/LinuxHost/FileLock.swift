@@ -3,10 +3,10 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// A lock that only one process can hold at a time: a locked file that names the process. The lock is held while this
-/// object lives.
+/// A lock that only one process can hold at a time: a locked file that names the process. The lock is held until this
+/// object is released.
 ///
-/// To change files that several processes change, take the lock, *then* read the files, replace them, and release the
+/// Use it for files that several processes change: take the lock, *then* read the files, replace them, and release the
 /// lock. Files that were read before the lock was taken may be out of date.
 ///
 ///     let lock = try FileLock("/fleets/.berlin.lock", purpose: "pharos fleet generate", waiting: .seconds(10))
@@ -14,12 +14,12 @@ internal import SystemPackage
 ///
 /// - The kernel releases the lock when the process ends (fcntl(2), F_OFD_SETLK). The lock excludes other threads of
 ///   this process too, and is not inherited by programs that this process starts.
-/// - Only users who may replace files in the directory can take the lock: the permissions of the lock file follow those
-///   of the directory (0600 if only the owner may write to the directory), and root gives the lock file to the owner of
-///   the directory. A lock file that other users can open is replaced, so that a lock on the old file has no effect.
+/// - Only users who may replace files in the directory can take the lock: the lock file gets its permissions from those
+///   of the directory (0600 if only the owner may write to the directory). If root creates it, it gets the owner of the
+///   directory. A lock file that other users can open is replaced, so that a lock on the old file has no effect.
 /// - A symbolic link, a file that is not regular, a file with several names (hard links) and a file of another user are
 ///   refused.
-/// - The file is removed on release. A file that remains after its process was killed has no effect.
+/// - The file is removed when the lock is released. If a process is killed, its lock file remains, but has no effect.
 public final class FileLock: Sendable {
     /// The process that holds a lock.
     public struct Holder: Hashable, Sendable {
@@ -39,7 +39,7 @@ public final class FileLock: Sendable {
     public let path: String
     private let directory: Directory
     private let name: String
-    /// The path of the file with the holder that every user may read; `nil` if there is none.
+    /// The path of the file in which every user may read the holder; `nil` if the lock is not public.
     private let holderPath: String?
     private let file: Mutex<Descriptor?>
 
@@ -47,12 +47,13 @@ public final class FileLock: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the lock file, in an existing directory that this user may write to. It must not be a file
-    ///     that is changed under the lock, because such a file is replaced.
+    ///     that the lock protects: when that file is replaced, the lock stays on the old file.
     ///   - purpose: The action of this process, such as the name of a command. Another process that cannot take the
     ///     lock prints this text.
-    ///   - limit: The longest time to wait until another process releases the lock. The lock is tried every 20 ms.
-    ///   - isPublic: True to write the holder also to a file that every user may read: the path with `.holder` instead
-    ///     of `.lock`. Other users need it for ``holder(of:)``.
+    ///   - limit: The longest time to wait until another process releases the lock. The wait ends at most 20 ms after
+    ///     the release.
+    ///   - isPublic: True to write the holder also to a file that every user may read. Its name ends in `.holder`
+    ///     instead of `.lock`. Other users need this file for ``holder(of:)``.
     /// - Throws: ``FileLockError/held(_:by:)`` if another process, or this one, still holds the lock after that time.
     public init(
         _ path: String, purpose: String, waiting limit: Duration = .zero, isPublic: Bool = false
@@ -75,19 +76,19 @@ public final class FileLock: Sendable {
         self.name = name
         holderPath = isPublic ? Self.holderPath(of: path) : nil
         self.file = Mutex(file)
-        // If the file with the holder cannot be written, the lock still works, but other users cannot see its holder.
+        // If this file cannot be written, the lock still works, but other users cannot see its holder.
         if let holderPath { try? Files.replace(holderPath, with: Self.text(purposeLine), isDurable: false) }
     }
 
     deinit { release() }
 
-    /// Releases the lock before this object's life ends. A second call has no effect.
+    /// Releases the lock at once. A second call has no effect.
     public func release() {
         file.withLock { descriptor in
             guard descriptor != nil else { return }
             if let holderPath { try? Files.remove(holderPath) }
-            // The file is removed while it is locked. A process that gets the lock on it afterwards notices that it was
-            // removed, and creates a new file.
+            // The file is removed while it is locked. A process that locks the removed file afterwards notices the
+            // removal, and creates a new file.
             try? directory.remove(name)
             descriptor = nil
         }
@@ -137,7 +138,7 @@ public final class FileLock: Sendable {
             do throws(SystemError) {
                 file = try directory.open(name, O_RDWR | O_CREAT)
             } catch {
-                // This user may not open the lock file of another user. Only the public file with the holder shows
+                // This user may not open the lock file of another user. Only the file with the suffix `.holder` shows
                 // whether the lock is held.
                 guard error.errno == .permissionDenied, holder(of: path) != nil else { throw error }
                 throw SystemError("open", path, errno: .wouldBlock)
@@ -209,7 +210,7 @@ public final class FileLock: Sendable {
 
     // MARK: The contents of the file
 
-    /// Returns the path of the file with the holder that every user may read.
+    /// Returns the path of the file in which every user may read the holder.
     private static func holderPath(of path: String) -> String {
         (path.hasSuffix(".lock") ? String(path.dropLast(5)) : path) + ".holder"
     }
@@ -281,8 +282,8 @@ extension Descriptor {
     }
 }
 
-/// A lock on an existing file that this user may read, held while this object lives (flock(2)). The file is not
-/// changed.
+/// A lock on an existing file that this user may read (flock(2)). It is held until this object is released. The file is
+/// not changed.
 ///
 /// If an editor replaces the file with a new file, the lock stays on the old file.
 public final class OpenFileLock: Sendable {

@@ -4,7 +4,7 @@ internal import SystemPackage
 
 /// Reads and writes whole files.
 public enum Files {
-    /// Returns the contents of a regular file, which includes files of /proc and /sys.
+    /// Returns the contents of a regular file. Files of /proc and /sys are regular files.
     ///
     /// - Parameter limit: The largest size in bytes, which protects the memory of small machines.
     /// - Throws: EFBIG if the file is larger than `limit`, EISDIR for a directory, EINVAL for a named pipe, a socket or
@@ -16,8 +16,8 @@ public enum Files {
     /// Returns the contents of a file that the user named on the command line: a regular file, standard input for `-`,
     /// or a stream such as `/dev/stdin` and the shell's `<(command)`, which is read to its end.
     ///
-    /// Do not use this for a file that the program finds by itself: if a named pipe has the file's name, the program
-    /// would wait forever.
+    /// Do not use this for a file that the program finds by itself: if there is a named pipe with this name, the
+    /// program may wait forever.
     ///
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: EFBIG if the contents are larger than `limit`.
@@ -45,8 +45,8 @@ public enum Files {
         public enum Weakness: Hashable, Sendable {
             /// Other users may read or write the file.
             case openToOthers
-            /// The file belongs to the user with this id, who knows the key and is neither this user nor root. Users
-            /// other than root may create files in the directory.
+            /// The file belongs to the user with this id, who can read the key. This is neither root nor the user of
+            /// the program, and users other than root may create files in the directory.
             case belongs(toUser: UInt32)
 
             /// Returns a sentence with the problem and what to do.
@@ -63,7 +63,7 @@ public enum Files {
         }
     }
 
-    /// Returns the contents of a regular file that should be secret, and checks who can read it or has created it.
+    /// Returns the contents of a regular file that should be secret, and checks its permissions and its owner.
     ///
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: The errors of ``read(_:limit:)``.
@@ -75,8 +75,8 @@ public enum Files {
     private static func weakness(of status: Stat, _ path: String) -> Secret.Weakness? {
         if !status.isPrivate { return .openToOthers }
         if status.isOursOrRoots { return nil }
-        // Only root can have put a file into such a directory: root gives the key of a service to the user of the
-        // service.
+        // Only root can have put the file into this directory. Root may have given the key of a service to the user of
+        // the service.
         if let directoryStatus = try? Directory(split(path).directory).status(), directoryStatus.userID.rawValue == 0,
             !directoryStatus.isWritableByOthers
         {
@@ -121,8 +121,8 @@ public enum Files {
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
     /// Returns the time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. The
-    /// time is limited to about 35,000 years from 1970: a user can set any time, and differences of times must not
-    /// overflow.
+    /// time is limited to about 35,000 years before and after 1970, so that differences of times do not overflow: a
+    /// user can set any time.
     public static func modificationTime(_ path: String) -> Int? {
         (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
     }
@@ -188,7 +188,7 @@ public enum Files {
     }
 }
 
-/// A file that grows by appending, such as a capture.
+/// A file to which a program appends data, such as a capture.
 public final class OutputFile: Sendable {
     private let descriptor: Descriptor
     private let path: String
@@ -271,8 +271,9 @@ extension Files {
         }
     }
 
-    /// Replaces a file that Pharos itself names, such as a state file, as
-    /// ``replace(_:with:mode:keepsRights:isDurable:)`` does. An existing file with other contents is refused.
+    /// Replaces a file whose name Pharos has chosen, such as a state file, as
+    /// ``replace(_:with:mode:keepsRights:isDurable:)`` does. An existing file that Pharos has not written is not
+    /// replaced.
     ///
     /// - Parameters:
     ///   - mode: The permission bits. If the group may only read the file, the file gets the group of the directory, if
@@ -447,14 +448,14 @@ extension Files {
     /// Replaces an existing file as ``replace(_:with:mode:keepsRights:isDurable:)`` does, but always keeps its owner,
     /// group and mode.
     ///
-    /// - Throws: EPERM, without changing the file, if this process may not set its owner; ENOENT if there is no such
-    ///   file; the errors of replacing.
+    /// - Throws: EPERM if this process may not give the new file the owner of the old file, which then stays unchanged;
+    ///   ENOENT if there is no such file; the errors of replacing.
     public static func rewrite(_ path: String, with octets: [UInt8]) throws(SystemError) {
         let oldStatus = try Descriptor.open(path, .read).status(path)
         guard geteuid() == 0 || oldStatus.userID.rawValue == geteuid() else {
             throw SystemError("chown", path, errno: .notPermitted)
         }
-        // Only the owner may read the file until it belongs to the right user.
+        // Only its owner may read the new file until it has the owner of the old file.
         try replace(path, with: octets, mode: oldStatus.permissions.intersection(.ownerReadWriteExecute).rawValue)
         if unsafe lchown(path, oldStatus.userID.rawValue, oldStatus.groupID.rawValue) != 0, geteuid() == 0 {
             throw SystemError("chown", path, errno: errno)

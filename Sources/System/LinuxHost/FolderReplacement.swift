@@ -6,8 +6,8 @@ internal import SystemPackage
 /// killed, the complete old directory remains.
 ///
 /// The new directory is written next to the old directory, under an unpredictable name, and only its owner may enter
-/// it. Unchanged files become hard links to the old files. If no file changes, no directory is made. In the end the two
-/// directories exchange their names (renameat2(2), RENAME_EXCHANGE).
+/// it. Unchanged files are hard links to the old files. If no file changes, no new directory is made. ``commit()``
+/// exchanges the names of the two directories (renameat2(2), RENAME_EXCHANGE), and removes the old directory.
 ///
 /// If two processes replace a directory at the same time, the second commit is refused (EAGAIN).
 public final class FolderReplacement {
@@ -63,7 +63,7 @@ public final class FolderReplacement {
 
     deinit { discard() }
 
-    /// Returns a path that ends with the name of the directory, even if `path` is `.` or ends with `..`.
+    /// Returns a path that ends with the name of the directory. `path` may be `.` or end with `..`.
     private static func named(_ path: FilePath) throws(SystemError) -> String {
         if path.lastComponent?.kind == .regular { return path.string }
         guard let resolved = Files.resolved(path.string) else { throw SystemError("open", path.string, errno: errno) }
@@ -87,8 +87,8 @@ public final class FolderReplacement {
         changedNames.insert(name)
     }
 
-    /// Returns the replacement of a file in the directory, for contents that are written piece by piece. After the last
-    /// piece, pass it to ``finish(_:_:)``.
+    /// Returns an object for writing a file of the directory piece by piece. After the last piece, pass the object to
+    /// ``finish(_:_:)``.
     public func file(_ name: String) -> FileReplacement {
         FileReplacement(name, path: "\(path)/\(name)", in: oldDirectory, isDryRun: isDryRun) {
             [self] () throws(SystemError) in try createFile(name)
@@ -109,7 +109,8 @@ public final class FolderReplacement {
     /// True if the new directory differs from the old one.
     public var isChanged: Bool { written > 0 || unchangedNames.count != names.count || oldDirectory == nil }
 
-    /// Replaces the old directory with the new one. Old files that were neither put nor finished are removed.
+    /// Replaces the old directory with the new directory. Old files that were passed neither to ``put(_:_:)`` nor to
+    /// ``finish(_:_:)`` are removed.
     ///
     /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
     public func commit() throws(SystemError) -> Outcome {
@@ -243,8 +244,8 @@ public final class FolderReplacement {
 
 /// The umask of this process.
 enum ProcessMask {
-    /// Returns `requested` without the bits of the umask. The umask is read from /proc, or assumed to be 022 if it
-    /// cannot be read. Calling umask(2) would change the mask of the other threads for a moment.
+    /// Returns `requested` without the bits of the umask. The umask is read from /proc, because umask(2) would change
+    /// it for all threads for a moment. If it cannot be read, it is assumed to be 022.
     static func permissions(_ requested: UInt32) -> FilePermissions { FilePermissions(rawValue: requested & ~bits) }
 
     private static var bits: UInt32 {

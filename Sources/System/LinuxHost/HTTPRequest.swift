@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// A request of HTTP/1.1 (RFC 9112). It supports only what a browser needs to load a page and to save a file.
+/// An HTTP/1.1 request (RFC 9112), with only the features that a browser needs to load a page and to save a file.
 public struct HTTPRequest: Hashable, Sendable {
     /// The method, such as `GET`.
     public let method: String
@@ -15,7 +15,8 @@ public struct HTTPRequest: Hashable, Sendable {
         let value: String
     }
 
-    /// Returns the value of the field `name`, which is given in lower case; `nil` if it is missing or occurs twice.
+    /// Returns the value of the field `name`, which is given in lower case; `nil` if it is missing or occurs more than
+    /// once.
     public subscript(field name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
@@ -30,11 +31,11 @@ public enum HTTPFault: Error, Hashable, Sendable {
     case headTooLong
     /// The body is longer than `limit` bytes.
     case bodyTooLong(limit: Int)
-    /// The body has a transfer coding, such as `chunked`, which is not supported. Browsers send the length of a text
-    /// instead.
+    /// The body has a transfer coding, such as `chunked`. Transfer codings are not supported; browsers do not need them
+    /// to send a text, because they send its length.
     case coded
 
-    /// The HTTP status code of the answer to the request.
+    /// The HTTP status code for the answer to this request.
     public var status: Int {
         switch self {
         case .malformed: 400
@@ -69,7 +70,7 @@ public struct HTTPRequestReader: Sendable {
     /// - Parameter bodyLimit: The largest size of a body in bytes.
     public init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
-    /// Takes the next bytes.
+    /// Processes the next received bytes.
     ///
     /// - Returns: The request as soon as it is complete, without any bytes that follow it; `nil` while bytes are
     ///   missing.
@@ -105,8 +106,8 @@ public struct HTTPRequestReader: Sendable {
     }
 
     private static func request(_ head: ArraySlice<UInt8>) throws(HTTPFault) -> HTTPRequest {
-        // Only visible ASCII characters, spaces, tabs and line ends are accepted: all values that are used here are in
-        // ASCII.
+        // Only visible ASCII characters, spaces, tabs and line ends are accepted, because all values that the server
+        // uses are in ASCII.
         guard head.allSatisfy({ (0x20..<0x7F).contains($0) || [0x09, 0x0A, 0x0D].contains($0) }) else {
             throw .malformed
         }
@@ -144,7 +145,7 @@ public struct HTTPRequestReader: Sendable {
     }
 }
 
-/// An answer of HTTP/1.1.
+/// An answer to an HTTP/1.1 request.
 public struct HTTPAnswer: Hashable, Sendable {
     /// The status code, such as 200.
     public var status: Int
@@ -162,8 +163,8 @@ public struct HTTPAnswer: Hashable, Sendable {
         self.init(status, type: "text/plain; charset=utf-8", Array((sentence + "\n").utf8))
     }
 
-    /// The bytes of the answer. Its fields close the connection, and forbid browsers to store the answer, to show it in
-    /// a frame, and to guess its media type.
+    /// The bytes of the answer. Its header fields announce the end of the connection. They also forbid browsers to
+    /// store the answer, to show it in a frame, and to guess its media type.
     var octets: [UInt8] {
         let head = [
             "HTTP/1.1 \(status) \(Self.reason(status))", "Content-Type: \(type)", "Content-Length: \(body.count)",

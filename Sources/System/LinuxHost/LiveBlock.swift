@@ -5,7 +5,7 @@ public struct LiveBlock: Sendable {
     /// The size of the terminal when the lines were drawn last.
     private var size = Terminal.Size()
 
-    /// A block without lines.
+    /// Creates a block without lines.
     public init() {}
 
     /// Draws `lines` over the lines that were drawn last. Each line must fit into one row of the terminal. Lines for
@@ -14,7 +14,7 @@ public struct LiveBlock: Sendable {
 
     /// Returns the text that draws the lines on a terminal of this size.
     mutating func frame(_ lines: [String], on newSize: Terminal.Size) -> String {
-        // When the size of a terminal changes, it moves the lines to an unknown row. Then the whole screen is erased.
+        // A terminal whose size changes moves the lines to an unknown row. The whole screen is erased then.
         let start = lineCount == 0 ? "" : newSize == size ? "\u{1B}[\(lineCount)A" : "\u{1B}[H\u{1B}[2J"
         let lines = lines.prefix(max(1, newSize.rows - 1))
         (lineCount, size) = (lines.count, newSize)

@@ -2,21 +2,22 @@ public import BluetoothTypes
 internal import Glibc
 internal import SystemPackage
 
-/// The controller that an ``AdapterLock`` locks. Different names of one controller give equal values.
+/// The controller that an ``AdapterLock`` locks. If the user names one controller in different ways, the values are
+/// equal.
 public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
     /// The part of the lock file's name that distinguishes the controller.
     let key: String
-    /// The controller in messages: its address, or the adapter as the user named it.
+    /// The name of the controller in messages: its address, or the adapter as the user named it.
     public let description: String
 
-    /// An adapter of the kernel. Its address distinguishes it.
+    /// Creates the value for an adapter of the kernel, which is identified by its address.
     public init(_ address: DeviceAddress) {
         key = "\(address)"
         description = key
     }
 
-    /// The controller at a serial line. The number of the serial device distinguishes it, so a symbolic link to the
-    /// device gives the same controller.
+    /// Creates the value for the controller at a serial line. The number of the serial device identifies it, so a
+    /// symbolic link to the device gives an equal value.
     ///
     /// - Parameter name: The adapter as the user named it.
     /// - Returns: `nil` if there is no device at `path`.
@@ -26,8 +27,9 @@ public struct LockedAdapter: Hashable, Sendable, CustomStringConvertible {
         description = name
     }
 
-    /// The controller with `address` behind a socket. The address and the socket together distinguish it: a server may
-    /// create a controller for each connection, and two servers may have controllers with the same address.
+    /// Creates the value for the controller with `address` behind a socket. The address and the socket together
+    /// identify it: a server may create a controller for each connection, and two servers may have controllers with the
+    /// same address.
     ///
     /// - Parameters:
     ///   - socket: The connected socket.

@@ -5,8 +5,8 @@ internal import SystemPackage
 /// Serves one page to the browser of this machine's user, over HTTP on the loopback address.
 ///
 /// Other programs, other users of the machine and every page in the browser can reach this address, too. So each
-/// request must have the secret token in its path. Its Host must be a loopback name, which stops foreign pages that let
-/// their own host name lead to this machine (DNS rebinding). Its Origin, if present, must be this server.
+/// request must have the secret token in its path. Its field Host must be a loopback name, which stops web pages whose
+/// own host name resolves to this machine (DNS rebinding). Its field Origin, if present, must be this server.
 public final class LoopbackServer {
     /// The address of the page with its token: `http://127.0.0.1:41234/4f…/`.
     public var address: String { "http://127.0.0.1:\(port)/\(token)/" }
@@ -17,9 +17,10 @@ public final class LoopbackServer {
     private let bodyLimit: Int
     private var connections: [Connection] = []
 
-    /// The largest number of open connections. Browsers open some connections in advance and leave them unused.
+    /// The largest number of open connections. It is more than one page needs, because browsers open some connections
+    /// in advance and leave them unused.
     private static let connectionLimit = 32
-    /// The time in nanoseconds after which a connection without progress is closed: 20 s.
+    /// The time after which a connection without progress is closed: 20 s in nanoseconds.
     private static let idleLimit: UInt64 = 20_000_000_000
     /// The longest time to wait after the last reply until its answer is written: 1 s in nanoseconds.
     private static let shutdownTimeout: UInt64 = 1_000_000_000
@@ -42,7 +43,7 @@ public final class LoopbackServer {
         case last(HTTPAnswer)
     }
 
-    /// Answers requests, one at a time, until a signal is received or after a reply that is `last`.
+    /// Answers requests, one at a time, until a signal is received or `reply` returns ``Reply/last(_:)``.
     ///
     /// - Parameter reply: Returns the reply to a request that passed all checks. The path of this request does not
     ///   contain the token; it begins with a slash.

@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Computes numbered pieces of work on several threads, and returns them in order to one thread.
 ///
-/// The result does not depend on the number of threads. A thread waits while its next piece is not within the window,
-/// which begins at the next piece to be returned. The caller of ``next()`` waits until the next piece is ready.
+/// The result does not depend on the number of threads. The threads compute only a limited number of pieces in advance,
+/// the window; then they wait until the caller takes a piece. The caller of ``next()`` waits until the next piece is
+/// ready.
 ///
 /// ```swift
 /// let work = try OrderedWork(pieces: batches, window: 16) { batch in simulation.batch(batch) }
@@ -39,9 +40,9 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - pieces: The number of pieces; `Int.max` for no limit until ``stop()``.
-    ///   - window: The number of pieces that may be computed before the next piece is returned, at least 1.
+    ///   - window: The largest number of pieces that are started and not yet returned, at least 1.
     ///   - threads: The number of threads; `nil` for one per processor.
-    ///   - make: Computes the piece with a number, which counts from 0. The threads call it.
+    ///   - make: Computes the piece with the given number, counted from 0. It runs on the threads.
     /// - Throws: EAGAIN if the system allows no more threads.
     public init(
         pieces: Int, window: Int, threads: Int? = nil, make: @escaping @Sendable (Int) -> Piece
@@ -93,8 +94,8 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     public func stop() { state.change { $0.isStopped = true } }
 }
 
-/// A value that several threads share, and for whose changes they can wait: a mutex with a condition variable
-/// (pthread_cond_wait(3)).
+/// A value that several threads share. A thread can wait until another thread changes the value. It is a mutex with a
+/// condition variable (pthread_cond_wait(3)).
 ///
 /// Use it only on the main thread and on threads of ``BackgroundThread``: waiting blocks the thread, which must not
 /// happen in Swift's cooperative pool.
@@ -106,7 +107,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
 
     /// Creates a shared value.
     ///
-    /// - Parameter state: The first value.
+    /// - Parameter state: The initial value.
     public init(_ state: sending State) {
         self.state = state
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -140,7 +141,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     /// Waits until `find` returns a result for the value. `find` may change the value.
     ///
     /// - Parameter milliseconds: The longest time to wait; `nil` for no limit.
-    /// - Returns: The result of `find`; `nil` if the time is over.
+    /// - Returns: The result of `find`; `nil` if there was none within this time.
     public func wait<Result: Sendable>(milliseconds: Int? = nil, _ find: (inout State) -> Result?) -> Result? {
         let deadline = milliseconds.map { MonotonicClock.nanoseconds() + UInt64(max(0, $0)) * 1_000_000 }
         unsafe pthread_mutex_lock(mutex)
@@ -187,8 +188,8 @@ public enum BackgroundThread {
     }
 }
 
-/// The processors that this process may use.
+/// The processors of this machine.
 public enum Processors {
-    /// The number of processors, at least 1.
+    /// The number of processors that are online, at least 1.
     public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

@@ -91,7 +91,7 @@ public final class SignalDescriptor: Sendable {
     private let isTaken = Atomic(false)
 
     /// The time of the first signal that ``take()`` returned, in nanoseconds of ``MonotonicClock``; `nil` if there was
-    /// none. It does not change afterwards, so that all parts of the program see that the program should end.
+    /// none. It does not change afterwards, so every part of the program can check it and end.
     public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTakenAt.withLock { $0 } : nil }
 
     /// Blocks `signals` in this thread and in the threads that it starts afterwards, and receives the signals through
@@ -109,14 +109,15 @@ public final class SignalDescriptor: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// The signals that end a command: SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless it is ignored (nohup).
+    /// The signals that end a command: SIGINT, SIGTERM and SIGQUIT, and also SIGHUP, except if the program was started
+    /// with SIGHUP ignored (nohup).
     public static var termination: [Int32] {
         ending + (isIgnored(SIGHUP) ? [] : [SIGHUP])
     }
 
     /// The signals that end a service: SIGINT, SIGTERM and SIGQUIT. SIGHUP makes a service reload its configuration.
     public static let ending = [SIGINT, SIGTERM, SIGQUIT]
-    /// SIGHUP.
+    /// SIGHUP, which ends a command and makes a service reload its configuration.
     public static let hangUp = SIGHUP
 
     private static func isIgnored(_ signal: Int32) -> Bool {
@@ -138,8 +139,8 @@ public final class SignalDescriptor: Sendable {
         return Int32(octets[0])
     }
 
-    /// Runs `body` with the default actions of the signals that end a command, so that Ctrl-C ends a program that waits
-    /// for the user's answer.
+    /// Runs `body` while the signals that end a command have their default actions. Ctrl-C then ends the program
+    /// although it waits for the user's answer.
     public static func withDefaultActions<Result>(_ body: () -> Result) -> Result {
         var (set, previousMask) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&set)

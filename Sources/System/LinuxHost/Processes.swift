@@ -21,8 +21,8 @@ public final class ChildProcess {
     ///   - input: The path of the file for its standard input.
     ///   - octets: The bytes for its standard input; `nil` to use the file `input`.
     ///   - environment: Environment variables in addition to those of this program, each as `NAME=value`.
-    ///   - isGroup: True to give the program its own process group. Then ``end()`` also ends the programs that it has
-    ///     started, and signals of the terminal do not reach it.
+    ///   - isGroup: True to give the program its own process group. ``end()`` then also ends the programs that this
+    ///     program has started, and signals of the terminal do not reach it.
     /// - Throws: ENOENT if there is no such program; EINVAL without arguments and for a zero byte in an argument.
     public init(
         _ arguments: [String], input: String = "/dev/null", octets: [UInt8]? = nil, environment: [String] = [],
@@ -137,7 +137,7 @@ public enum ProcessPool {
     public enum Answer: Sendable {
         /// The program ended by itself, with this exit code.
         case ended(output: [UInt8], errors: [UInt8], code: Int32)
-        /// The program ran too long or wrote too much output, so it was ended.
+        /// The program was ended, because it ran too long or wrote too much output.
         case late
         /// The program could not be started.
         case notStarted(SystemError)
@@ -190,8 +190,8 @@ public enum ProcessPool {
             var ready = try Poller.wait(interests, until: deadline)[...]
             let now = MonotonicClock.nanoseconds()
             for index in running.indices.reversed() {
-                // The results of the wait are in the order of the jobs, and this loop runs backwards, so it takes them
-                // from the end.
+                // The results of the wait are in the order of the jobs. This loop runs backwards, so it takes the
+                // results from the end.
                 if running[index].errorsIsOpen, ready.popLast() == true {
                     running[index].errorsIsOpen = try read(running[index].process.errors, &running[index].errors)
                 }
@@ -222,7 +222,7 @@ public enum ProcessPool {
     }
 }
 
-/// A particular process, which is not equal to a later process with the same id.
+/// A process with its id and its start time. A later process with the same id is a different process.
 public struct ProcessIdentity: Hashable, Sendable {
     /// The process id.
     public let id: Int32

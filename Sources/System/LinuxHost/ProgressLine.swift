@@ -13,11 +13,11 @@ public final class ProgressLine: Sendable {
     /// The time after the start in which nothing is shown, in nanoseconds.
     private static let delay: UInt64 = 1_000_000_000
 
-    /// Starts a job, whose progress is shown after one second.
+    /// Starts a job. Its progress is shown after one second.
     public init() {}
 
-    /// Shows `text`, if it is time to update the progress line. Call this after each step. `text` is not called before
-    /// that time; if it returns `nil`, nothing is shown.
+    /// Shows the result of `text`, if it is time to update the progress line. Call this after each step: `text` is
+    /// called only if its result may be shown. If it returns `nil`, nothing is shown.
     public func report(_ text: () -> String?) {
         guard Self.isAvailable else { return }
         let now = BootClock.nanoseconds()
@@ -37,15 +37,15 @@ public final class ProgressLine: Sendable {
     // MARK: The progress line, which all jobs share
 
     private struct State {
-        /// The time of ``BootClock`` from which a report of a job may be shown, in nanoseconds. It is independent of
-        /// the heartbeat.
+        /// The time of ``BootClock`` from which a report of a job may be shown, in nanoseconds. A heartbeat postpones
+        /// it only on a dumb terminal.
         var nextReport: UInt64 = 0
         /// The time of ``BootClock`` from which the heartbeat may be shown, in nanoseconds.
         var nextHeartbeat: UInt64 = 0
         /// True if the progress line is on the screen.
         var isOnScreen = false
-        /// True if no progress line may be shown any more, because the result is on the same screen or the program
-        /// ends.
+        /// True if no progress line may be shown any more, because results were written to the same terminal or the
+        /// program ends.
         var isOver = false
         /// True while the program waits for an answer of the user, so that no progress line overwrites the question.
         var isPaused = false
@@ -54,7 +54,7 @@ public final class ProgressLine: Sendable {
     private static let state = Mutex(State())
     /// True if standard error is a terminal, so that the progress line is shown.
     private static let isAvailable = Terminal.errorIsTerminal
-    /// True if standard output is a terminal as well. It is assumed to be the same terminal as that of standard error.
+    /// True if standard output is a terminal as well. Both streams are assumed to be the same terminal.
     private static let sharesOutput = Terminal.outputIsTerminal
     /// True if the terminal cannot erase a line.
     private static let isDumb = ["", "dumb"].contains(Terminal.environment("TERM") ?? "")

@@ -1,9 +1,10 @@
 internal import BluetoothTypes
 internal import Glibc
 
-/// An rfkill switch, which turns a radio off: by a program (soft block) or by a physical switch or key (hard block).
+/// An rfkill switch of the kernel. It turns a radio off if a program asks for it (soft block), or if a physical switch
+/// or key of the machine is off (hard block).
 public struct RFKillSwitch: Hashable, Sendable {
-    /// The number of the switch, which is not the number of the adapter.
+    /// The number of the switch. It differs from the number of the adapter.
     public let number: UInt32
     /// The Bluetooth adapter of the switch, such as `hci0`; `nil` if it is unknown.
     public let adapter: String?
@@ -23,7 +24,7 @@ public struct RFKillSwitch: Hashable, Sendable {
     /// True if the radio is off.
     public var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
-    /// A sentence on how to turn the radio on; `nil` if it is on.
+    /// Text that says how to turn the radio on; `nil` if it is on.
     public var remedy: String? {
         if isHardBlocked { return "the machine's radio switch or key turns it on" }
         return isSoftBlocked ? "`rfkill unblock \(number)` (or `rfkill unblock bluetooth`) turns it on" : nil

@@ -43,7 +43,7 @@ public struct Sensor: Hashable, Sendable {
         conversion = .decimal(thousandths: thousandths)
     }
 
-    /// The age in seconds from which on the value of a command is unknown.
+    /// The age in seconds at which the value of a command expires and becomes unknown.
     static let commandLifetime = 600
 
     /// Returns the reading in the unit of the quantity; `nil` if there is no reading, or if it is out of range.
@@ -94,14 +94,14 @@ extension String {
     }
 }
 
-/// Reads one sensor repeatedly. It reports once that the sensor is lost, and once that it is back. The caller passes
-/// the time.
-public struct SensorReader: Equatable, Sendable {
+/// Reads one sensor repeatedly. Each loss of the sensor is reported once, and so is its return. The caller passes the
+/// time.
+public struct SensorReader: Hashable, Sendable {
     /// A change to be logged.
     public enum Event: Equatable, Sendable {
         /// `auto` has selected this sensor.
         case chosen(SensorName)
-        /// `auto` finds no sensor, or the sensor that the profile names has no reading.
+        /// `auto` finds no sensor, or the sensor in the profile has no reading.
         ///
         /// - Parameters:
         ///   - found: The text that was read instead of a number; `nil` if nothing was read.
@@ -119,7 +119,8 @@ public struct SensorReader: Equatable, Sendable {
     public let choice: SensorChoice
     public let quantity: SensorQuantity
     private let tree: SensorTree
-    /// The name of the sensor, from the profile or from the first choice of `auto`. It never changes to another sensor.
+    /// The name of the sensor: from the profile, or the sensor that `auto` has selected first. It never changes to
+    /// another sensor.
     public private(set) var name: SensorName?
     private var sensor: Sensor?
     /// The number of failed readings in a row, at most ``failureLimit``.
@@ -154,7 +155,7 @@ public struct SensorReader: Equatable, Sendable {
     }
 
     private func isSearchDue(_ now: UInt64) -> Bool {
-        // After a loss, the next search is immediate: the sensor may exist under another number.
+        // After a loss, the first search is immediate, because the sensor may have got another number.
         guard let lastSearch, sensor == nil else { return true }
         return now < lastSearch || now - lastSearch >= Self.searchInterval
     }
@@ -208,13 +209,13 @@ extension SensorReader.Event: CustomStringConvertible {
 
     private static let consequence = "telemetry sends its value as unknown, and BTHome leaves it out"
 
-    /// Returns why the file of a sensor does not exist, as part of a sentence.
+    /// Returns the part of a sentence that says why the file of a sensor does not exist.
     private static func reasonWithoutFile(_ name: SensorName) -> String {
         name.source == .file
             ? ": the file does not exist" : ": the unit pharos-value@\(name.device) has written no value yet"
     }
 
-    /// Returns the text that was read and the expected form, as part of a sentence; empty if nothing was read.
+    /// Returns the part of a sentence with the text that was read and the expected form; empty if nothing was read.
     private static func reason(_ found: String?, _ name: SensorName, _ quantity: SensorQuantity) -> String {
         guard let found else { return "" }
         let subject = name.source == .file ? "the file contains" : "the command printed"

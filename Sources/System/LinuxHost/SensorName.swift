@@ -15,8 +15,8 @@ public enum SensorQuantity: Hashable, Sendable {
     /// Any number in thousandths, from a file or a command.
     case number
 
-    /// The range of valid readings. It is limited by what a frame can hold: for telemetry, degrees as a signed 8.8
-    /// fixed-point number, and millivolts in 16 bits, where 0 means unknown.
+    /// The range of valid readings. Frames limit it: a telemetry frame has degrees as a signed 8.8 fixed-point number
+    /// and millivolts as a 16-bit number, where 0 mV means unknown.
     var range: ClosedRange<Int> {
         switch self {
         case .temperature: -128_000...127_999
@@ -57,8 +57,8 @@ public enum SensorQuantity: Hashable, Sendable {
         }
     }
 
-    /// The reading that the number 1 in a file gives. The file's number is in degrees Celsius, volts, percent,
-    /// hectopascals or lux.
+    /// The reading for the number 1 in a file. Numbers in files are in degrees Celsius, volts, percent, hectopascals or
+    /// lux.
     var perUnit: Int { self == .charge ? 1 : 1000 }
 }
 
@@ -67,8 +67,8 @@ public enum SensorQuantity: Hashable, Sendable {
 /// | form | sensor |
 /// |---|---|
 /// | `thermal:cpu-thermal` | a thermal zone by its type |
-/// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | a hardware monitor's input by its file or its label |
-/// | `hwmon:cpu_thermal` | a hardware monitor's first input |
+/// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | an input of a hardware monitor by its file name or its label |
+/// | `hwmon:cpu_thermal` | the first input of a hardware monitor |
 /// | `iio:bme280`, `iio:bme280:temp` | an industrial I/O device's temperature |
 /// | `iio:bme280` | an industrial I/O device's humidity, pressure or illuminance |
 /// | `power:BAT0` | a battery's voltage or charge |
@@ -76,7 +76,7 @@ public enum SensorQuantity: Hashable, Sendable {
 /// | `file:/run/co2` | the number in the first line of a file: °C, V, %, hPa, lx, or the unit of the value |
 /// | `command:co2` | the number that the unit `pharos-value@co2` printed last, at most 10 minutes ago |
 ///
-/// If several devices have the same name, use the name of the directory: `hwmon:hwmon3:temp1`.
+/// If several devices have the same name, use the name of the device's directory: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
     /// Where a sensor's readings come from: a part of the kernel, a file or a command.
     public enum Source: String, Hashable, Sendable, CaseIterable {

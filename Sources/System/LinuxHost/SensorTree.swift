@@ -2,15 +2,15 @@
 public struct SensorTree: Hashable, Sendable {
     private let root: String
 
-    /// Creates a tree, which reads sysfs for each call.
+    /// Creates a tree. Each call of its functions reads sysfs again.
     ///
     /// - Parameter root: The path of sysfs. Tests use another directory.
     public init(root: String = "/sys") {
         self.root = root
     }
 
-    /// Returns every sensor of `quantity`, including sensors without a reading, in the order of the kernel's subsystems
-    /// and device numbers.
+    /// Returns every sensor of `quantity`, including sensors without a reading, sorted by subsystem of the kernel and
+    /// device number.
     public func sensors(of quantity: SensorQuantity) -> [Sensor] {
         switch quantity {
         case .temperature: thermalZones() + monitors(.temperature) + industrial(.temperature) + oneWire()
@@ -39,19 +39,19 @@ public struct SensorTree: Hashable, Sendable {
 
     /// Returns the sensor that `auto` selects: the best sensor with a reading; `nil` if there is none.
     ///
-    /// For a temperature, the sensor of the processor is best, which nearly every machine has; then any other thermal
-    /// zone, then a hardware monitor, then an industrial I/O device. For a voltage, a battery is best, then an input of
-    /// a hardware monitor that is labelled as a supply or belongs to a power monitor. Other voltage inputs of a
-    /// hardware monitor are never selected.
+    /// For a temperature, the order is: the sensor of the processor, which nearly every machine has; any other thermal
+    /// zone; a hardware monitor; an industrial I/O device. For a voltage, the order is: a battery; an input of a
+    /// hardware monitor that is labelled as a supply or belongs to a power monitor. Other voltage inputs of a hardware
+    /// monitor are never selected.
     public func best(_ quantity: SensorQuantity) -> Sensor? {
         let ranked = sensors(of: quantity).compactMap { sensor in rank(of: sensor).map { (rank: $0, sensor: sensor) } }
-        // The offset as a second key keeps the order of sensors with the same rank.
+        // The position in the list is the second key: it keeps the order of sensors with the same rank.
         let bestFirst = ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
         return bestFirst.first { $0.element.sensor.read() != nil }?.element.sensor
     }
 
-    /// Returns a sentence if this machine does not have the chosen sensor, with the names of the sensors that it has;
-    /// otherwise `nil`.
+    /// Returns a sentence if this machine does not have the chosen sensor; otherwise `nil`. The sentence names the
+    /// sensors that the machine has.
     public func problem(with choice: SensorChoice, _ quantity: SensorQuantity) -> String? {
         guard case .named(let name) = choice, sensor(named: name, quantity) == nil else { return nil }
         let names = sensors(of: quantity).map(\.name.description)

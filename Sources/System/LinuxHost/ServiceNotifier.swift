@@ -7,13 +7,14 @@ internal import SystemPackage
 /// Sending never waits for a busy service manager. Messages that cannot be sent at once are kept, and sent later in the
 /// same order.
 public final class ServiceNotifier {
-    /// A part of a message, which is one line or two.
+    /// A part of a message: one or two lines.
     public enum State: Hashable, Sendable {
         /// The service has started, or has loaded its new configuration.
         case ready
         /// A text that `systemctl status` shows.
         case status(String)
-        /// A sign of life. The time between two signs must be shorter than ``ServiceNotifier/watchdogMicroseconds``.
+        /// A keep-alive message. The time between two such messages must be shorter than
+        /// ``ServiceNotifier/watchdogMicroseconds``.
         case watchdog
         /// The service has been loading a new configuration since this moment of ``MonotonicClock``, in nanoseconds.
         case reloading(since: UInt64)
@@ -41,8 +42,8 @@ public final class ServiceNotifier {
     private static let backlogLimit = 64
     /// The longest time that a program should wait at its end to send the waiting messages, in milliseconds.
     public static let finalFlushMilliseconds = 100
-    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if the
-    /// service manager does not watch the process. Send a sign of life after half of this time.
+    /// The time without a keep-alive message after which the service manager ends this process, in microseconds; `nil`
+    /// if the service manager does not watch the process. Send a keep-alive message after half of this time.
     public let watchdogMicroseconds: UInt64?
 
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Without NOTIFY_SOCKET nothing is sent.
@@ -79,10 +80,10 @@ public final class ServiceNotifier {
         try send(states)
     }
 
-    /// Sends `states` in one message, as the function with a variable number of states does. An empty list is not sent.
+    /// Sends the array `states` in one message after the waiting messages. An empty array is not sent.
     public func send(_ states: [State]) throws(SystemError) {
         guard socket != nil, !states.isEmpty else { return }
-        // Of the waiting signs of life and status lines, only the last of each kind is needed.
+        // Of the waiting keep-alive messages and status lines, only the last of each kind is needed.
         if states == [.watchdog] || states.isStatus {
             backlog.removeAll { $0 == states || states.isStatus && $0.isStatus }
         }

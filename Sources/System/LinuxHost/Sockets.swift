@@ -90,7 +90,7 @@ public enum StreamSocket {
     }
 }
 
-/// A particular socket file, which is not equal to a later file at the same path.
+/// A socket file with its path and its inode. A later file at the same path is a different socket file.
 public struct SocketFile: Hashable, Sendable {
     public let path: String
     private let identity: Stat.Identity
@@ -218,8 +218,8 @@ extension StreamSocket {
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Returns true if no process listens on the socket file at `path`. A listener that is busy or belongs to another
-    /// user counts as a listener.
+    /// Returns true if no process listens on the socket file at `path`. The file is in use even if its listener is busy
+    /// or belongs to another user.
     private static func isAbandoned(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try connect(path: path, timeoutMilliseconds: 200)
@@ -230,12 +230,12 @@ extension StreamSocket {
     }
 }
 
-/// Finds the addresses of a host name with getaddrinfo(3), and can be interrupted by a signal.
+/// Finds the addresses of a host name with getaddrinfo(3). A signal can interrupt the search.
 ///
-/// If the name server does not answer, getaddrinfo(3) waits for many seconds. It therefore runs on its own thread, and
-/// its result is ignored after an interruption.
+/// If the name server does not answer, getaddrinfo(3) waits for many seconds. Therefore this function runs on its own
+/// thread. Its result is ignored after an interruption.
 struct NameLookup: Sendable {
-    /// A socket address as its bytes.
+    /// The bytes of a socket address, and its address family.
     struct Address: Sendable {
         let family: Int32
         let octets: [UInt8]

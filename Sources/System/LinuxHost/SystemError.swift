@@ -7,7 +7,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
     /// The path or address that was passed to the call; empty if there is none.
     public let subject: String
-    /// The error number of the call. If this program itself refuses an operation, this is the most similar number.
+    /// The error number of the call. If this program itself refuses an operation, this is the number with the most
+    /// similar meaning.
     public let errno: Errno
     /// The cause in words, if the error number alone would mislead; otherwise `nil`.
     public let reason: String?
@@ -17,7 +18,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - call: The name of the call as in its manual page.
     ///   - subject: The path or address that was passed to the call.
-    ///   - reason: The cause in words, which is printed instead of the call and the meaning of the error number.
+    ///   - reason: The cause in words. It is printed instead of the name of the call and the meaning of the error
+    ///     number.
     public init(_ call: String, _ subject: String = "", errno: Errno, reason: String? = nil) {
         self.call = call
         self.subject = subject

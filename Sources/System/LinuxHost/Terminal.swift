@@ -112,11 +112,11 @@ public enum Terminal {
         "┬": "+", "∞": "inf", "σ": "sigma", "\u{3BC}": "u", "\u{A0}": " ", "\u{202F}": " ",
     ]
 
-    /// True if a write to standard output has failed, so that further output is useless.
+    /// True if a write to standard output has failed. Further output is useless then.
     public static var outputIsGone: Bool { outputError.withLock { $0 != nil } }
 
     /// Returns true if standard output accepts bytes within `milliseconds`. A full pipe and a terminal that was stopped
-    /// with Ctrl-S do not, so a write to them would wait.
+    /// with Ctrl-S accept none, so a write to them would wait.
     public static func takesOutput(within milliseconds: Int = 0) -> Bool {
         let ready = try? Poller.wait([.init(.standardOutput, .write)], milliseconds: max(0, milliseconds))
         return ready?.contains(true) ?? false
@@ -172,12 +172,12 @@ public enum Terminal {
 }
 
 extension Descriptor {
-    /// A duplicate of standard input. When this object ends, standard input stays open.
+    /// A duplicate of standard input. Standard input stays open when this object is released.
     public static let standardInput = duplicate(of: STDIN_FILENO)
     static let standardOutput = duplicate(of: STDOUT_FILENO)
     static let standardError = duplicate(of: STDERR_FILENO)
 
-    /// Returns a duplicate of a standard stream, which programs that this program starts do not inherit.
+    /// Returns a duplicate of a standard stream. Programs that this program starts do not inherit the duplicate.
     static func duplicate(of stream: Int32) -> Descriptor {
         Descriptor(owning: fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
     }

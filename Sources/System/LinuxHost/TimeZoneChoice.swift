@@ -40,12 +40,13 @@ public enum TimeZoneChoice: Hashable, Sendable {
 
     // MARK: Writing
 
-    /// Returns the date and the time in this zone: `2026-11-26 10:01:00`, in UTC with `Z` at its end.
+    /// Returns the date and the time in this zone, such as `2026-11-26 10:01:00`. In UTC the text ends with `Z`.
     public func text(_ secondsSince1970: Int) -> String {
         "\(date(secondsSince1970)) \(clock(secondsSince1970, hasSeconds: true))\(self == .utc ? "Z" : "")"
     }
 
-    /// Returns the time of day in this zone, such as `10:01`; with the date if it is not on the same day as `now`.
+    /// Returns the time of day in this zone, such as `10:01`. If it is not on the same day as `now`, the date precedes
+    /// it.
     public func shortText(_ secondsSince1970: Int, now: Int) -> String {
         let (day, today) = (date(secondsSince1970), date(now))
         let clock = clock(secondsSince1970, hasSeconds: false) + (self == .utc ? " UTC" : "")
@@ -70,8 +71,10 @@ public enum TimeZoneChoice: Hashable, Sendable {
     /// The forms that ``seconds(_:isEnd:now:)`` reads.
     public static let forms = "today, yesterday, today 10:00, 10:00, 2026-11-01, or 2026-11-01 10:00"
 
-    /// Reads a time in this zone: `now`; or `today`, `yesterday` or a date such as `2026-11-01`, each alone or with a
-    /// time such as `10:00` or `10:00:30`; or only a time, which is on the current day.
+    /// Reads a time in this zone. The text is one of these:
+    /// - `now`
+    /// - `today`, `yesterday` or a date such as `2026-11-01`; a time such as `10:00` or `10:00:30` may follow it
+    /// - only a time, which is on the current day
     ///
     /// - Parameters:
     ///   - isEnd: True to get the last second of the day or minute, false to get its first second.

@@ -24,8 +24,8 @@ package struct Key<Value: Sendable>: DeclaredKey {
     /// Declares a key.
     ///
     /// - Parameters:
-    ///   - meaning: The meaning of the value in sentences, the last one with a period. The schema appends the range and
-    ///     the default.
+    ///   - meaning: The meaning of the value in one or more sentences, each with a period. The schema appends the range
+    ///     and the default.
     ///   - preset: The default, which is used if the file does not have the key; `nil` for no default.
     package init(
         _ name: String, _ type: ValueType<Value>, _ meaning: String, isRequired: Bool = false,
@@ -63,8 +63,8 @@ package struct Section: Sendable {
     package let description: String
     package let keys: [any DeclaredKey]
     package let rules: [Rule]
-    /// Returns advice for an unknown key that users often expect; if it returns `nil`, the message suggests the most
-    /// similar key.
+    /// Returns advice for an unknown key, if users often expect this key. If it returns `nil`, the message suggests the
+    /// most similar key.
     let hint: @Sendable (String) -> String?
 
     package init(
@@ -115,7 +115,7 @@ package enum FileHeader {
 
 /// A rule about the keys of an object, both for the schema and for the decoder.
 package struct Rule: Sendable {
-    /// The JSON Schema that objects must pass.
+    /// The JSON Schema that objects must satisfy.
     let schema: JSONValue
     /// Reports an error if an object breaks the rule.
     let check: @Sendable (inout ConfigurationDecoder, JSONNode) -> Void

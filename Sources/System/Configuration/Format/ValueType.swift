@@ -28,8 +28,8 @@ package struct ValueType<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// Returns this type with its schema in `$defs`, under a name to which the keys refer. Use it for a type that
-    /// several keys have.
+    /// Returns this type with its schema in `$defs`. The schemas of the keys refer to it by `name`. Use this for a type
+    /// that several keys have.
     package func defined(as name: String, _ description: String? = nil) -> ValueType {
         let description = description.map { [JSONValue.Member("description", .string($0))] } ?? []
         return ValueType(
@@ -38,7 +38,7 @@ package struct ValueType<Value: Sendable>: Sendable {
             read: read)
     }
 
-    /// Returns the type of the values that `convert` makes from values of this type. `convert` returns `nil` after it
+    /// Returns a type that reads a value of this type and converts it with `convert`. `convert` returns `nil` after it
     /// has reported a problem.
     ///
     /// - Parameter json: Returns a default as JSON; omitted for types without defaults.
@@ -113,7 +113,7 @@ extension ValueType<Double> {
         ) { $0.real($1, in: range, unit: unit) }
     }
 
-    /// A share as a fraction of one, such as 0.95, or in percent from 10 on, such as 95. The value is the fraction.
+    /// A share: a fraction of one, such as 0.95, or a percentage of at least 10, such as 95. The value is the fraction.
     package static func share(_ range: ClosedRange<Double>) -> ValueType {
         let (low, high) = (JSONValue.real(range.lowerBound), JSONValue.real(range.upperBound))
         let (least, most) = (ConfigurationDecoder.leastPercent, 100 * range.upperBound)

@@ -19,7 +19,7 @@ public struct JSONNode: Sendable {
     public let position: JSONPosition
     public let path: JSONPath
 
-    /// Creates a node. Readers of other formats use it to decode their values like JSON.
+    /// Creates a node. Parsers of other formats use this, so that their values can be decoded like JSON.
     public init(_ value: Value, at position: JSONPosition, path: JSONPath) {
         self.value = value
         self.position = position

@@ -73,11 +73,11 @@ private struct DecimalDigits {
     private let isNegative: Bool
     /// The significant digits, 0...9, without leading and trailing zeros; empty for zero.
     private let digits: [UInt8]
-    /// The power of ten by which the digits, read as a whole number, are multiplied.
+    /// The exponent of ten: the value is the digits as a whole number, times ten to the power of the exponent.
     let exponent: Int
 
-    /// The largest exponent that is kept. It is larger than the number of digits of any text, and small enough that
-    /// sums do not overflow.
+    /// The limit for exponents; larger exponents are reduced to it. It is larger than the number of digits of any text,
+    /// and small enough that sums do not overflow.
     private static let exponentLimit = 1_000_000_000_000_000
 
     /// Splits a text, which must follow the grammar of JSON numbers, into digits and exponent.

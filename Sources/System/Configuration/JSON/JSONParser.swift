@@ -14,7 +14,7 @@ public enum JSONDocument {
 
     /// Parses a whole text.
     ///
-    /// - Parameter file: The name of the file that the problems contain; `nil` if it is unknown.
+    /// - Parameter file: The name of the file for the problems; `nil` if it is unknown.
     /// - Returns: The root, `nil` if the parser could not read to the end; and every problem in the order of the text.
     ///   The text is valid only if there are no problems.
     public static func parse(_ octets: [UInt8], file: String? = nil) -> (root: JSONNode?, problems: [FileProblem]) {
@@ -265,7 +265,8 @@ extension JSONParser {
         return JSONMember(key: key, keyPosition: position, value: value)
     }
 
-    /// Takes the decimals after a number with a decimal comma, and reports them. A key never begins with a digit.
+    /// Takes the digits after a decimal comma, and reports the mistake. A digit after a comma cannot begin the next
+    /// key.
     private mutating func takeDecimalComma(after value: JSONNode) {
         func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
         guard case .number(let number) = value.value, scanner.next == ",", scanner.peek(1).map(isDigit) == true,
@@ -278,8 +279,8 @@ extension JSONParser {
             path: value.path)
     }
 
-    /// Takes the comma after a member or an element. After the last one, takes nothing: the next scalar is then the
-    /// closing bracket. Returns `false` if parsing must stop.
+    /// Takes the comma after a member or an element. After the last member or element it takes nothing: the next scalar
+    /// is then the closing bracket. Returns `false` if parsing must stop.
     private mutating func finishItem(
         before closing: Unicode.Scalar, of kind: String, _ opening: JSONPosition, path: JSONPath
     ) -> Bool {

@@ -23,7 +23,7 @@ public enum MarkupText {
         return result
     }
 
-    /// Returns the text without escapes, shortened to at most `length` Unicode scalars including an ellipsis.
+    /// Returns the text shortened to at most `length` Unicode scalars, including an ellipsis. It is not escaped.
     public static func shortened(_ text: String, to length: Int) -> String {
         guard text.unicodeScalars.count > length else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(max(0, length - 1)))) + "…"
@@ -32,8 +32,8 @@ public enum MarkupText {
 
 /// Writes cells of a CSV file (RFC 4180) that spreadsheets do not run as formulas.
 ///
-/// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, even in quotes, and some split lines at
-/// semicolons within quotes.
+/// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, even in quotes. Some spreadsheets also
+/// split lines at semicolons within quotes.
 public enum SpreadsheetText {
     /// Returns the text of a cell without the apostrophe that ``text(_:)`` inserts at its start.
     public static func raw(_ text: String) -> String {

@@ -3,8 +3,8 @@ internal import BluetoothTypes
 /// Writes strings of JSON (RFC 8259, section 7).
 public enum JSONText {
     /// Returns the text in double quotes, with quotes, backslashes and all invisible characters escaped. JSON requires
-    /// this only for control characters below U+0020. But terminals also execute other control characters, and some
-    /// characters reverse the text around them.
+    /// escapes only for control characters below U+0020. But terminals also execute other control characters, and some
+    /// invisible characters reverse the text around them.
     public static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: mayNeedEscaping) else { return "\"\(text)\"" }
         var result = "\""

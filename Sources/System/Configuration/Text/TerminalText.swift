@@ -1,7 +1,10 @@
 /// Escapes text from files, other machines and received frames, for a line on a terminal, in a message or in a journal.
 ///
-/// Without escapes, such text could control the terminal, break tables and imitate other lines with line ends, reverse
-/// the text around it with controls of the writing direction, and have any number of combining marks on a character.
+/// Without escapes, such text could:
+/// - control the terminal with escape sequences,
+/// - break tables and imitate other lines with line ends,
+/// - reverse the text around it with controls of the writing direction,
+/// - cover other lines with combining marks.
 public enum TerminalText {
     /// Returns the text in one line without quotes. Invisible and control characters become `\u` and four hexadecimal
     /// digits for each UTF-16 unit: `\u001b` is ESC.
@@ -25,7 +28,7 @@ public enum TerminalText {
         JSONText.quoted(shortened(text, to: limit))
     }
 
-    /// Returns the text without escapes, shortened to a width including an ellipsis.
+    /// Returns the text shortened to a width that includes an ellipsis. It is not escaped.
     ///
     /// - Parameter limit: The width in columns, at least 1; see ``columns(of:)``.
     public static func shortened(_ text: String, to limit: Int) -> String {
@@ -50,9 +53,9 @@ public enum TerminalText {
         return counter.columns
     }
 
-    /// Returns the text with long lines broken between words. If a broken line is a row of a table, the next line
-    /// begins at the column of the row's last cell, if there is enough room. Words between backticks, such as commands,
-    /// stay together.
+    /// Returns the text with long lines broken between words. If a broken line is a row of a table, it continues at the
+    /// column of the row's last cell, if there is enough room. Words between backticks, such as commands, stay
+    /// together.
     ///
     /// - Parameter limit: The largest width of a line in columns. A wider word is not broken.
     public static func wrapped(_ text: String, to limit: Int) -> String {
@@ -135,8 +138,8 @@ public enum TerminalText {
 
     private struct ColumnCounter {
         private(set) var columns = 0
-        /// The number of combining marks on the last character. It is 4 at the start, so that a mark without a
-        /// character takes a column.
+        /// The number of combining marks on the last character. It is 4 at the start, so that a mark at the start of
+        /// the text takes a column.
         private var marks = 4
 
         mutating func add(_ scalar: Unicode.Scalar) {
