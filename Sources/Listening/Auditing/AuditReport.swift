@@ -14,10 +14,10 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case wrongInterval = "wrong-interval"
     /// The advertisement is sent in other PDUs, or on another PHY.
     case wrongPHY = "wrong-phy"
-    /// Less than two thirds of the events that collisions should leave were received, by more than chance; or the level
-    /// is lower than the plan expects.
+    /// Fewer than two thirds of the events that collisions do not destroy were received, and chance does not explain
+    /// this; or the level is lower than the plan expects.
     case weak
-    /// One receiver receives the advertisement weaker than the plan expects, and the other receivers as expected.
+    /// The level at one receiver is lower than the plan expects, and the levels at the other receivers are as expected.
     case obstructed
     /// A silence was longer than losses explain.
     case longSilence = "long-silence"
@@ -33,11 +33,10 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
 
 /// A finding that does not make an audit fail.
 public enum AuditWarning: Hashable, Sendable {
-    /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
+    /// A beacon is not audited, but has the UUID or the namespace of an audited beacon.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// A beacon was not received, but it is out of range of all receivers, or may be out of range: `chance` is the
-    /// plan's probability that at least one receiver is in range of the beacon; `nil` if the beacon is certainly out of
-    /// range.
+    /// A beacon was not received, but is or may be out of range of all receivers. `chance` is the plan's probability
+    /// that at least one receiver is in range of the beacon; `nil` if the beacon is certainly out of range.
     case notInRange(beacon: String, chance: Double?)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
@@ -80,7 +79,7 @@ public struct AdvertisementAudit: Equatable, Sendable {
     public internal(set) var silenceLimitMicroseconds: Int?
     /// The sender; `nil` if nothing was received, and for an address that changes.
     public internal(set) var sender: Sender?
-    /// Received bytes that differ from the expected ones; empty if there are none.
+    /// Received bytes that differ from the expected bytes; empty if there are none.
     public internal(set) var wrongOctets: [UInt8] = []
     /// The mean level in dBm; `nil` if no report had a level.
     public internal(set) var meanLevel: Double?
@@ -115,8 +114,8 @@ public struct AuditReport: Sendable {
     /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// True if all verdicts are ok, and at least one advertisement was judged, unless none can be judged. An audit that
-    /// judged nothing proves nothing.
+    /// True if all verdicts are ok and at least one advertisement was judged, because an audit that judged nothing
+    /// proves nothing. If none of the advertisements can be judged, this is also true.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
@@ -171,12 +170,12 @@ extension AuditReport {
         return lines.joined() + "\n" + summary + "\n"
     }
 
-    /// The largest number of beacons in one line of those that were not received; more beacons get a line for each
-    /// group.
+    /// The largest number of missing beacons that are listed in a single line. More missing beacons are listed in a
+    /// line for each group.
     private static let silentLineLimit = 10
 
-    /// The report of a walk: the received advertisements with their reasons, the worst first, and then the names of all
-    /// others.
+    /// The report of a walk: the received advertisements with their reasons, the worst first, and then the names of the
+    /// advertisements that were not received.
     private var walkText: String {
         var table = Table(
             ["beacon", "sends", "received", "ms", "dBm", "verdict"],

@@ -2,7 +2,7 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Sightings
 
-/// Compares received advertisements with those that should be sent.
+/// Compares received advertisements with the advertisements that should be sent.
 ///
 /// The caller passes sightings, the times of listening, and functions that use keys. The auditor stores eight bytes for
 /// each received event of an expected advertisement, and a limited number of strangers.
@@ -33,21 +33,21 @@ public struct Auditor: Sendable {
         public internal(set) var reports = 0
         /// The known number of reports that were lost before they could be read.
         public var lost = 0
-        /// The number of advertisements whose end is missing: AD structures that reach past the data, and those that
-        /// ``Auditor/note(truncated:by:)`` added.
+        /// The number of advertisements whose end is missing: those with an AD structure that reaches past the end of
+        /// the data, and those that ``Auditor/note(truncated:by:)`` counted.
         public internal(set) var truncated = 0
         /// The last value of ``Auditor/note(truncated:by:)``, which is contained in ``truncated``.
         fileprivate var truncatedBefore = 0
     }
 
-    /// A beacon with a UUID or namespace of the audited beacons that is none of them.
+    /// A beacon that is not audited, but has the UUID or the namespace of an audited beacon.
     struct Stranger: Sendable {
         let identity: BeaconIdentity
         var sender: Sender?
         var reports = 0
     }
 
-    /// Frames of one type that come from a beacon's address, but are none of the beacon's advertisements.
+    /// Frames of one type that come from a beacon's address, but belong to none of the beacon's advertisements.
     struct Unexpected: Sendable {
         /// The data of the first frame.
         let octets: [UInt8]
@@ -66,7 +66,7 @@ public struct Auditor: Sendable {
     let advertisements: [(beacon: Int, expected: ExpectedAdvertisement)]
     /// For each advertisement, the reports of each receiver.
     private(set) var heard: [[ReceivedAdvertisement]]
-    /// For each beacon, by type, frames that come from its address, but are none of its advertisements.
+    /// For each beacon, by type, frames that come from its address, but belong to none of its advertisements.
     private(set) var unexpected: [[String: Unexpected]]
     private(set) var strangers: [BeaconIdentity: Stranger] = [:]
 
@@ -222,8 +222,9 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Returns the advertisement that a sender sends, if several advertisements have the same identity, such as one URL
-    /// for all beacons of a shop; `nil` until a frame that only one beacon sends shows which beacon the sender is.
+    /// Returns which of several advertisements with the same identity a sender sends. For example, all beacons of a
+    /// shop may send one URL. Returns `nil` until a frame that only one beacon sends has shown which beacon the sender
+    /// is.
     private func choose(
         _ candidates: [Int], from sender: Sender?, _ octets: Span<UInt8>, _ range: Range<Int>
     ) -> Int? {
@@ -312,8 +313,8 @@ public struct Auditor: Sendable {
     private mutating func remember(_ sender: Sender?, _ beacon: Int) {
         guard let sender, senders[sender] != beacon else { return }
         if senders.count >= Self.senderLimit { senders.removeAll(keepingCapacity: true) }
-        // If the sender was assigned to another beacon with the same URL, a frame that only one beacon sends corrects
-        // this.
+        // The sender may have been assigned to another beacon with the same URL. A frame that only one beacon sends
+        // corrects the assignment.
         if let former = senders.updateValue(beacon, forKey: sender) { beaconsWithSender.remove(former) }
         beaconsWithSender.insert(beacon)
     }

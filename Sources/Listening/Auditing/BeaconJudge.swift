@@ -56,7 +56,8 @@ extension Auditor {
 
 /// Judges the advertisements of one beacon together, because they share its radio.
 struct BeaconJudge {
-    /// The number of reports from another sender, with wrong bytes or on a wrong PHY that cannot be chance.
+    /// The smallest number of wrong reports that cannot be chance: reports from another sender, with wrong bytes, or on
+    /// a wrong PHY.
     private static let fewestReports = 2
     /// The number of returns of a sender, a level or the right bytes after which two senders must be present.
     private static let fewestReturns = CloneWatch.signs
@@ -67,15 +68,15 @@ struct BeaconJudge {
     private let range: Range<Int>
     /// The periods that are judged, in microseconds; in a walk, only the time in which the receiver passed this beacon.
     private let spans: [ClosedRange<Int>]
-    /// The number of radios on the air, which determines how many events collisions lose.
+    /// The number of radios on the air, which determines how many events are lost by collisions.
     private let radios: Int
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
     private static let weakShare = 2.0 / 3
-    /// A receiver is near the beacon if it receives at least this share of the events per second that the best one
+    /// A receiver is near the beacon if it receives at least this share of the events per second that the best receiver
     /// receives.
     private static let nearShare = 0.5
-    /// By type, the frames that come from the beacon's address, but are none of its advertisements.
+    /// By type, the frames that come from the beacon's address, but belong to none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
     /// For each advertisement, the sender and its events.
     private var owners: [Owner]
@@ -132,7 +133,7 @@ struct BeaconJudge {
         }
     }
 
-    /// The number of reports that receivers lost. Any of them may have been of this beacon.
+    /// The number of reports that receivers lost. Each of them may have been a report of this beacon.
     private var lostReports: Int { auditor.receivers.reduce(0) { $0 + $1.lost } }
 
     private func heard(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
@@ -302,8 +303,8 @@ struct BeaconJudge {
         return judgements
     }
 
-    /// Judges the last half of the time, the last quarter and so on by themselves, so that an interval that changed
-    /// during a long audit is found.
+    /// Judges the last half of the time separately, then the last quarter and so on. This finds an interval that has
+    /// changed during a long audit.
     private func judgeLatest(
         _ constantIndices: [Int], _ events: [EventTimes], within times: [ClosedRange<Int>],
         _ judgements: inout [RadioRhythm.Judgement]
@@ -326,7 +327,7 @@ struct BeaconJudge {
         }
     }
 
-    /// The number of events that a part of an audit needs to be judged by itself.
+    /// The number of events that a part of an audit needs to be judged separately.
     private static let neededEvents = 200
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {

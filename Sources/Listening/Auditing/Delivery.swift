@@ -29,8 +29,9 @@ public enum DuplicateFilterKind: String, Hashable, Sendable {
 /// The beacon's data and interval are known, and it is certain that the beacon was sent.
 public struct Delivery: Sendable {
     /// A class of gaps between received events, by the number of missed events.
-    public struct GapClass: Equatable, Sendable {
-        /// The smallest number of missed events in the class: 0, 1, 2, 4, 8, … A class ends where the next one starts.
+    public struct GapClass: Hashable, Sendable {
+        /// The smallest number of missed events in the class: 0, 1, 2, 4, 8, … Each class ends below the smallest
+        /// number of the next class.
         public let missed: Int
         /// The number of gaps in the class.
         public let count: Int
@@ -86,7 +87,7 @@ public struct Delivery: Sendable {
         if let rssi { levels.add(rssi) }
     }
 
-    /// Notes that the beacon sends other data from now on, from the same address.
+    /// Marks the time from which the beacon sends other data from the same address.
     public mutating func changeData(at now: HeardInstant) { changedAt = ListenedTime.microseconds(now) }
 }
 

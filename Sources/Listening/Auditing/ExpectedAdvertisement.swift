@@ -47,8 +47,8 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     public var content: Content
     /// The expected data; `nil` if it is not known. Then any data with the identity is right.
     public var octets: ExpectedOctets?
-    /// The configured interval in microseconds, without the mean delay of 5 ms; with a pattern, the interval that has
-    /// the same number of events.
+    /// The configured interval in microseconds, without the mean delay of 5 ms; for a pattern, the constant interval
+    /// with the same number of events.
     public var intervalMicroseconds: Int
     /// The intervals that follow each other in a cycle; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
@@ -107,10 +107,12 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         return ExpectedOctets(try sample(advertisement, 0), or: try sample(advertisement, 1))
     }
 
-    /// Returns one of two payloads that differ in every byte of a live value: `variant` is 0 or 1.
+    /// Returns one of two payloads that differ in every byte whose value changes while the beacon sends. `variant` is 0
+    /// or 1.
     private static func sample(_ advertisement: Advertisement, _ variant: Int) throws(PayloadError) -> [UInt8] {
         var sample = advertisement
-        // The measured power of a calibration with points depends on the granted power, which is not known here.
+        // If a calibration has points, the measured power depends on the transmit power that the controller grants.
+        // This power is not known here.
         if case .calibrated(let calibration) = advertisement.measuredPower,
             !calibration.points.isEmpty || calibration.fallback == nil
         {

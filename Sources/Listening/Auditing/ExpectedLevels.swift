@@ -8,7 +8,7 @@ public struct ExpectedLevels: Sendable {
     private let levels: [String: [Double?]]
     /// σ of the shadowing of each link, in dB.
     private let shadowing: Double
-    /// By the name of the beacon, the probability that at least one receiver is in its reach.
+    /// By the name of the beacon, the probability that at least one receiver is in range of it.
     private let chancesInReach: [String: Double]
 
     /// A difference from the plan up to this value is never reported, in dB.
@@ -17,7 +17,7 @@ public struct ExpectedLevels: Sendable {
     /// - Parameters:
     ///   - levels: By the name of the beacon, the mean level at each receiver in dBm, in the order of the receivers.
     ///   - shadowing: The standard deviation of the level of each link around its mean, in dB.
-    ///   - reach: By the name of the beacon, the probability that at least one receiver is in its reach. Beacons
+    ///   - reach: By the name of the beacon, the probability that at least one receiver is in range of it. Beacons
     ///     without a known probability are absent.
     public init(_ levels: [String: [Double?]], shadowing: Double, reach: [String: Double] = [:]) {
         self.levels = levels
@@ -25,8 +25,8 @@ public struct ExpectedLevels: Sendable {
         chancesInReach = reach
     }
 
-    /// Returns the probability that at least one receiver is in reach of a beacon, if it is so low that silence is no
-    /// sign of a fault: below 99 %. Returns nil for other beacons.
+    /// Returns the probability that at least one receiver is in range of a beacon, if it is below 99 %; otherwise
+    /// `nil`. With such a low probability, silence is no sign of a fault.
     func chanceOfSilentBeacon(_ beacon: String) -> Double? {
         chancesInReach[beacon].flatMap { $0 < 0.99 ? $0 : nil }
     }

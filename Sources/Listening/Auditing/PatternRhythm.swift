@@ -15,11 +15,12 @@ struct PatternRhythm: Sendable {
 
     /// The number of events, as a multiple of the expected number, above which the excess cannot be chance.
     private static let excess = 1.2
-    /// The smallest share of fitting gaps that is still right, divided by the expected share. It is below 1, because a
+    /// The smallest share of fitting gaps that counts as right, divided by the expected share. It is below 1, because a
     /// gap in which the interval changes fits no part of the pattern.
     private static let leastShare = 0.6
 
-    /// The number of cycles below which the number of events depends on where in the cycle the receiver listened.
+    /// The smallest number of cycles that is judged. In a shorter time, the number of events depends on the part of the
+    /// cycle in which the receiver listened.
     private static let fewestCycles = 4
 
     /// Returns whether `spans` are long enough to judge the number of events.
@@ -27,7 +28,7 @@ struct PatternRhythm: Sendable {
         ListenedTime.length(spans) >= Self.fewestCycles * pattern.cycleMicroseconds
     }
 
-    /// Returns whether the events show another rhythm. Few events, and few cycles, prove nothing.
+    /// Returns whether the events show another rhythm. With too few events or cycles for a judgement, returns `false`.
     ///
     /// - Parameters:
     ///   - events: The events of one receiver.
@@ -37,8 +38,8 @@ struct PatternRhythm: Sendable {
         guard gaps.count >= PeriodFold.needed, covers(spans) else { return false }
         let share = receivedShare(gaps)
         if share > Self.excess { return true }
-        // With losses that do not depend on each other, a gap is one period with the probability of a reception, or two
-        // periods after one loss.
+        // If losses are independent of each other, a gap is one period with the probability 1 - lost, and two periods
+        // with the probability lost · (1 - lost).
         let lost = 1 - min(1, share)
         let fitting = gaps.count(where: fits)
         return Double(fitting) < Self.leastShare * (1 - lost * lost) * Double(gaps.count)

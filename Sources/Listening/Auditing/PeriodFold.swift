@@ -1,7 +1,7 @@
 internal import Sightings
 
-/// The period of an advertisement, measured from its gaps: each gap is a whole number of periods, one more for each
-/// lost event.
+/// The period of an advertisement, measured from the gaps between its events. Each gap is one period, plus one period
+/// for each lost event.
 ///
 /// The measurement uses all gaps. `Sightings/IntervalEstimate` uses only the last 32 gaps, to be fast enough for live
 /// tables.
@@ -56,8 +56,8 @@ struct PeriodFold: Sendable {
         return fittingShare * gapCount > fittingByChance + 3 * spread
     }
 
-    /// Returns the mean of the smallest gaps that differ by at most the largest random delay. Gaps of which there are
-    /// too few are left out. If no such gaps are numerous enough, returns the smallest gap.
+    /// Returns the mean of the smallest gaps that differ by at most the largest random delay. Clusters with too few
+    /// gaps are skipped. If every cluster has too few gaps, returns the smallest gap.
     private static func smallestCluster(_ sorted: [Int]) -> Double {
         let neededCount = max(2, sorted.count / 50)
         var end = 0
@@ -98,8 +98,8 @@ struct RadioRhythm: Sendable {
         /// The interval in microseconds, without the mean delay; `nil` with too few events.
         var interval: Double?
         var isWrong = false
-        /// The common period in microseconds, if the advertisements are sent in turn; otherwise 0. A silence may be
-        /// longer by this time.
+        /// The common period in microseconds, if the advertisements are sent in turn; otherwise 0. The limit of a
+        /// silence is increased by twice this time.
         var turnMicroseconds = 0.0
         /// True if the events have no rhythm, because several devices send them.
         var isMixed = false
@@ -142,7 +142,7 @@ struct RadioRhythm: Sendable {
             guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
             return !judgedAlone[index].isWrong && !judgedAlone[index].isMixed && judgedInTurn[index].isWrong
         }
-        // If both explanations hold for all advertisements, either can be used.
+        // If both explanations fit all advertisements, either can be used.
         let isGood = judgedAlone.allSatisfy { !$0.isWrong && !$0.isMixed }
         if isApart || isGood && judgedInTurn.contains(where: \.isWrong) { return judgedAlone }
         // A wrong interval cannot be proved with few events.

@@ -19,9 +19,9 @@ struct ReceivedAdvertisement: Sendable {
         var wrongOctets: [UInt8] = []
         /// The number of reports on unexpected physical layers.
         private(set) var wrongPHYs = 0
-        /// The physical layers of the first report on unexpected ones; `nil` for legacy PDUs.
+        /// The physical layers of the first report that was on unexpected physical layers; `nil` for legacy PDUs.
         private(set) var wrongPHY: ExtendedPHY?
-        /// The number of times that right data followed wrong data that had followed right data.
+        /// The number of times that the data became right again, after it had been right and then wrong.
         var octetReturns = 0
         private var jumps = LevelJumps()
         /// True if the last data was wrong and earlier data was right.
@@ -131,8 +131,8 @@ struct TelemetryRecord: Sendable {
         last = point
     }
 
-    /// Returns whether a counter went back. Counters wrap around, so a step of more than half the range is a step
-    /// back.
+    /// Returns whether a counter went back. Counters wrap around, so a step forward of more than half the range counts
+    /// as a step back.
     private static func wentBack(_ value: UInt32, _ former: UInt32) -> Bool { value &- former > UInt32.max / 2 }
 
     private static func extend(_ range: ClosedRange<Int>?, _ value: Int) -> ClosedRange<Int> {

@@ -2,11 +2,11 @@ internal import Airtime
 
 /// Computes how long a correct advertisement may be silent because several events in a row are lost.
 ///
-/// Uses the planner's model of collisions for this number of radios with the same interval, and adds other losses until
-/// the share of received events equals the share in the audit. Results are stored, so use one `SilenceModel` for all
-/// advertisements of an audit.
+/// It uses the planner's model of collisions, for this number of radios with the same interval. It adds other losses
+/// until the share of received events equals the share in the audit. Results are stored, so use one `SilenceModel` for
+/// all advertisements of an audit.
 public struct SilenceModel: Sendable {
-    /// The probability that any advertisement of an audit is silent for longer than the limit.
+    /// The probability that at least one correct advertisement of an audit is silent for longer than its limit.
     static let rarity = 0.001
 
     /// The maximum data length in the planner's model, in bytes. The data of longer advertisements is sent on other
@@ -20,7 +20,7 @@ public struct SilenceModel: Sendable {
         var radios: Int
         var interval: Double
         var octets: Int
-        /// The probability that a packet is not lost for another reason than a collision, in percent.
+        /// The probability that a packet is received if it does not collide, in percent.
         var clearPercent: Int
     }
 

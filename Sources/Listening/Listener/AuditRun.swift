@@ -45,7 +45,7 @@ public final class AuditRun: Sendable {
     ///
     /// - Parameters:
     ///   - adapters: The adapters; empty for the first hciN with LE.
-    ///   - duration: The duration in microseconds; `nil` for the time that the beacons' intervals need.
+    ///   - duration: The duration in microseconds; `nil` for a duration that suits the beacons' intervals.
     ///   - isWalk: Whether to listen until a signal arrives if there is no duration.
     ///   - progress: Called four times per second.
     ///   - say: Takes sentences for the user, and whether they are warnings.

@@ -79,7 +79,7 @@ public struct AuditedFiles {
         do throws(FleetStoreError) {
             for (name, text) in try fleet.profiles(of: manifest.beacons) { texts[name] = text }
         } catch {
-            // If the profiles are missing, the manifest is used: it describes all but unusual flags.
+            // If the profiles are missing, the manifest is used. It describes everything except unusual flags.
             guard error.kind == .missing else { throw error }
         }
         let selected = try selection.beacons(of: manifest.beacons, in: fleet.path)
@@ -109,8 +109,8 @@ public struct AuditedFiles {
             profile.advertisements.filter { $0.content.typeName == "eddystone-eid" }.compactMap(\.rotatingKey))
         let firstIndex = advertisementCount
         var expected: [ExpectedAdvertisement] = []
-        // If the profile contains no address, the beacon's machine derives one, which the audit does not know and does
-        // not compare. Any address is enough here.
+        // If the profile contains no address, the beacon's machine derives an address. The audit does not know this
+        // address and does not compare it, so any address can be used here.
         let transmitted = try profile.advertisements { _ in DeviceAddress(FixedOctets()) }
         for (configured, advertisement) in zip(profile.advertisements, transmitted) {
             let address: ExpectedAdvertisement.Address

@@ -115,7 +115,8 @@ public struct CaptureTally: Sendable {
     /// Creates the tally of an empty capture.
     public init() {}
 
-    /// Counts a record and returns the advertising data in it, or the data whose last piece it is.
+    /// Counts a record and returns the advertising data in it. If the record has the last piece of data, returns the
+    /// whole data.
     public mutating func take(_ record: CaptureRecord) -> [CapturedPayload] {
         if record.isShortened { shortenedRecords += 1 }
         let collected = collect(record)

@@ -3,9 +3,9 @@ public import HCI
 /// Detects that a radio does not receive any more, as far as this is possible: a radio cannot receive itself, and
 /// silence is normal if nothing is sent.
 ///
-/// If a radio has received reports and is then silent for much longer than the mean gap, the caller probes the scan,
-/// that is, checks whether it is on. If three probes find that the scan is on and still no report arrives, the radio is
-/// deaf.
+/// If a radio has received reports, and then receives none for much longer than the mean gap, the caller probes the
+/// scan: it checks whether the scan is on. If three probes find that the scan is on and still no report arrives, the
+/// radio is deaf.
 public struct DeafnessWatch: Sendable {
     /// The shortest silence that is probed, in microseconds: 10 s.
     public static let shortestSilence = 10_000_000
@@ -52,7 +52,7 @@ public struct DeafnessWatch: Sendable {
         deafCount = 0
     }
 
-    /// Begins a new silence at `now`, because the receiver did not listen until then.
+    /// Restarts the measurement of the silence at `now`, because the receiver did not listen before.
     public mutating func breakOff(at now: HCIInstant) {
         if lastReport != nil { lastReport = now }
         probeCount = 0

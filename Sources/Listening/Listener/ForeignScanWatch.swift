@@ -22,7 +22,7 @@ struct ForeignScanWatch: Sendable {
         /// The program turned scanning on or off.
         case changedScan
         /// The controller refused to set a new random address for the program, because the controller scans. The
-        /// program sends a beacon with the same radio.
+        /// program needs the address to send a beacon with the same radio.
         case needsPause
         /// The program reset the controller, or the controller reset itself: all settings are lost.
         case reset
@@ -50,7 +50,7 @@ struct ForeignScanWatch: Sendable {
         return Self.enables.contains(opcode) ? .changedScan : opcode == HCIReset.opcode ? .reset : .setEventMask
     }
 
-    /// Forgets the commands of this session that have no answer yet, because the answers may never arrive.
+    /// Removes the commands of this session that have no answer yet, because the answers may never arrive.
     mutating func forget() { pending = [:] }
 
     private static func opcode(_ octets: [UInt8], at offset: Int) -> HCIOpcode? {

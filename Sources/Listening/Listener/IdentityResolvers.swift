@@ -27,7 +27,7 @@ struct EphemeralTable {
     private var windows: [Window]
     /// The beacon of each id that is valid now.
     private var beacons: [FixedOctets<8>: Int] = [:]
-    /// The second since 1970 in which all keys were last brought up to date.
+    /// The time of the last update of all keys, in seconds since 1970.
     private var checkedSecond: Int?
 
     init(_ keys: [EphemeralKey]) {
@@ -76,8 +76,8 @@ struct AddressResolver {
     /// core that is 16 times slower. The number is constant, not measured, so that a replay finds the same devices as
     /// the live scan.
     static let trialsPerSecond = 60_000
-    /// The number of addresses that are remembered; up to twice as many until older ones are dropped. Devices usually
-    /// keep an address for 15 minutes.
+    /// The number of recent addresses that are stored. Up to as many older addresses are stored in addition. Devices
+    /// usually keep an address for 15 minutes.
     static let remembered = 4096
     /// The number of slots for addresses that wait for their second report: a power of two.
     static let waitingSlots = 32_768
@@ -87,8 +87,9 @@ struct AddressResolver {
     private var recent: [DeviceAddress: Int?] = [:]
     /// The devices of older addresses, which were recent before ``recent`` was last full.
     private var older: [DeviceAddress: Int?] = [:]
-    /// A hash table of addresses for which the keys could not be tried: one part of the address is the slot, another
-    /// part is the value. 0 marks an empty slot. The array is empty until the limit is reached for the first time.
+    /// A hash table of addresses for which the keys could not be tried. One part of the address selects the slot, and
+    /// another part is the value in the slot. 0 marks an empty slot. The array is empty until the limit is reached for
+    /// the first time.
     private var untried: [UInt32] = []
     /// The number of keys that may be tried now. It grows with time up to the limit.
     private var trials = Double(Self.trialsPerSecond)

@@ -73,7 +73,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// Reads the beacons that a listener file names. A file that only lists strangers names none.
+    /// Reads the beacons that a listener file names. A file that only lists strangers names no beacons.
     ///
     /// - Parameters:
     ///   - path: The listener file. Other files are named relative to it.
@@ -217,7 +217,8 @@ public struct KnownBeacons {
                     }
                 }
             case .beacon(let beacon):
-                // An entry without tags and attachments does not remove those that a fleet gives the same beacon.
+                // An entry without tags and attachments does not remove the tags and attachments that a fleet gives the
+                // same beacon.
                 if beacon.note != BeaconNote() || notes[beacon.name] == nil { notes[beacon.name] = beacon.note }
                 let identities = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
                 beacons += identities

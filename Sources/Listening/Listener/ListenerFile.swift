@@ -23,14 +23,14 @@ public struct ListenerFile: Equatable, Sendable {
     public var plausibleLevels: ClosedRange<Int8>?
     /// The known beacons, in the order of the file.
     public var known: [Entry]
-    /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` for the directory of
-    /// each fleet, and for the directory of this file.
+    /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` to use the keys
+    /// directory of each fleet, and the directory of this file for other keys.
     public var keys: String?
     /// The keys of devices that change their address.
     public var addressKeys: [AddressKeyFile]
     /// True if beacons that are not known are reported one by one. Otherwise they are only counted.
     public var listsStrangers: Bool
-    /// The names of those keys of the file that only the service reads, in the order of the file.
+    /// The names of the keys in the file that only the service reads, in the order of the file.
     public var serviceKeys: [String]
 
     /// The place of a receiver, with the names of the fleet's groups.

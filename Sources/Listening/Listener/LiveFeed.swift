@@ -21,7 +21,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var source: SightingSource?
     private var consumer: (any SightingConsumer)?
     private var opened: OpenAdapter?
-    /// The connection, which the session keeps even after the adapter is closed.
+    /// The connection. The session keeps a reference to it even after the adapter is closed.
     private var channel: ClosableChannel?
     private var claim: AdapterClaim?
     private var air: VirtualAirServer?
@@ -36,7 +36,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var lostOnEarlierConnections: Int?
     /// The next time to read the number of packets that the kernel dropped.
     private var nextLossCheck = HCIInstant.distantPast
-    /// The time at which the last packet arrived that was taken in this pass of the loop; `nil` if there was none.
+    /// The arrival time of the last packet that was taken in this pass of the loop; `nil` if there was none.
     private var lastPacket: HCIInstant?
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
@@ -84,8 +84,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
             if state(runner) == .foreign { reportForeignScan() }
-            // While packets wait, the current time is the time at which the last taken packet arrived. Otherwise a
-            // consumer that was busy would take its own delay for a silence.
+            // While packets wait, the current time is the time at which the last taken packet arrived. Otherwise a busy
+            // consumer would count its own delay as a silence.
             let current = lastPacket ?? self.now
             source.change(state(runner), at: heard(current))
             if current >= nextLossCheck {

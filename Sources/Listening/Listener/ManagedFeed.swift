@@ -19,7 +19,8 @@ final class ManagedFeed: SightingFeed {
     private let signals: SignalDescriptor
     /// The session and the adapter while the kernel scans; otherwise `nil`.
     private var running: (session: PresenceSession, adapter: ManagedAdapter)?
-    /// The latest session, which knows the monitor that it left in the kernel when the adapter was powered down.
+    /// The latest session. It has the handle of its monitor, which stays in the kernel while the adapter is powered
+    /// down.
     private var session: PresenceSession?
     /// The number of restarts of earlier sessions.
     private var restartsBefore = 0

@@ -1,9 +1,13 @@
 public import BluetoothTypes
 public import HCI
 
-/// Reads pasted text, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits with or without
-/// their H4 type byte, the output of `hcidump --raw`, commands of `hcitool cmd`, whose first words may be missing, also
-/// in a shell script, arrays of bytes in C or Swift, and the output of `pharos advertise --dry-run`.
+/// Reads pasted text, line by line. The text may contain:
+/// - payloads in hexadecimal digits,
+/// - HCI packets in hexadecimal digits, with or without their H4 type byte,
+/// - the output of `hcidump --raw`,
+/// - commands of `hcitool cmd`, also in a shell script; their first words may be missing,
+/// - arrays of bytes in C or Swift,
+/// - the output of `pharos advertise --dry-run`.
 ///
 /// A packet may continue on the next lines, as in `hcidump --raw`.
 public struct PastedText: Sendable {
@@ -73,11 +77,11 @@ public struct PastedText: Sendable {
     private var isFinished = false
     /// True if the text describes packets, so that no line can be read.
     private var isDescription = false
-    /// The start of a command that continues after a backslash.
+    /// The start of a command that continues on the next line, after a backslash.
     private var command: (line: Int, text: String)?
     /// The elements of an array in source code whose closing bracket has not been read yet.
     private var array: (line: Int, elements: String)?
-    /// The text that the first line of the text announces.
+    /// The kind of the text, as its first line shows it.
     private var form = Form.anything
     /// The number of lines without bytes in a shell script or the output of `--dry-run`, such as other commands.
     public private(set) var skippedLines = 0
@@ -106,7 +110,7 @@ public struct PastedText: Sendable {
         isFinished = true
     }
 
-    /// The next payload, packet or fault; `nil` if more text is needed, or at the end.
+    /// Returns the next payload, packet or fault; `nil` if more text is needed, or at the end.
     public mutating func next() -> Entry? {
         while ready.isEmpty, let line = lines.next() {
             if !isDescription { take(line) }
@@ -181,8 +185,8 @@ public struct PastedText: Sendable {
         }
     }
 
-    /// The payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Since such lines may
-    /// also have bytes of another meaning, only whole payloads are accepted.
+    /// Returns the payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Such lines may
+    /// also have bytes of another meaning, so only whole payloads are accepted.
     private static func embeddedPayload(_ text: String) -> [UInt8]? {
         let labels = ["data:", "raw:", "payload:", "bytes:", "advertisement:", "advertising data:", "scan record:"]
         let label = labels.first { text.lowercased().hasPrefix($0) } ?? ""
@@ -259,7 +263,7 @@ public struct PastedText: Sendable {
         }
     }
 
-    /// The length and the name of an H4 packet with this header; `nil` if it starts no packet.
+    /// Returns the length and the name of the H4 packet that begins with `header`; `nil` if no packet begins like this.
     private static func statedLength(_ header: [UInt8]) -> (Int, String)? {
         guard let kind = header.first.flatMap(HCIPacket.Kind.init(rawValue:)) else { return nil }
         func octet(_ index: Int) -> Int { index < header.count ? Int(header[index]) : 0 }
@@ -274,7 +278,7 @@ public struct PastedText: Sendable {
 
     // MARK: Bytes
 
-    /// Takes bytes whose meaning only the bytes themselves can show.
+    /// Takes bytes without a label. Their values show whether they are a payload or a packet.
     private mutating func take(_ octets: [UInt8], _ lineNumber: Int) {
         let isPayload = Self.isWholePayload(octets)
         let stated = Self.statedLength(octets)?.0
@@ -315,8 +319,7 @@ public struct PastedText: Sendable {
         ready.append(Entry(line: lineNumber, content: .success(.payload(AdvertisingData(octets: octets)))))
     }
 
-    /// Returns true if the bytes are AD structures from the first to the last one, or to the zeros of an early
-    /// termination.
+    /// Returns true if the bytes consist of AD structures, and of zeros after the last one (early termination).
     private static func isWholePayload(_ octets: [UInt8]) -> Bool {
         let data = AdvertisingData(octets: octets)
         return !data.structures.isEmpty && data.remainder.allSatisfy { $0 == 0 }
@@ -376,8 +379,8 @@ public struct PastedText: Sendable {
         }
     }
 
-    /// The command that starts with group and command (`0x08 0x0008 1e …`) or with the command alone (`0x0008 1e …`),
-    /// which has four digits, unlike a byte.
+    /// Returns the command in words that begin with its group and number (`0x08 0x0008 1e …`) or with its number alone
+    /// (`0x0008 1e …`); `nil` for other words. The number has four digits, so it cannot be mistaken for a byte.
     private static func bareCommand(_ words: [String]) -> HCIPacket? {
         func isOcf(_ word: String) -> Bool { word.drop0x.count == 4 && number(word) ?? .max <= 0x3FF }
         func octets(_ words: some Sequence<String>) -> [UInt8]? {
@@ -398,7 +401,7 @@ public struct PastedText: Sendable {
         return nil
     }
 
-    /// The header of a packet that hcitool printed, such as `< HCI Command: ogf 0x08, ocf 0x0008, plen 32` or
+    /// Returns the header of a packet that hcitool printed, such as `< HCI Command: ogf 0x08, ocf 0x0008, plen 32` or
     /// `> HCI Event: 0x0e plen 4`. The parameters follow on the next lines.
     private static func echoedLength(_ words: [String]) -> (octets: [UInt8], length: Int, name: String)? {
         guard words.count >= 6, words[1] == "HCI", let length = words.last.flatMap({ UInt8($0) }),
@@ -421,7 +424,7 @@ public struct PastedText: Sendable {
         return nil
     }
 
-    /// A hexadecimal number of at most 16 bits, with or without `0x`.
+    /// Returns a hexadecimal number of at most 16 bits, with or without `0x`; `nil` for other words.
     private static func number(_ word: String) -> UInt16? {
         let digits = word.drop0x
         return digits.hasPrefix("+") || digits.hasPrefix("-") ? nil : UInt16(digits, radix: 16)
@@ -507,12 +510,12 @@ public struct PastedText: Sendable {
         return true
     }
 
-    /// Commands that are usual next to those of hcitool.
+    /// Commands that scripts with hcitool commands often contain.
     private static let shellCommands: Set = [
         "bluetoothctl", "btmgmt", "echo", "hciconfig", "modprobe", "rfkill", "set", "sleep", "sudo", "systemctl",
     ]
 
-    /// The program whose description of packets this line is; `nil` for other lines.
+    /// Returns the program that has printed this line as a description of packets; `nil` for other lines.
     private func describingProgram(_ text: String) -> String? {
         if text.hasPrefix("Bluetooth monitor ver") { return "btmon" }
         if Self.isFromBluetoothctl(text) { return "bluetoothctl" }

@@ -57,8 +57,8 @@ public struct PayloadDescription: Sendable {
     /// Returns the description as lines of text.
     ///
     /// - Parameters:
-    ///   - lint: List all broken rules instead of the frames.
-    ///   - explain: Add a row for each byte.
+    ///   - lint: True to list all broken rules instead of the frames.
+    ///   - explain: True to add a row for each byte.
     public func lines(lint: Bool = false, explain: Bool = false) -> [String] {
         var lines = lint ? [] : summary
         if explain { lines += Self.table(of: data).split(separator: "\n").map(String.init) }
@@ -104,7 +104,7 @@ public struct PayloadDescription: Sendable {
         return "not decoded: \(Hexadecimal.text(decoded.remainder, separator: " "))\(reason)"
     }
 
-    /// The first bytes of the structure of an iBeacon whose later bytes are `octets`; `nil` for other bytes.
+    /// If `octets` are an iBeacon structure whose first bytes are missing, returns the missing bytes; otherwise `nil`.
     private static func missingHeader(_ octets: [UInt8]) -> String? {
         let company: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
         if octets.count == 25, octets.starts(with: company) { return "1aff" }

@@ -70,17 +70,17 @@ public struct TelemetryOpener: Sendable {
         case btHome(DeviceAddress?)
     }
 
-    /// Opens encrypted telemetry.
+    /// Creates an opener of encrypted telemetry.
     ///
     /// - Parameters:
-    ///   - exponent: K: the beacon's key changes every 2^K seconds.
+    ///   - exponent: The rotation exponent K. The beacon's key changes every 2^K seconds.
     ///   - time: The beacon's clock when the frame was sent, in seconds.
     public init(key: IdentityKey, exponent: RotationExponent, time: UInt32) {
         self.key = key
         format = .telemetry(exponent, time: time)
     }
 
-    /// Opens BTHome packets.
+    /// Creates an opener of BTHome packets.
     ///
     /// - Parameter address: The address of the sender; `nil` if it differs between packets: see ``from(_:)``.
     public init(btHomeKey key: IdentityKey, address: DeviceAddress?) {

@@ -9,10 +9,10 @@ internal import LinuxHost
 public import Sightings
 internal import VirtualController
 
-/// Measures what a radio delivers: one radio sends a beacon and another one receives it, then they change roles. A
-/// single radio can receive a beacon nearby instead.
+/// Measures how well radios send and receive. One radio sends a beacon and another radio receives it, then they
+/// exchange their roles. A single radio can receive a beacon nearby instead.
 ///
-/// At the end, all sending and scanning is off, whatever happened.
+/// At the end, all sending and scanning is off, even after an error.
 public final class QualificationRun {
     /// The radios and the duration.
     public struct Options {

@@ -26,7 +26,7 @@ final class RadioUnderTest {
     private var extended: ExtendedBeacon?
     private var scan: ScanSession?
     private var reader = ReportReader()
-    /// Judges data: right or wrong, or `nil` for data of another sender.
+    /// Judges data as right or wrong; returns `nil` for data of another sender.
     private var judge: ([UInt8]) -> OctetsJudgement? = { _ in nil }
     /// The number of packets that the kernel had dropped when the phase began.
     private var lostBefore: Int?
@@ -44,7 +44,8 @@ final class RadioUnderTest {
         if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingPermission(for: name, Privileges.effective) {
             throw missing
         }
-        // A claim of a raw adapter is for one role, so there are two; a claim of any other adapter is for both roles.
+        // A claim of a raw adapter is for one role, so a raw adapter needs two claims. A claim of any other adapter is
+        // for both roles.
         let roles: [AdapterLock.Role] = if case .raw = name { [.send, .listen] } else { [.send] }
         claims = try roles.map { try AdapterClaim(name, $0, for: "pharos qualify", in: runtimeDirectory) }
         // Another listener on the same adapter would change the result.
@@ -80,13 +81,13 @@ final class RadioUnderTest {
         beacon = session
     }
 
-    /// Replaces the advertisement without an interruption, with the same address.
+    /// Replaces the advertisement without an interruption. The address stays the same.
     func send(instead advertisement: Advertisement) throws {
         try beacon?.replace(with: try allocation(advertisement))
     }
 
-    /// Returns an allocation that is not exclusive: an exclusive session would end with a reset, which closes the event
-    /// masks.
+    /// Returns an allocation that is not exclusive: an exclusive session would end with a reset, after which the
+    /// controller sends no LE events.
     private func allocation(_ advertisement: Advertisement) throws(SessionError) -> SetAllocation {
         try SetAllocation([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
     }

@@ -97,7 +97,7 @@ final class RecordedFeed: SightingFeed {
     }
 }
 
-/// A file of any size, or standard input, read in pieces of which only the current one is kept.
+/// A file of any size, or standard input. It is read in pieces, and only the current piece is in memory.
 public final class InputPieces {
     /// The name for messages.
     public let name: String
@@ -161,11 +161,11 @@ final class PacketRecording {
         }
     }
 
-    /// Writes a packet that passed at `time`.
+    /// Writes a packet that was sent or received at `time`.
     ///
     /// - Parameter drops: The number of packets that the kernel has dropped so far.
-    /// - Returns: The reason why the recording ends with this packet, in one sentence; `nil` if it continues, or ended
-    ///   before.
+    /// - Returns: The reason why the recording ends with this packet, in one sentence; `nil` if it continues, or if it
+    ///   had already ended.
     func append(_ packet: HCIPacket, isFromController: Bool, at time: HCIInstant, drops: Int) -> String? {
         guard !hasEnded else { return nil }
         let age = HCIInstant(nanoseconds: MonotonicClock.nanoseconds()).microseconds(since: time)

@@ -14,7 +14,7 @@ struct RecordedScan {
         let state: ListeningState
     }
 
-    /// The meaning of an event for the time before the event.
+    /// The conclusion from an event about the time before it.
     enum Sign: Equatable {
         /// It is not known yet whether the receiver listened.
         case none
@@ -22,7 +22,7 @@ struct RecordedScan {
         case listened(Gap?)
     }
 
-    /// The time in microseconds for which reports may still arrive after the scan was turned off.
+    /// The time after the scan was turned off in which reports may still arrive, in microseconds: 1 s.
     private static let tail = 1_000_000
     private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let parameters = [LESetScanParameters.opcode, LESetExtendedScanParameters.opcode]
@@ -35,7 +35,7 @@ struct RecordedScan {
     private var request: (isOn: Bool, filtersDuplicates: Bool)?
     /// The time of the last sign that the scan was on; `nil` before the first one.
     private var lastProof: HeardInstant?
-    /// The adapter with the first sign that the scan was on.
+    /// The adapter whose packets contained the first sign that the scan was on.
     private var adapter: UInt16?
     /// True if the recording has signs of several adapters.
     private var hasSeveralAdapters = false
@@ -88,7 +88,7 @@ struct RecordedScan {
         return undecided
     }
 
-    /// The meaning of an event that does not show whether the scan is on.
+    /// The conclusion from an event that does not show whether the scan is on.
     private var undecided: Sign { lastProof == nil ? .listened(nil) : .none }
 
     private mutating func prove(_ adapter: UInt16?, at now: HeardInstant) -> Sign {

@@ -57,7 +57,7 @@ public final class ScanSession: AdapterSession {
     private var hasLeftover: Bool
     /// True if the current scan belongs to another program.
     private var isForeignScan = false
-    /// True if the controller was unreachable, and has lost its settings since.
+    /// True if the controller was unreachable, and has therefore lost its settings.
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
@@ -76,8 +76,8 @@ public final class ScanSession: AdapterSession {
     private var needsPause = false
 
     /// - Parameters:
-    ///   - capabilities: Decide between legacy and extended commands, which must not be mixed on one controller (Core
-    ///     Specification 5.4, Vol 4 Part E 3.1.1).
+    ///   - capabilities: The capabilities of the controller. They decide between legacy and extended commands, which
+    ///     must not be mixed on one controller (Core Specification 5.4, Vol 4 Part E 3.1.1).
     ///   - isExclusive: Whether no other program uses the controller. Then a scan that is on is a leftover of an
     ///     earlier run.
     ///   - isAmongListeners: Whether another listener of this package shares the controller. The scan of that listener
@@ -136,8 +136,8 @@ public final class ScanSession: AdapterSession {
         expectSetUpIfReset()
     }
 
-    /// Checks that the controller can receive LE Coded, if the settings ask for that. If no other program uses the
-    /// controller, reports then also name the coding.
+    /// If the settings ask for LE Coded, checks that the controller can receive it. If no other program uses the
+    /// controller, also makes reports name the coding.
     private func prepareForCoded() throws(SessionError) {
         guard settings.isCoded else { return }
         guard isExtended, capabilities.leFeatures.contains(.leCodedPHY) else {
@@ -175,7 +175,7 @@ public final class ScanSession: AdapterSession {
 
     public var summary: String { "listening" }
 
-    /// Does nothing, because silences are watched in ``wake(_:)``.
+    /// Does nothing, because ``wake(_:)`` checks silences.
     public func silence(since instant: HCIInstant) {}
 
     /// Turns scanning on again.

@@ -7,9 +7,9 @@ public struct ScanSettings: Hashable, Sendable {
     /// True if scannable devices are asked for their scan response. This shows names, but costs other devices'
     /// batteries, and this machine transmits an address.
     public let isActive: Bool
-    /// The time on each channel: 2.5 ms...10.24 s, which legacy and extended commands support.
+    /// The time on each channel: 2.5 ms...10.24 s, the range that both legacy and extended commands support.
     public let interval: ScanInterval
-    /// The listening time in each interval: 2.5 ms to the interval.
+    /// The listening time in each interval, from 2.5 ms to the whole interval.
     public let window: ScanInterval
     /// True to receive LE Coded as well. The radio listens to LE 1M and LE Coded in turn, so each interval is twice
     /// as long.

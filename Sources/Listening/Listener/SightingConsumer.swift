@@ -19,7 +19,7 @@ public protocol SightingConsumer: AnyObject {
     func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
     /// Called when the state has changed. Silence counts only in states with `Listener/ListeningState/isListening`.
     func change(_ state: ListeningState, at now: HeardInstant)
-    /// Called when no further reports are waiting, which is a good time to print.
+    /// Called when no further reports are waiting. This is a good time to print.
     func handleIdle(at now: HeardInstant)
     /// Takes a sentence for the user about the adapter or the recording.
     func say(_ sentence: String, isWarning: Bool)
@@ -40,7 +40,7 @@ extension SightingConsumer {
     public func handleIdle(at now: HeardInstant) {}
 }
 
-/// The state of a receiver, seen from outside.
+/// The state of a receiver, as consumers see it.
 public enum ListeningState: String, Hashable, Sendable {
     case starting
     case listening

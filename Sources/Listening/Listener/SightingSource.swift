@@ -36,7 +36,7 @@ public final class SightingSource {
 
     /// Totals up to the last packet.
     public struct Counts: Hashable, Sendable {
-        /// Advertising reports, including those whose level is left out.
+        /// Advertising reports, including reports that were ignored because of their level.
         public var reports = 0
         /// Reports that the kernel dropped because they were not read in time, or that the recording program lost;
         /// `nil` if the number is not known.
@@ -80,7 +80,8 @@ public final class SightingSource {
     private var consumer: (any SightingConsumer)?
     /// The latest moment that was reported. Moments never go back.
     private var latest = HeardInstant(nanoseconds: 0)
-    /// The moment until which the time in which reports may be missing was counted; `nil` while the source listens.
+    /// While the source does not listen, the moment up to which this time was added to ``Counts/deafMicroseconds``;
+    /// otherwise `nil`.
     private var deafSince: HeardInstant?
 
     private init(_ feed: any SightingFeed, levels: ClosedRange<Int8>?) {
@@ -165,7 +166,7 @@ public final class SightingSource {
     /// Advances the time. If `instant` is earlier than the latest moment, as for a packet that waited in the kernel,
     /// the time stays the same.
     func advance(to instant: HeardInstant) {
-        // Ongoing deafness is counted continuously, for consumers that read the counts meanwhile.
+        // The time without listening is added in each call, because consumers may read the counts meanwhile.
         if let since = deafSince, since < instant {
             let elapsed = instant.microseconds(since: since)
             counts.deafMicroseconds += elapsed

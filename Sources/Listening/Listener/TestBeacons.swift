@@ -78,8 +78,8 @@ enum OctetsJudgement {
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 final class ExtendedBeacon {
-    /// A handle in the middle of the range: the kernel counts up from 1, and beacons of this package count down from
-    /// the last one.
+    /// A handle in the middle of the range, which is probably free: the kernel assigns handles upwards from 1, and
+    /// beacons of this package use handles downwards from the last one.
     private static let handle: UInt8 = 0x80
 
     private let host: HCIHost
