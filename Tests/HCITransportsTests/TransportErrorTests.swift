@@ -39,14 +39,14 @@ import Testing
         Case("bind", ENETDOWN, "hci0", .down, "hci0: the adapter is down; `hciconfig hci0 up` brings it up"),
         Case(
             "bind", EUSERS, "hci0:user", .busy,
-            "hci0:user: another program holds the adapter's user channel; end that program first"),
+            "hci0:user: another program uses the adapter's user channel; end that program first"),
         Case(
             "bind", EBUSY, "hci0:user", .busy,
             "hci0:user: the adapter is up, and the user channel needs it down; "
                 + "run `hciconfig hci0 down` and stop bluetoothd, or use hci0 without :user"),
         Case(
             "HCIDEVUP", EBUSY, "hci0", .busy,
-            "hci0: another program holds the adapter's user channel; end that program first"),
+            "hci0: another program uses the adapter's user channel; end that program first"),
         Case(
             "socket", EPERM, "hci0", .notPermitted(.netRaw),
             "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or run `\(ThisProgram.capabilityCommand)`"

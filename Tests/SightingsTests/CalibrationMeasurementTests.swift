@@ -159,7 +159,7 @@ struct CalibrationMeasurementTests {
         }
         #expect(
             try #require(loud.result).warnings == [
-                "4 readings are above the -40 dBm that are sent: the receiver is wrong"
+                "4 readings are above the -40 dBm that are sent: the receiver's levels are wrong"
             ])
     }
 }

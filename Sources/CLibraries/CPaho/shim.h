@@ -1,5 +1,5 @@
-// The MQTT client of Eclipse Paho. Swift cannot initialise its structures, because their initialisers are macros, so
-// functions here do it.
+// The MQTT client of Eclipse Paho. Swift cannot initialise its structures, because their initialisers are macros. The
+// functions here initialise them.
 #ifndef PHAROS_CPAHO_SHIM_H
 #define PHAROS_CPAHO_SHIM_H
 

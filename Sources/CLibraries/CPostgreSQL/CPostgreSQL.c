@@ -1,6 +1,6 @@
 // A program that is linked to libpq loads it and the libraries that it needs, such as GnuTLS, Kerberos and LDAP. They
 // take 5 MiB of memory in every process. A listener usually does not need them, so this file loads libpq when
-// PostgreSQL is used first.
+// PostgreSQL is used for the first time.
 #include "CPostgreSQL.h"
 
 #include <dlfcn.h>

@@ -80,8 +80,8 @@ public final class SightingSource {
     private var consumer: (any SightingConsumer)?
     /// The latest moment that was reported. Moments never go back.
     private var latest = HeardInstant(nanoseconds: 0)
-    /// While the source does not listen, the moment up to which this time was added to ``Counts/deafMicroseconds``;
-    /// otherwise `nil`.
+    /// While the source does not listen, the moment up to which the time without listening was added to
+    /// ``Counts/deafMicroseconds``; otherwise `nil`.
     private var deafSince: HeardInstant?
 
     private init(_ feed: any SightingFeed, levels: ClosedRange<Int8>?) {

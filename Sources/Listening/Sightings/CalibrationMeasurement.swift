@@ -246,7 +246,7 @@ public struct CalibrationMeasurement: Sendable {
         if senders.returns >= 3 { warnings.append("a second beacon has the same identity: turn one of them off") }
         if tooStrong > 0, let radioPower {
             warnings.append(
-                "\(tooStrong) readings are above the \(radioPower) dBm that are sent: the receiver is wrong")
+                "\(tooStrong) readings are above the \(radioPower) dBm that are sent: the receiver's levels are wrong")
         }
         return warnings
     }

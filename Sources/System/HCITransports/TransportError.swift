@@ -63,7 +63,7 @@ extension TransportError {
                 "the adapter is up, and the user channel needs it down; "
                     + "run `hciconfig \(device) down` and stop bluetoothd, or use \(device) without :user")
         case .resourceBusy, .tooManyUsers:
-            TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
+            TransportError(.busy, adapter, "another program uses the adapter's user channel; end that program first")
         case .notPermitted:
             notPermitted(isUserChannel ? .netAdmin : .netRaw, adapter, "opening a Bluetooth socket")
         default:
