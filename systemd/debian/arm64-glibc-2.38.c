@@ -1,4 +1,4 @@
-/* What glibc 2.38 has and 2.36, that of Debian 12, has not, of what the libraries of Debian's Swift 6.2.3 call. */
+/* Functions of glibc 2.38 that the libraries of Debian's Swift 6.2.3 call, and that glibc 2.36 of Debian 12 lacks. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
