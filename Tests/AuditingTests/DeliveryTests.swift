@@ -71,7 +71,7 @@ import Testing
         #expect(delivery.gaps.map(\.missed).starts(with: [0, 1, 2]))
         #expect(delivery.gaps.reduce(0) { $0 + $1.count } == delivery.heard - 1)
         #expect(delivery.grade == .usable)
-        #expect(delivery.reason.contains("good is 90 %"))
+        #expect(delivery.reason.contains("good needs 90 %"))
     }
 
     @Test(

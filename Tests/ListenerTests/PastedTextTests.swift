@@ -162,9 +162,9 @@ struct PastedTextTests {
                 "1: this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"
             ),
             ("0010  02 01 06\n", "1: this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"),
-            ("04 3e 2a 02 01 03\n020106\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
-            ("> 04 3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
-            ("3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
+            ("04 3e 2a 02 01 03\n020106\n", "1: the HCI event states a length of 45 bytes, but has 6"),
+            ("> 04 3e 2a 02 01 03\n", "1: the HCI event states a length of 45 bytes, but has 6"),
+            ("3e 2a 02 01 03\n", "1: the HCI event states a length of 45 bytes, but has 6"),
             (
                 "043e0b02010301010000c0ffee09",
                 "1: the advertising report at offset 4 needs 10 bytes, but only 9 are left"
@@ -177,7 +177,7 @@ struct PastedTextTests {
             ),
             (
                 "let data: [UInt8] = [\n    2, 1, 6\n]\n",
-                "1: an array of bytes is read if each element is written as 0x02, in hexadecimal"
+                "1: write each element of an array of bytes in hexadecimal, such as 0x02"
             ),
             ("uint8_t data[] = {\n    0x02, 0x01,\n", "1: the array that begins here has no closing bracket"),
             (

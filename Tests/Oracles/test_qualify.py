@@ -180,7 +180,7 @@ def test_a_radio_that_drops_forty_percent_is_usable(played):
         missed = sum(gap["count"] * gap["missed"] for gap in phase["gaps"])
         assert missed <= phase["owed"] - phase["heard"] + 1 <= 2 * missed + 3
         assert lossy.phase(name, "A")["share"] > 0.9
-    assert "good is 90 %" in lossy.role("B", "scanner")["reasons"][0]
+    assert "good needs 90 %" in lossy.role("B", "scanner")["reasons"][0]
     assert not any(radio["extendedClaimed"] for radio in lossy.answer["radios"])
     assert {each["phase"] for each in lossy.answer["phases"]} == {"legacy", "while-sending", "duplicates-filtered"}
 
@@ -205,7 +205,7 @@ def test_a_gap_of_five_seconds_costs_the_best_grade(played):
     assert phase["longestSilenceS"] == pytest.approx(5, abs=0.3) and phase["grade"] == "usable"
     assert phase["share"] == pytest.approx(9 / 14, abs=0.05)
     assert phase["gaps"][-1] == {"missed": 32, "count": 1}, "5 s are 47 events"
-    assert "good is 2 s" in gap.role("B", "scanner")["reasons"][0]
+    assert "good allows 2 s" in gap.role("B", "scanner")["reasons"][0]
     assert gap.grades() == {"A": ["good", "usable", "good"], "B": ["usable", "good", "good"]}
 
 

@@ -83,8 +83,8 @@ extension Delivery {
         }
         var text = "\(path): \(percent) % delivered, never silent for more than \(silence) s"
         let (least, longest) = RadioGrade.good.limits
-        if share < least { text += "; good is \(Int(least * 100)) %" }
-        if longestSilenceMicroseconds > longest { text += "; good is \(longest / 1_000_000) s" }
+        if share < least { text += "; good needs \(Int(least * 100)) %" }
+        if longestSilenceMicroseconds > longest { text += "; good allows \(longest / 1_000_000) s" }
         if let lost = lostInKernel, lost > 0 { text += "; \(lost) reports were lost in the kernel, not by the radio" }
         if damaged > 0 { text += "; \(damaged) reports had wrong bytes" }
         return text

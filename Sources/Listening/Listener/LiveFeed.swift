@@ -133,8 +133,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         let sockets = MonitorSocket.openSockets
         let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([ownName]).sorted()
         consumer?.say(
-            "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans, too. Its reports "
-                + "are used, perhaps without repeated ones, and this scan continues afterwards", isWarning: true)
+            "hci\(index): \(names.isEmpty ? "another program" : names.joined(separator: " or ")) scans, too. "
+                + "Its reports are used, but repeated ones may be missing; this scan continues when that scan ends",
+            isWarning: true)
     }
 
     /// The reason why receiving could not begin.

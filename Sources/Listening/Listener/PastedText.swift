@@ -43,9 +43,9 @@ public struct PastedText: Sendable {
             case .hexadecimal(let fault): fault.description
             case .tooLong: "the line is longer than \(HexadecimalLines.limit) characters"
             case .wrongLength(let packet, let stated, let found):
-                "\(packet) states \(stated) bytes in all, and \(found) are there"
+                "\(packet) states a length of \(stated) bytes, but has \(found)"
             case .malformedEvent(let error): error.description
-            case .malformedAirPacket: "a packet of the link layer without advertising data, or cut short"
+            case .malformedAirPacket: "this link-layer packet has no advertising data, or its end is missing"
             case .describedPackets("hcidump"):
                 "this is hcidump's description of packets, which leaves bytes out: run `hcidump --raw`"
             case .describedPackets(let program):
@@ -460,7 +460,7 @@ public struct PastedText: Sendable {
         // A decimal number must not be taken for a hexadecimal one.
         guard isClosed, !words.isEmpty, words.allSatisfy({ $0.drop0x.count < $0.count }) else {
             return fail(
-                .unsuitable("an array of bytes is read if each element is written as 0x02, in hexadecimal"), lineNumber)
+                .unsuitable("write each element of an array of bytes in hexadecimal, such as 0x02"), lineNumber)
         }
         do throws(HexadecimalLines.Fault) {
             let digits = words.map { $0.drop0x.count == 1 ? "0\($0.drop0x)" : String($0.drop0x) }.joined(separator: " ")

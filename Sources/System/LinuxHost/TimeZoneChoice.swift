@@ -72,9 +72,12 @@ public enum TimeZoneChoice: Hashable, Sendable {
     public static let forms = "today, yesterday, today 10:00, 10:00, 2026-11-01, or 2026-11-01 10:00"
 
     /// Reads a time in this zone. The text is one of these:
+    ///
     /// - `now`
     /// - `today`, `yesterday` or a date such as `2026-11-01`; a time such as `10:00` or `10:00:30` may follow it
-    /// - only a time, which is on the current day
+    /// - a time alone
+    ///
+    /// A time alone is on the current day.
     ///
     /// - Parameters:
     ///   - isEnd: True to get the last second of the day or minute, false to get its first second.
