@@ -96,7 +96,7 @@ import Testing
             value("16", "--rotation-exponent <k>", "16 is out of range 0...15")),
         Mistake(
             "encode raw --structure 01:06 --format json --explain", 64,
-            "--explain needs --format hex: its table is not meant for programs."),
+            "--explain prints a table for people: use it with --format hex."),
         Mistake("encode raw", 64, "Give at least one --structure TYPE:HEX."),
         Mistake(
             "encode raw --structure 100:00", 64,
@@ -189,7 +189,7 @@ import Testing
         Mistake("decode 02 /dev/null", 64, "/dev/null: decode takes one file and no other arguments"),
         Mistake(
             "decode 020106 --json --explain", 64,
-            "--explain cannot be combined with --json: its table is meant for people."),
+            "--explain prints a table for people: leave it out with --json."),
         Mistake("decode zz", 65, "\"z\" at character 1 is not a hexadecimal digit"),
         Mistake("decode /missing", 66, "/missing: there is no such file"),
         Mistake("decode missing.btsnoop", 66, "missing.btsnoop: there is no such file"),

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("site init x", 64, "Give a picture, --image and --width-m, a drawing, --from, or a size,"),
+        ("site init x", 64, "Give a picture (--image and --width-m), a drawing (--from) or a size"),
         ("site init x --image plan.png", 64, "--image needs --width-m, the width of the picture on the floor"),
         ("site init x --image plan.png --width-m 9 --height-m 9", 64, "the height follows from the shape"),
         ("site init x --image plan.png --width-m 0", 64, "0 is out of range 0.1...100000 m"),

@@ -17,9 +17,9 @@ package enum BeaconQuery {
     /// Every beacon.
     case all
 
-    /// Reads a text. The first of these forms that fits is used: a name of `known`, an identity with or without its
-    /// kind, a web address, a device address (with colons, with dashes, or with neither), a UUID or namespace alone, a
-    /// local name.
+    /// Reads a text in the first of these forms that fits: a name of `known`, an identity with or without its kind, a
+    /// web address, a device address (with colons, with dashes, or with neither), a UUID or namespace alone, a local
+    /// name.
     package init(_ text: String, _ known: KnownBeacons) {
         if known.names.contains(text) {
             self = .known(text)

@@ -68,7 +68,7 @@ package enum NewFile {
 
     /// Writes a file that does not exist yet.
     ///
-    /// - Parameter canReplace: True if the command has the option --force, which the error message then suggests.
+    /// - Parameter canReplace: True if the command has the option --force. The error message then suggests it.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
     package static func write(_ octets: [UInt8], to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {

@@ -96,8 +96,8 @@ enum ArgumentMessages {
         return (["pharos: " + sentence] + (help.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
     }
 
-    /// Returns the reason for the end of a message of the parser about a number with a decimal comma or a typographic
-    /// minus sign; empty for any other message.
+    /// Returns advice to append to a message of the parser about a number with a decimal comma or a typographic minus
+    /// sign; empty for any other message.
     private static func signAdvice(_ sentence: String) -> String {
         guard sentence.hasPrefix("The value '"), sentence.hasSuffix("'"),
             let end = sentence.firstRange(of: "' is invalid for '")
@@ -123,8 +123,8 @@ enum ArgumentMessages {
         }
     }
 
-    /// Returns the options that a usage line shows outside of brackets, which are required, with the placeholders of
-    /// their values.
+    /// Returns the required options of a usage line, with the placeholders of their values. Only options in brackets
+    /// are optional.
     private static func requiredOptions(in usage: String) -> [(name: String, text: String)] {
         var depth = 0
         let outside = usage.filter { character in
@@ -140,7 +140,7 @@ enum ArgumentMessages {
     }
 }
 
-/// Finds arguments that stand in the place of a command but are no command.
+/// Finds arguments that are in the place of a command, but are not the name of a command.
 enum UnknownCommand {
     /// Returns a sentence about the first unknown command in `arguments`, also after `help`; `nil` if all are known.
     static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {
@@ -168,8 +168,8 @@ enum UnknownCommand {
         return nil
     }
 
-    /// Returns a question such as "did you mean `pharos site check`?" with all subcommands of `commands` that have the
-    /// name `word`; `nil` if there are none.
+    /// Returns a question such as "did you mean `pharos site check`?" that names every command in `commands` with a
+    /// subcommand `word`; `nil` if there is none.
     private static func subcommandAdvice(
         _ word: String, in commands: [any ParsableCommand.Type], _ path: String
     ) -> String? {
@@ -191,7 +191,8 @@ extension UnknownCommand {
         "reload": "reload",
     ]
 
-    /// Returns a sentence that names the command to use instead of `start`, `edit` and the like; `nil` for other words.
+    /// Returns a sentence that names the command to use instead of `edit` or a word of `serviceVerbs`; `nil` for other
+    /// words.
     private static func serviceAdvice(_ word: String, _ beacon: String?) -> String? {
         let name = beacon.flatMap { $0.hasPrefix("-") ? nil : TerminalText.line($0) } ?? "NAME"
         if word == "edit" {
@@ -250,10 +251,10 @@ enum UnknownOption {
         return nil
     }
 
-    /// Options of other commands that mean the same as an option whose name is not similar.
+    /// Options that have the same meaning in different commands, although their names are not similar.
     private static let synonyms = ["--duration-s": "--seconds", "--seconds": "--duration-s"]
 
-    /// Returns the key of a file that has the value of an option: `radioPowerDbm` for `--radio-power-dbm`.
+    /// Returns the JSON key that corresponds to an option: `radioPowerDbm` for `--radio-power-dbm`.
     private static func key(of option: String) -> String {
         var key = ""
         for word in option.split(separator: "-") {

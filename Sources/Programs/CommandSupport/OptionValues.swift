@@ -43,8 +43,8 @@ package enum OptionValue {
     }
 
     /// Parses the name of a web page file, which ends in `.html` or `.htm`, or is `-` or a device. A name such as
-    /// `a.pdf` is refused, because the file would be no PDF document. A name such as `site.json` or `table.csv` is
-    /// refused too, because it is probably the name of another file, which the page would replace.
+    /// `a.pdf` is refused, because the file would not be a PDF document. A name such as `site.json` or `table.csv` is
+    /// refused, because it probably names another file, which the page would replace.
     package static func page(_ text: String) throws -> String {
         if text == "-" || text.hasPrefix("/dev/") { return text }
         let otherKinds = [
@@ -93,8 +93,9 @@ package enum OptionValue {
         return String(plain.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// Returns the number of a text such as `2.5 dB`, without one of the given units and without spaces around it. A
-    /// number such as `.5` becomes `0.5`. A text with another unit keeps it, so that it is no number.
+    /// Returns the text of the number in a text such as `2.5 dB`, without the unit if it is one of `units`, and without
+    /// spaces at the ends. A number such as `.5` becomes `0.5`. Any other unit stays in the text, so the text does not
+    /// parse as a number.
     package static func number(of text: String, units: [String]) -> String {
         var number = plainSpaces(text)
         let lowercased = number.lowercased()
@@ -105,42 +106,14 @@ package enum OptionValue {
         return number.hasPrefix(".") ? "0" + number : number
     }
 
-    /// Parses a number that may have one of the given units.
-    package static func number(_ text: String, units: [String]) throws -> Double {
-        let digits = number(of: text, units: units)
-        guard let value = Double(digits), value.isFinite else {
-            let example = units.first.map { " or 2.5 \($0)" } ?? ""
-            throw Mistake("write a number, such as 2.5\(example)" + plainNumberAdvice(digits))
-        }
-        return value
-    }
-
-    /// Other spellings of units.
-    private static let spellings = [
-        "m": ["meter", "meters", "metre", "metres"], "m/s": ["mps"], "µC": ["uC", "μC"], "µA": ["uA", "μA"],
-        "degrees": ["degree", "deg", "°"],
-    ]
-
-    /// Parses a number in a range, which may have its unit, such as `4 dBm`.
-    package static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
-        let value = try number(text, units: [unit] + (spellings[unit] ?? []))
-        guard range.contains(value) else {
-            let (low, high) = (range.lowerBound, range.upperBound)
-            throw Mistake(
-                "\(text) is out of range \(NumberFormat.significant(low, 7))...\(NumberFormat.significant(high, 7)) \(unit)"
-            )
-        }
-        return value
-    }
-
-    /// Returns a question for the end of a message, such as `; did you mean 2.5?`, for a number with a decimal comma or
-    /// a typographic minus sign; empty for any other text.
+    /// Returns a question to append to a message, such as `; did you mean 2.5?`, for a number with a decimal comma or a
+    /// typographic minus sign; empty for any other text.
     package static func plainNumberAdvice(_ text: String) -> String {
         let plain = plainNumber(text)
         return plain != text && Double(plain) != nil ? "; did you mean \(plain)?" : ""
     }
 
-    /// Returns the text with a decimal point for a comma, and with a minus sign for a typographic one.
+    /// Returns the text with decimal points in place of commas, and with minus signs in place of typographic dashes.
     private static func plainNumber(_ text: String) -> String {
         let dashes: Set<Character> = ["\u{2212}", "\u{2013}", "\u{2014}"]
         return String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
@@ -166,12 +139,12 @@ package enum OptionValue {
         return isNegative ? -value : value
     }
 
-    /// Returns a question for the end of a message about a whole number, such as `; did you mean -4 or -3?` for `-3,5`,
-    /// or `; did you mean 2000?` for `2,000`; empty for a text that is no number.
+    /// Returns a question to append to a message about a whole number, such as `; did you mean -4 or -3?` for `-3,5`,
+    /// or `; did you mean 2000?` for `2,000`; empty for a text that is not a number.
     private static func wholeNumberAdvice(_ text: String) -> String {
         let groups = text.split(separator: ",", omittingEmptySubsequences: false)
         if groups.count > 2 || groups.count == 2 && groups[1].count > 2 {
-            // A comma can be no decimal comma here.
+            // With several commas, or with three digits after a comma, the commas are not decimal commas.
             let areThousands = groups.dropFirst().allSatisfy { $0.count == 3 && Int($0) != nil } && groups[0].count <= 3
             return areThousands && Int(groups[0]) != nil
                 ? "; did you mean \(groups.joined())?" : "; write one number, without a comma"

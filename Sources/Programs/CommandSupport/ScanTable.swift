@@ -6,8 +6,8 @@ package enum ScanTable {
     ///
     /// - Parameters:
     ///   - width: The largest width of a line, in characters. If the table with all cells is wider, only the essential
-    ///     cells and the details are shown. If this table is too wide as well, each beacon has two lines, the first of
-    ///     which has only the beacon's title.
+    ///     cells and the details are shown. If the smaller table is too wide as well, each beacon has two lines, and
+    ///     the first of them has only the beacon's title.
     ///   - limit: The largest number of lines. Beacons that do not fit are left out.
     package static func lines(_ rows: [ScanRow], width: Int, limit: Int) -> Layout {
         let whole = Table(ScanRow.header + ["details"], alignment: ScanRow.alignment)

@@ -27,7 +27,7 @@ package enum ScannerText {
                     throw Mistake("write a scanner and its weight, such as continuous:1")
                 }
                 guard part.isPercentage == parts[0].isPercentage, (part.weight == nil) == (parts[0].weight == nil)
-                else { throw Mistake("give all scanners a weight, all a percentage, or neither to any") }
+                else { throw Mistake("give weights to all scanners, percentages to all, or none at all") }
                 let scanner = try scanner(part.name, own: own)
                 guard !weighted.contains(where: { $0.scanner.name == scanner.name }) else {
                     throw Mistake("\(scanner.name) occurs twice; add up its weights")
@@ -73,7 +73,7 @@ package enum ScannerText {
             get throws {
                 guard let weight else { return 1 }
                 guard let number = Double(weight), !number.isNaN else {
-                    throw Mistake("the weight is not a number; write one such as 6, or a percentage such as 60%")
+                    throw Mistake("the weight is not a number; write a weight such as 6, or such as 60%")
                 }
                 guard number > 0 else {
                     throw Mistake("the weight must be above 0; leave out a scanner without visitors")

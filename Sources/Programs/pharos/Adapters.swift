@@ -8,7 +8,7 @@ internal import LinuxHost
 
 struct Adapters: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adapters", abstract: "List the Bluetooth adapters and what each supports.",
+        commandName: "adapters", abstract: "List the Bluetooth adapters and their capabilities.",
         discussion: """
             Without --adapter, every hciN is listed. To query a controller behind a serial line or a socket:
             pharos adapters --adapter serial:/dev/ttyACM0@115200

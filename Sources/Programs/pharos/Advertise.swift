@@ -59,7 +59,7 @@ struct OnAirOptions: ParsableArguments {
 
     /// Advertises until a signal arrives or the duration is over.
     func advertise(_ job: ServiceJob) throws(BeaconServiceError) {
-        // As with --record, an empty file, a pipe or a device is written to.
+        // Like --record of `scan`, this option may name an empty file, a pipe or a device that exists.
         if let capture, !force, let size = Files.size(capture), size > 0 {
             throw .refused(.request, "\(capture): this file exists; choose another name, or use --force")
         }
@@ -161,7 +161,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
         } catch {
             guard case .advertising(let cause) = error else { throw error }
             switch cause {
-            // Without a profile, the options request something that this controller cannot do.
+            // Without a profile, the options are the cause: they request something that this controller cannot do.
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
             case .command, .management, .ended, .hardwareError: throw error
             }

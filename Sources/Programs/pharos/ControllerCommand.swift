@@ -38,7 +38,7 @@ struct ControllerCommand: ParsableCommand {
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
         var files: [SocketFile] = []
         // Remove only the socket files of this server. Another server may use a path that this server could not take,
-        // or may have replaced a file since. This server must live until its files are removed: while it listens, no
+        // or may have replaced a file since. The server must exist until its files are removed: while it listens, no
         // other file can have the inode number of one of its files.
         defer { withExtendedLifetime(server) { for file in files { file.remove() } } }
         for address in listen { try open(address, server, &files) }

@@ -9,7 +9,7 @@ internal import Listener
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode", abstract: "Show what is in a payload or a capture, frame by frame.",
+        commandName: "decode", abstract: "Show the contents of a payload or a capture, frame by frame.",
         discussion: """
             A capture is a btsnoop, pcap or pcapng file of HCI packets, or of
             advertisements that a sniffer (such as the nRF Sniffer) received.
@@ -44,8 +44,8 @@ struct Decode: ParsableCommand {
         help: ArgumentHelp(
             "The type of packet that contained the payload, for input without packets.",
             discussion:
-                "The type limits the length of a payload. By default, 62 bytes are an Android scan record, "
-                + "more are an extended advertisement, and fewer are a legacy advertisement.",
+                "The type limits the length of a payload. By default, a payload of 62 bytes is an Android scan record, "
+                + "a longer one an extended advertisement, a shorter one a legacy advertisement.",
             valueName: "kind"))
     var packet: PayloadOrigin?
 
@@ -54,7 +54,7 @@ struct Decode: ParsableCommand {
 
     func validate() throws {
         if json && explain {
-            throw ValidationError("--explain cannot be combined with --json: its table is meant for people.")
+            throw ValidationError("--explain prints a table for people: leave it out with --json.")
         }
         guard rotation.hasKey else { return }
         if encryption.hasKey {
@@ -112,8 +112,8 @@ struct Decode: ParsableCommand {
         return try lines.print(start, pieces)
     }
 
-    /// Returns true if a text begins like JSON: with a brace, or with a bracket and the start of a JSON value. A
-    /// bracket before another word is not JSON, because output lines of bluetoothctl begin with a bracket, too.
+    /// Returns true if a text begins like JSON: with a brace, or with a bracket and the start of a JSON value. Other
+    /// text after a bracket is not JSON: lines that bluetoothctl prints begin with a bracket, too.
     private static func isJSON(_ start: [UInt8]) -> Bool {
         let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let first = text.first, "{[".utf8.contains(first) else { return false }
@@ -168,8 +168,8 @@ enum DecodeInput {
     private static func namesFile(_ argument: String) -> Bool {
         if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
         if Files.exists(argument) { return true }
-        // In the output of `hcidump --raw --ts`, the time before a packet contains dots, so dots do not prove that a
-        // text is the name of a file.
+        // A dot does not prove that a text is the name of a file: `hcidump --raw --ts` prints a time with a dot in
+        // front of each packet.
         let isText = argument.contains { $0.isWhitespace } && argument.contains { "<>\n".contains($0) }
         return !isText && !argument.contains("hcitool") && (argument.contains("/") || argument.contains("."))
     }

@@ -53,7 +53,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
         try frame.validateForEncoding()
         if phy == nil, case .raw(let data) = try frame.content() { try AdvertisingData.checkLegacy(data.octets.count) }
         if explain && format != .hex {
-            throw ValidationError("--explain needs --format hex: its table is not meant for programs.")
+            throw ValidationError("--explain prints a table for people: use it with --format hex.")
         }
         if phy != nil, format == .hcitool {
             throw ValidationError(
@@ -80,7 +80,8 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
 }
 
 extension FrameOptions {
-    /// Returns the payload for the options, which also contain its time and its counters.
+    /// Returns the payload that the options describe. The options also contain the time and the counters of the
+    /// payload.
     func payload() throws -> AdvertisingData {
         let live = try liveOptions()
         let advertisement = Advertisement(

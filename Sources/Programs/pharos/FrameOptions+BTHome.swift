@@ -73,7 +73,7 @@ struct BTHomeOptions: FrameOptions {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Counter of the encryption. Use each value only once with a key.", valueName: "number"),
+        help: ArgumentHelp("Counter of the encryption. Use no value twice with one key.", valueName: "number"),
         transform: OptionValue.uint32)
     var counter: UInt32?
 

@@ -20,11 +20,11 @@ protocol FrameOptions: ParsableArguments {
     func measuredPowerRule() throws -> MeasuredPowerRule
     /// True if the frame has a measured power that the options do not give, so that a typical value is used.
     var hasTypicalPower: Bool { get }
-    /// Returns the key, the clock and the counters, for payloads that depend on time. By default, returns none, for
-    /// other payloads.
+    /// Returns the key, the clock and the counters, which only payloads that depend on time need. The default
+    /// implementation returns none of them.
     func liveOptions() throws -> LiveOptions
-    /// Throws an error if the options lack a value that `encode` needs, because `encode` makes the payload of one
-    /// moment.
+    /// Throws an error if the options lack a value that only `encode` needs, such as the time: `encode` makes the
+    /// payload of one moment, whereas `advertise` uses its own clock and counters.
     func validateForEncoding() throws
 }
 
@@ -132,11 +132,13 @@ struct IBeaconOptions: FrameOptions {
     var uuid: FixedOctets<16>
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("0...65535.", valueName: "number"), transform: OptionValue.uint16)
+        parsing: .unconditional, help: ArgumentHelp("Major, 0...65535.", valueName: "number"),
+        transform: OptionValue.uint16)
     var major: UInt16
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("0...65535.", valueName: "number"), transform: OptionValue.uint16)
+        parsing: .unconditional, help: ArgumentHelp("Minor, 0...65535.", valueName: "number"),
+        transform: OptionValue.uint16)
     var minor: UInt16
 
     @Option(parsing: .unconditional, help: MeasuredPowerAtOneMeter.help, transform: OptionValue.powerAtOneMeter)

@@ -3,8 +3,8 @@ internal import CommandSupport
 internal import LinuxHost
 
 /// The commands of the second program, `pharos-hub`: the receiving services, and `crowd`, which tests receivers.
-/// pharos-hub links C libraries that a static program cannot link. So for these commands, `pharos` replaces its process
-/// with pharos-hub.
+/// pharos-hub links C libraries that a static program cannot link. So `pharos` replaces its process with pharos-hub to
+/// run one of these commands.
 enum HubProgram {
     static let commands: [any ParsableCommand.Type] = [
         Collect.self, Crowd.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
@@ -100,7 +100,7 @@ struct Proxy: HubCommand {
 struct RehearseCommand: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Rehearse a fleet on simulated air, and compare every promise of its plan with what is received.")
+        abstract: "Rehearse a fleet on simulated air, and compare each value of its plan with the received value.")
     @OptionGroup var arguments: HubArguments
 }
 
@@ -125,6 +125,6 @@ struct Crowd: HubCommand {
 
 struct Where: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "where", abstract: "Show in which room a beacon is, or all beacons are.")
+        commandName: "where", abstract: "Show the rooms of all beacons, or the room of one beacon.")
     @OptionGroup var arguments: HubArguments
 }

@@ -7,7 +7,7 @@ internal import EddystoneSecurity
 internal import LinuxHost
 internal import Profiles
 
-/// The installed profiles of this machine, and the services of the beacons that send them.
+/// The installed profiles of this machine, and the services that send them.
 struct InstalledProfiles: ParsableArguments {
     private static let defaultDirectory = "/etc/pharos"
 
@@ -22,7 +22,7 @@ struct InstalledProfiles: ParsableArguments {
 
     func path(of name: String) -> String { "\(profileDir)/\(name).json" }
 
-    /// Returns the name of an installed beacon, of which the user may have given the file name, such as `lobby.json`.
+    /// Returns the name of an installed beacon. `text` is the name of the beacon or of its file, such as `lobby.json`.
     func beaconName(_ text: String) -> String {
         text.hasSuffix(".json") && !Files.exists(path(of: text)) ? String(text.dropLast(5)) : text
     }
@@ -82,12 +82,12 @@ struct InstalledProfiles: ParsableArguments {
         throw Failure(.unavailable, "systemctl \(arguments.joined(separator: " ")): \(message)")
     }
 
-    /// Returns whether the beacon's systemd unit is active.
+    /// Returns true if the beacon's systemd unit is active.
     static func isActive(_ name: String) throws -> Bool {
         try problem(["systemctl", "is-active", "--quiet", "pharos@\(name)"]) == nil
     }
 
-    /// Returns whether systemd has a unit for the beacon.
+    /// Returns true if systemd has a unit for the beacon.
     static func hasUnit(_ name: String) throws -> Bool {
         try problem(["systemctl", "cat", "pharos@\(name)"]) == nil
     }
@@ -105,7 +105,7 @@ struct InstalledProfiles: ParsableArguments {
             let text = TerminalText.line(String(decoding: errors.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
             return text.isEmpty ? "exit status \(code)" : text
         case .notStarted(let error): return error.text
-        case .late, nil: return "it did not end"
+        case .late, nil: return "no answer in 90 s"
         }
     }
 }

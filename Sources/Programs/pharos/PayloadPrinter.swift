@@ -19,11 +19,11 @@ struct PayloadPrinter {
     let lint: Bool
     let explain: Bool
     let opener: TelemetryOpener?
-    /// The type of packet that is assumed for payloads that come without their packet; `nil` to derive it from their
-    /// length.
+    /// The assumed type of packet for payloads without a packet; `nil` to derive the type from the length of each
+    /// payload.
     let container: AdvertisingContainer?
 
-    /// Prints a payload that comes without its packet. Returns true if it breaks no rule of the specification.
+    /// Prints a payload that has no packet around it. Returns true if the payload breaks no rule of the specification.
     ///
     /// - Parameter sender: The sender of the payload; `nil` if it is not known.
     func print(_ data: AdvertisingData, sender: DeviceAddress?) -> Bool {
@@ -32,8 +32,8 @@ struct PayloadPrinter {
                 data, in: container ?? AdvertisingContainer(count: data.octets.count), opener: opener(for: sender)))
     }
 
-    /// Prints a payload of a captured packet, with facts about the packet. Returns true if it breaks no rule of the
-    /// specification.
+    /// Prints a payload of a captured packet, with facts about the packet. Returns true if the payload breaks no rule
+    /// of the specification.
     func print(_ payload: CapturedPayload) -> Bool {
         if !json { Terminal.show(payload.headline + "\n") }
         return print(

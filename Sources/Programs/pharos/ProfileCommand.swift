@@ -272,7 +272,7 @@ struct ProfileInit: ParsableCommand {
         do {
             return try beaconName(stem(path))
         } catch {
-            throw Failure(.usage, "\(error); name the beacon with --name if the file keeps its name")
+            throw Failure(.usage, "\(error); give the beacon a name with --name, or rename the file")
         }
     }
 

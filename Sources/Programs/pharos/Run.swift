@@ -9,7 +9,7 @@ struct Run: ParsableCommand {
         commandName: "run", abstract: "Keep a profile on the air as a service.",
         discussion: """
             Meant for systemd (systemctl enable --now pharos@NAME), but works without it: SIGHUP reloads the profile, \
-            SIGTERM ends the service. It waits for a missing adapter, and puts the beacon back on the air whenever the \
+            SIGTERM ends the service. The service waits for a missing adapter, and puts the beacon back on the air when the \
             adapter was unplugged, powered down or reset.
             """)
 

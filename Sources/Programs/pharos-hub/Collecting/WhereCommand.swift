@@ -7,7 +7,7 @@ internal import LinuxHost
 
 struct WhereCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "where", abstract: "Show in which room a beacon is, or all beacons are.",
+        commandName: "where", abstract: "Show the rooms of all beacons, or the room of one beacon.",
         discussion: """
             pharos where
             pharos where key-peter

@@ -10,7 +10,7 @@ internal import Sites
 struct Rehearse: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearse",
-        abstract: "Rehearse a fleet on simulated air, and compare every promise of its plan with what is received.",
+        abstract: "Rehearse a fleet on simulated air, and compare each value of its plan with the received value.",
         discussion: """
             pharos rehearse museum.json --site museum-site.json
             pharos rehearse museum-site.json --hours 2 --phones 20 --seed 7

@@ -14,10 +14,10 @@ struct FleetInit: ParsableCommand {
             pharos fleet init museum
             pharos fleet init --from beacons.csv
 
-            --from guesses which column has the names, sites, floors, rooms, hosts, positions, iBeacon values, intervals \
-            and radio powers. On a terminal, it asks you to confirm each guess and, while columns without a meaning \
-            remain, for the other values. The fleet file is written next to the table. Cells may be separated by \
-            commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
+            --from guesses which column has the names, sites, floors, rooms, hosts, positions and iBeacon values. On a \
+            terminal, it asks you to confirm each guess. While columns without a meaning remain, it also asks for the \
+            columns of the other values. The fleet file is written next to the table. Cells may be \
+            separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
             """)
 
     @Argument(
@@ -135,8 +135,8 @@ struct FleetGenerate: ParsableCommand {
             fleet file; keep both in version control.
 
             If more than one beacon would get another identity, if a beacon seems to be renamed, or if the lock has lost \
-            lines, the command asks on a terminal, and needs --renumber elsewhere. If a group or a beacon has a new name, `pharos fleet \
-            rename` keeps the identities.
+            lines, the command asks on a terminal; without a terminal it needs --renumber. If a group or a beacon has a \
+            new name, `pharos fleet rename` keeps the identities.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())

@@ -208,7 +208,7 @@ struct FleetKeysAgree: ParsableCommand {
 struct FleetKeysResolve: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
-        abstract: "Print the beacon that sent an ephemeral id. Exit with 1 if it is not in the fleet.",
+        abstract: "Print the beacon that sent an ephemeral id. Exit with 1 if no beacon of the fleet sent it.",
         discussion: """
             An ephemeral id is valid for one rotation period. The command searches the period of the given time, the \
             period before and the period after. With --drift-s, it searches all periods that are possible with this \

@@ -17,7 +17,7 @@ struct FleetLabels: ParsableCommand {
 
               --url 'https://example.org/b/{name}'
 
-            Names in braces: \(LabelURL.variables.joined(separator: ", ")).
+            Possible names in braces: \(LabelURL.variables.joined(separator: ", ")).
             """)
 
     @OptionGroup var source: FleetArgument

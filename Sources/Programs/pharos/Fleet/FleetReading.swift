@@ -53,10 +53,11 @@ struct FleetCheck: ParsableCommand {
 
 struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Show what a fleet file would change, by group or beacon and by field.",
+        commandName: "diff",
+        abstract: "Show the changes that a fleet file would make, by group or beacon and by field.",
         discussion: """
-            A group in which several beacons are new (+), gone (-), renamed (=) or changed (~) has one line. --each \
-            prints every beacon.
+            If several beacons of a group are new (+), gone (-), renamed (=) or changed (~), the group has one line. \
+            --each prints every beacon.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())
@@ -64,7 +65,7 @@ struct FleetDiffCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to compare with: a directory that `fleet generate` wrote, a manifest, or an older fleet file.",
+            "The former fleet: a directory that `fleet generate` wrote, a manifest, or an older fleet file.",
             valueName: "path"), completion: .file())
     var against: String
 
@@ -151,7 +152,7 @@ struct FleetStatus: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds after the last verification at which a beacon counts as silent.", valueName: "s"),
+            "A beacon counts as silent this long after its last verification.", valueName: "s"),
         transform: { try OptionValue.seconds($0, in: 0...Int(Int32.max)) })
     var staleAfterS: Int = 60
 

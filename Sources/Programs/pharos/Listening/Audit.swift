@@ -21,8 +21,8 @@ struct Audit: ParsableCommand {
             Listens for 30 s, or for 60 times the longest advertising interval if that is longer. Exits with 1 if an \
             advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, \
             weak, obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings \
-            (stranger, not-in-range, unjudged, truncated) do not count. The exit code is also 1 if no advertisement \
-            was judged, although at least one can be judged. Reports that a receiver lost never count against a \
+            (stranger, not-in-range, unjudged, truncated) do not change the exit code. It is also 1 if no advertisement \
+            was judged, although one could be judged. Reports that a receiver lost never count against a \
             beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received \
@@ -34,7 +34,7 @@ struct Audit: ParsableCommand {
             between the two. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
-            bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
+            bytes, addresses and times that an audit needs. `pharos scan --record FILE` records them for --replay.
             """)
 
     @Argument(
@@ -212,8 +212,8 @@ struct Audit: ParsableCommand {
             floor: floor ?? decoded.fleet?.floor)
     }
 
-    /// Returns the levels that a site file predicts at the receivers. A recording such as hall.btsnoop is of the
-    /// receiver `hall`. Returns `nil` if the site file has none of the receivers.
+    /// Returns the levels that a site file predicts at the receivers. A recording such as hall.btsnoop belongs to the
+    /// receiver `hall`. Returns `nil` if the site file names none of the receivers.
     private func levels(_ file: String, _ files: AuditedFiles) throws -> ExpectedLevels? {
         let decoded = Site.decode(try InputFile.read(file)).site
         guard var floor = decoded, !replay.isEmpty else { return nil }

@@ -72,7 +72,7 @@ struct Calibrate: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Difference between this receiver's levels and those of a reference receiver.", valueName: "dB"))
+            "This receiver's levels minus those of a reference receiver, -40...40.", valueName: "dB"))
     var referenceOffsetDb: Double = 0
 
     @Option(

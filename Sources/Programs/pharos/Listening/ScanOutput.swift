@@ -172,7 +172,8 @@ final class ScanOutput {
     private struct Key: Comparable {
         /// The value by which the user has chosen to sort. The largest value comes first.
         var rank: UInt64 = 0
-        /// The track index of a known beacon. The default is larger, so that known beacons come before other beacons.
+        /// The track index of a known beacon. For other beacons it is the default, which is larger, so that known
+        /// beacons come first.
         var knownIndex = Int.max
         /// The identity of a beacon that is not known.
         var identity = ""
@@ -213,7 +214,8 @@ final class ScanOutput {
         block.draw(text.split(separator: "\n").map(String.init))
     }
 
-    /// Prints a sentence on standard error. An updated table is then drawn again below it.
+    /// Prints a sentence on standard error. A table that is updated on the terminal is then drawn again below the
+    /// sentence.
     func say(_ sentence: String, isWarning: Bool) {
         guard isWarning || !isLive else { return }
         Terminal.writeError("pharos: \(sentence)\n")

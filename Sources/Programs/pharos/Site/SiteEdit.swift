@@ -178,11 +178,11 @@ final class SiteEditSession {
         }
     }
 
-    /// Writes the file. Refuses if the file has changed since the page read it, or if the new text is not a good site
-    /// file.
+    /// Writes the file. Writes nothing if the file has changed since the page read it, or if the new text is not a site
+    /// file without errors.
     private func saveAnswer(_ request: HTTPRequest) -> HTTPAnswer {
         guard let expected = request[field: "if-match"] else {
-            return Self.json(428, [("message", .string("the request does not say which file it replaces"))])
+            return Self.json(428, [("message", .string("the request does not say which version it replaces"))])
         }
         let edited = EditedSite(request.body)
         guard edited.isGood, let text = edited.text else {

@@ -21,10 +21,10 @@ struct SiteInit: ParsableCommand {
 
             --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. The property "kind" or "layer" of a \
             feature must contain one of the words outline, wall, room, beacon, receiver, mount and path, in English or \
-            German, in upper or lower case. A ring is closed with a straight side if its ends do not meet. A wall has the \
+            German, in upper or lower case. An open outline is closed with a straight side. A wall has the \
             loss of its property "attenuationDb", or that of its "material" or layer: \(materials). Coordinates are \
-            metres, unless the file names a coordinate system in degrees, or all coordinates lie within 0.1 of each other. \
-            Then they are degrees, which need --reference.
+            degrees, and need --reference, if the file names a coordinate system in degrees, or if all coordinates lie \
+            within 0.1 of each other. All other coordinates are metres.
             """)
 
     private static let materials = WallMaterial.allCases.map {
@@ -146,7 +146,7 @@ struct SiteInit: ParsableCommand {
         }
         if image == nil, from == nil, widthM == nil || heightM == nil {
             throw ValidationError(
-                "Give a picture, --image and --width-m, a drawing, --from, or a size, --width-m and --height-m.")
+                "Give a picture (--image and --width-m), a drawing (--from) or a size (--width-m and --height-m).")
         }
         if from != nil, image == nil, widthM != nil || heightM != nil {
             throw ValidationError("Leave out --width-m and --height-m: the drawing has the size of the floor.")
