@@ -54,7 +54,7 @@ package final class BeaconSearch: SightingConsumer {
             let name = track.nameOctets.isEmpty ? nil : String(decoding: track.nameOctets, as: UTF8.self)
             let candidate = Candidate(
                 title: title, localName: name, address: track.sender?.address.description, level: level)
-            // A known beacon may have several identities. Keep the one with the highest level.
+            // A known beacon may have several identities. Keep the candidate with the highest level.
             if let index = candidates.firstIndex(where: { $0.title == title }) {
                 if candidates[index].level ?? -200 < level ?? -200 { candidates[index] = candidate }
             } else {

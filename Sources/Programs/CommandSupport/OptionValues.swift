@@ -144,7 +144,7 @@ package enum OptionValue {
     private static func wholeNumberAdvice(_ text: String) -> String {
         let groups = text.split(separator: ",", omittingEmptySubsequences: false)
         if groups.count > 2 || groups.count == 2 && groups[1].count > 2 {
-            // With several commas, or with three digits after a comma, the commas are not decimal commas.
+            // With several commas, or with more than two digits after a comma, the commas are not decimal commas.
             let areThousands = groups.dropFirst().allSatisfy { $0.count == 3 && Int($0) != nil } && groups[0].count <= 3
             return areThousands && Int(groups[0]) != nil
                 ? "; did you mean \(groups.joined())?" : "; write one number, without a comma"

@@ -19,13 +19,13 @@ struct TerminalOutput: AdvertisingOutput {
     }
 }
 
-/// Writes `text`, unless standard output accepts no output for one second. A stopped terminal must not prevent the
-/// program from turning the beacon off.
+/// Writes `text` if standard output accepts it within one second; otherwise drops it. A stopped terminal must not
+/// prevent the program from turning the beacon off.
 private func write(_ text: String) {
     if Terminal.takesOutput(within: 1000) { Terminal.show(text) }
 }
 
-/// Writes a JSON object as a line, unless standard output accepts no output for one second.
+/// Writes a JSON object as a line if standard output accepts it within one second; otherwise drops it.
 private func write(_ value: JSONValue) {
     if Terminal.takesOutput(within: 1000) { Terminal.write(value.line + "\n") }
 }

@@ -45,7 +45,8 @@ struct EncryptionOptions: ParsableArguments {
         return encryptionKey.map { IdentityKey($0) }
     }
 
-    /// Returns the address of the sender for payloads that are decoded without their packet; `nil` if it is not needed.
+    /// Returns the address of the sender, which the command line must give for a payload without a packet; `nil` if it
+    /// is not needed.
     func sender() throws -> DeviceAddress? {
         if hasKey && deviceAddress == nil { throw Failure(.usage, "decrypting BTHome needs --device-address as well") }
         return deviceAddress

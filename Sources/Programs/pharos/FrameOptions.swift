@@ -222,8 +222,8 @@ struct RawOptions: FrameOptions {
     }
 
     func content() throws -> Advertisement.Content {
-        // This only checks the limit of extended advertising. Whether the chosen PDU can hold the data is checked with
-        // the radio options.
+        // This only checks the limit of extended advertising. The radio options check that the chosen PDU has room for
+        // the data.
         do {
             return .raw(try AdvertisingData(structure, limit: AdvertisingData.extendedLimit))
         } catch {

@@ -156,8 +156,8 @@ struct Install: ParsableCommand {
             sudo pharos install lobby.json
 
             Checks the profile, copies it to /etc/pharos/NAME.json, enables and starts pharos@NAME, waits until the \
-            beacon is on the air, and shows the beacon's status. If a beacon of that name is already running, it changes \
-            to the new profile without an interruption.
+            beacon is on the air, and shows the beacon's status. If a beacon of that name is already running, it \
+            changes to the new profile without an interruption.
             """)
 
     @Argument(help: "Beacon profile, such as lobby.json.", completion: .file())

@@ -9,8 +9,8 @@ struct Run: ParsableCommand {
         commandName: "run", abstract: "Keep a profile on the air as a service.",
         discussion: """
             Meant for systemd (systemctl enable --now pharos@NAME), but works without it: SIGHUP reloads the profile, \
-            SIGTERM ends the service. The service waits for a missing adapter, and puts the beacon back on the air when the \
-            adapter was unplugged, powered down or reset.
+            SIGTERM ends the service. The service waits for a missing adapter, and puts the beacon back on the air \
+            when the adapter was unplugged, powered down or reset.
             """)
 
     @Argument(help: "Beacon profile, such as /etc/pharos/lobby-north.json.", completion: .file())

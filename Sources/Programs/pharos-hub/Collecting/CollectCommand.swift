@@ -20,12 +20,11 @@ struct CollectCommand: ParsableCommand {
             Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
             "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
             there, and publishes where each beacon is. Lines of a receiver that the file does not name are an error \
-            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s counts \
-            as dead. Beacons that only a dead receiver could receive become unknown, not gone. The same holds for a \
-            receiver that works but receives nothing. `pharos where` reads the state file, and `pharos history` reads \
-            the database of "history". `pharos status` shows a collector that follows the broker, unless it has \
-            --state-file. If the file has "postgresql", several collectors of one site can follow the broker: one \
-            works, and the others stand by until it ends.
+            (exit 65); if they come from the broker, they are ignored with a warning. A receiver that sends nothing \
+            for 15 s counts as dead, and so does a receiver that works but receives nothing. Beacons that only a dead \
+            receiver could receive become unknown, not gone. `pharos where` reads the state file, and `pharos history` \
+            reads the database of "history". If the file has "postgresql", several collectors of one site can follow \
+            the broker: one is active, and the others stand by until it ends.
             """)
 
     @Argument(

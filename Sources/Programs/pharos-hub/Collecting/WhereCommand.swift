@@ -39,10 +39,10 @@ struct WhereCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// A collector that has not written its state file for this time counts as stopped, in seconds.
+    /// The time in seconds after which a collector that has not written its state file counts as stopped.
     private static let writeTimeout = 60
-    /// If the process of a collector is not visible, for example in another container, the collector still counts as
-    /// running if it has written its state file within this time, in seconds.
+    /// The time in seconds for which a collector counts as running after it wrote its state file, even if its process
+    /// is not visible, for example because it is in another container.
     private static let hiddenTimeout = 10
 
     func validate() throws {
@@ -74,7 +74,7 @@ struct WhereCommand: ParsableCommand {
         if !endMessages.isEmpty { throw Failure(.unavailable, endMessages) }
     }
 
-    /// Returns the beacons of a state file that the user has asked for.
+    /// Returns the beacons of a state file that have the given name or identity; all beacons if no name is given.
     private func selected(of state: JSONNode) -> [JSONNode] {
         let beacons = state["beacons"]?.elements ?? []
         guard let name else { return beacons }
@@ -103,8 +103,8 @@ struct WhereCommand: ParsableCommand {
             + (json ? "its beacons are not known" : "the table shows what was last known")
     }
 
-    /// Returns the JSON of the beacons that the user has asked for. Nothing is known of them if the collector does not
-    /// run any more.
+    /// Returns the JSON of the selected beacons. If the collector does not run any more, their presence and their rooms
+    /// are unknown.
     private func beaconsJSON(_ state: JSONNode, now: Int) -> [JSONValue] {
         let beacons = selected(of: state).map { JSONValue($0) }
         guard Self.endTime(of: state, now: now) != nil else { return beacons }

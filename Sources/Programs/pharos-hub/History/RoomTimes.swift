@@ -104,7 +104,8 @@ struct RoomTimes {
             times.rows[rowIndex].microseconds += runningTime(from: start, to: time, key)
             if !isPaused(at: time, key) { times.rows[rowIndex].isOngoing = true }
         }
-        // Rows without any time are left out. They come from stays that began before the time span.
+        // Leave out rows without any time, for example of a stay that began before the time span and ended at its
+        // start.
         return times.rows.filter {
             ($0.beacon == name || $0.place == name) && ($0.microseconds > 0 || $0.isOngoing)
         }.sorted {

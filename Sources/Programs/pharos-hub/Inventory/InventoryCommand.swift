@@ -32,7 +32,7 @@ struct InventoryCommand: ParsableCommand {
     }
 }
 
-/// The argument of the inventory file, which all commands about one inventory have.
+/// The argument for the inventory file, in all commands about one inventory.
 struct InventoryFile: ParsableArguments {
     @Argument(help: ArgumentHelp("An inventory file, such as tools.json.", valueName: "file"), completion: .file())
     var file: String

@@ -84,8 +84,8 @@ final class ListenPrinter: SightingConsumer {
         output.addLine(&row)
     }
 
-    /// The indices of the tracks to print, which are all tracks that were received in the round, and the last received
-    /// track of each known beacon; and the number of known beacons that were never received.
+    /// The indices of the tracks to print, and the number of known beacons that were never received. The tracks to
+    /// print are all tracks that were received in the round, and the last received track of each known beacon.
     private var tracksToPrint: (indices: [Int], neverHeard: Int) {
         let tracks = processor.table.tracks
         // The index of the last received track of each known beacon.

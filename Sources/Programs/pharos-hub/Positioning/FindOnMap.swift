@@ -15,9 +15,9 @@ struct FindOnMap: ParsableCommand {
             pharos find lobby-north --known museum.json --map map.json
             pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2 --map map.json --json
 
-            Besides warmer and colder, it prints the distance and direction to the beacon on the map, or that the \
-            beacon is on another floor. If the map does not have the beacon, the beacon is assumed to be where its \
-            level was highest so far.
+            Besides warmer and colder, it prints the distance and direction to the beacon on the map. It also reports \
+            if the beacon is on another floor. If the map does not have the beacon, the beacon is assumed to be where \
+            its level was highest so far.
             """, shouldDisplay: false)
 
     @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))

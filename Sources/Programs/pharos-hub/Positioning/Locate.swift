@@ -42,8 +42,8 @@ struct Locate: ParsableCommand {
 
     @Flag(
         help: """
-            Show the answers of all algorithms next to each other, and of the baselines if the map has the positions of \
-            the beacons.
+            Show the answers of all algorithms next to each other, and of the baselines if the map has the positions \
+            of the beacons.
             """)
     var allAlgorithms = false
 

@@ -12,10 +12,10 @@ struct MapEvaluate: ParsableCommand {
             pharos map evaluate survey.jsonl --leave visit --all-algorithms
             pharos map evaluate map.json --protocol experiment --test static.jsonl
 
-            Without --test, parts of the survey are left out, and located with the rest of the survey. The seconds of \
-            one stay (a recording at one place) are nearly identical. So leaving out single seconds gives errors that \
-            are too small, but leaving out whole visits does not. --protocol experiment is the static test of the \
-            thesis of 2014: its four algorithms, on one second each, as a table of percentages.
+            Without --test, parts of the survey are left out of the map, and located with the rest of the survey. The \
+            seconds of one stay (a recording at one place) are nearly identical. So leaving out single seconds gives \
+            errors that are too small, but leaving out whole visits does not. --protocol experiment is the static test \
+            of the thesis of 2014: its four algorithms, on one second each, as a table of percentages.
             """)
 
     @Argument(help: "A map with --test, or surveys without it.", completion: .file())

@@ -52,8 +52,8 @@ struct FleetExportCSV: ParsableCommand {
             titles are the second column. Cells are separated by commas, and numbers have decimal points, as other \
             programs expect.
 
-            With --output, the file begins with a byte order mark, which spreadsheets need to detect UTF-8. On standard \
-            output there is no such mark, because other programs do not expect it.
+            With --output, the file begins with a byte order mark, which spreadsheets need to detect UTF-8. Standard \
+            output has no byte order mark, because other programs do not expect it.
             """)
 
     @OptionGroup var source: FleetArgument
@@ -93,8 +93,9 @@ struct FleetExportPrometheus: ParsableCommand {
         commandName: "prometheus",
         abstract: "Write targets and alert rules for silent beacons, stale metrics and wrong profiles.",
         discussion: """
-            Writes pharos-targets.json (for file_sd_configs) and pharos-alerts.yml (for rule_files). Prometheus queries \
-            node_exporter on the machines, whose textfile collector reads the files of `pharos run --metrics-file`.
+            Writes pharos-targets.json (for file_sd_configs) and pharos-alerts.yml (for rule_files). Prometheus \
+            queries node_exporter on the machines, whose textfile collector reads the files of `pharos run \
+            --metrics-file`.
             """)
 
     @OptionGroup var source: FleetArgument

@@ -134,9 +134,9 @@ struct FleetGenerate: ParsableCommand {
             The directory is replaced in one step. Files that do not change are not written. The lock is next to the \
             fleet file; keep both in version control.
 
-            If more than one beacon would get another identity, if a beacon seems to be renamed, or if the lock has lost \
-            lines, the command asks on a terminal; without a terminal it needs --renumber. If a group or a beacon has a \
-            new name, `pharos fleet rename` keeps the identities.
+            If more than one beacon would get another identity, if a beacon seems to be renamed, or if the lock has \
+            lost lines, the command asks on a terminal; without a terminal it needs --renumber. If a group or a beacon \
+            has a new name, `pharos fleet rename` keeps the identities.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())

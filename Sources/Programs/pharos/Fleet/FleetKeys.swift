@@ -46,8 +46,8 @@ struct FleetKeysGenerate: ParsableCommand {
         commandName: "generate",
         abstract: "Make a random identity key for every beacon that needs one and has none.",
         discussion: """
-            Existing keys are not changed, except those of the beacons that --replace names. Their former keys are kept \
-            in a directory next to the keys, as by `pharos fleet keys rotate`.
+            Existing keys are not changed, except those of the beacons that --replace names. Their former keys are \
+            kept in a directory next to the keys, as by `pharos fleet keys rotate`.
             """)
 
     @OptionGroup var options: FleetKeyOptions

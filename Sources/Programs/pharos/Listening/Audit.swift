@@ -21,8 +21,8 @@ struct Audit: ParsableCommand {
             Listens for 30 s, or for 60 times the longest advertising interval if that is longer. Exits with 1 if an \
             advertisement has one of these verdicts: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, \
             weak, obstructed, long-silence, telemetry, low-battery, cloned, impostor. The verdict ok and warnings \
-            (stranger, not-in-range, unjudged, truncated) do not change the exit code. It is also 1 if no advertisement \
-            was judged, although one could be judged. Reports that a receiver lost never count against a \
+            (stranger, not-in-range, unjudged, truncated) do not change the exit code. It is also 1 if no \
+            advertisement was judged, although one could be judged. Reports that a receiver lost never count against a \
             beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received \
@@ -78,8 +78,8 @@ struct Audit: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Audit only the beacons of the site with this name. With a site file instead of a name, the receivers are on \
-            the floor of this file, and beacons of other floors need not be received.
+            Audit only the beacons of the site with this name. With a site file instead of a name, the receivers are \
+            on the floor of this file, and beacons of other floors need not be received.
             """, valueName: "name or file"), completion: .file())
     var site: String?
 

@@ -222,7 +222,7 @@ final class ScanOutput {
         if Terminal.errorIsTerminal { block = LiveBlock() }
     }
 
-    /// Prints the last table, unless it is already on the terminal, and the summary.
+    /// Prints the summary. If the last table is not on the terminal yet, prints the table first.
     func finish(_ table: SightingTable, at now: HeardInstant) {
         if form == .table && !isLive || form == .tables && !hasShownTable {
             addText(text(table, now, width: plainWidth))

@@ -122,8 +122,8 @@ struct PlanCompare: ForwardingCommand {
     }
 
     /// Returns a sentence about the first value with a decimal comma; `nil` if there is none. A comma usually separates
-    /// the values of a list: `1,5` has two values. But `0,95` cannot be a list of probabilities, `152,5` cannot be a list
-    /// of intervals, and `1,5s` has only one unit, so it is one number.
+    /// the values of a list: `1,5` has two values. But `0,95` cannot be a list of probabilities, `152,5` cannot be a
+    /// list of intervals, and `1,5s` has only one unit, so it is one number.
     static func decimalComma(in arguments: [String]) -> String? {
         var option: String?
         for argument in arguments {

@@ -216,8 +216,8 @@ struct PlanSourceOptions: ParsableArguments {
         if site != nil, fromFleet == nil { throw ValidationError("--site needs --from-fleet.") }
     }
 
-    /// Throws an error if both a number of beacons and a fleet are given, or neither of them unless `isOptional` is
-    /// true.
+    /// Throws an error if both a number of beacons and a fleet are given. Also throws an error if neither is given,
+    /// except if `isOptional` is true.
     func validate(beacons: Int?, isOptional: Bool = false) throws {
         if beacons != nil, fromFleet != nil {
             throw ValidationError("Give --beacons or --from-fleet, not both: a fleet says how many beacons it has.")

@@ -91,8 +91,8 @@ struct PlanPatternOption: ParsableArguments {
             valueName: "ms:s,..."), transform: PlanValue.pattern)
     var requested: AdvertisingPattern?
 
-    /// Throws an error if neither an interval nor a pattern nor a fleet is given, or if a pattern is given together with
-    /// an interval or a fleet.
+    /// Throws an error if no interval, no pattern and no fleet is given, or if a pattern is given together with an
+    /// interval or a fleet.
     func validate(_ interval: PlanIntervalOption, with source: PlanSourceOptions) throws {
         guard requested != nil else { return try interval.validate(with: source) }
         if interval.requested != nil { throw ValidationError("Give --interval-ms or --pattern, not both.") }
