@@ -64,7 +64,7 @@ import Testing
         #expect(missing.code == 66 && missing.errors.hasPrefix("pharos: \(path): the directory "), "\(missing)")
         let named = folder.place("küche.json")
         let refused = try Program.run("profile", "init", named, "--type", "ibeacon")
-        #expect(refused.code == 64 && refused.errors.contains("name the beacon with --name"), "\(refused)")
+        #expect(refused.code == 64 && refused.errors.contains("give the beacon a name with --name"), "\(refused)")
         #expect(try Program.run("profile", "init", named, "--type", "ibeacon", "--name", "kueche").code == 0)
     }
 
