@@ -103,7 +103,7 @@ package enum OutputFiles {
     ///   - written: The paths of the files that the command writes, with the options that name them. `nil` and `-` are
     ///     ignored.
     ///   - read: The paths of the files that the command reads. `nil` and `-` are ignored.
-    /// - Throws: An error if a written file is the same as another file.
+    /// - Throws: An error if a file to write is named twice, or is also a file to read.
     package static func refuseOverwriting(_ written: [(option: String, path: String?)], read: [String?]) throws {
         var usedFiles: [(path: String, use: String)] = read.compactMap { path in
             path.flatMap(absolutePath).map { ($0, "the command reads this file") }

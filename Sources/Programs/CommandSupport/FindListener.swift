@@ -53,7 +53,7 @@ package final class FindListener: SightingConsumer {
 
     package func advance(to now: HeardInstant) {
         guard printsLines else { return }
-        // For a recording, the first line is printed one period after its first packet.
+        // For a recording, print the first line 0.5 s (JSON) or 1 s (text) after the first packet.
         nextLineTime = nextLineTime ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
         while let due = nextLineTime, due <= now, !hasArrived {
             nextLineTime = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)

@@ -387,15 +387,16 @@ package struct Mistake: Error, CustomStringConvertible {
 
 /// The help of options that several commands have.
 extension ArgumentHelp {
-    /// The help for an adapter that cannot be used through the kernel's management interface.
+    /// The help for the adapter of a command that cannot use the kernel's management interface.
     package static let hciAdapter = ArgumentHelp(
         "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
 
-    /// The help for an adapter that sends.
+    /// The help for the adapter of a command that sends.
     package static let sendingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
 
-    /// The help for an adapter that receives, including an adapter that only reports which beacons are present.
+    /// The help for the adapter of a command that receives. It may be `hciN:mgmt`, which reports only which beacons are
+    /// present.
     package static let receivingAdapter = ArgumentHelp(
         "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
         valueName: "name")

@@ -26,7 +26,7 @@ final class CollectRun {
     private var usefulLines = 0
     /// The number of lines that do not name their receiver.
     private var namelessLines = 0
-    /// The first receiver of a line that is not in the collector file.
+    /// The first receiver that a line names, but the collector file does not.
     private var firstUnknownReceiver: String?
     /// The number of messages that were dropped because they waited too long.
     private var droppedMessages = 0
@@ -166,7 +166,7 @@ final class CollectRun {
         try finish()
     }
 
-    /// Waits on standby until this collector may work for the site.
+    /// Waits on standby until this collector may become the active collector of the site.
     ///
     /// - Returns: False if a signal has arrived.
     private func waitForSite() throws -> Bool {

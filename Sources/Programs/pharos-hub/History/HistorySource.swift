@@ -83,8 +83,8 @@ enum HistorySource {
         }
     }
 
-    /// Returns the pauses in which the service did not run until now, by site, the oldest first. In the database of one
-    /// service, the site is `nil`.
+    /// Returns the pauses before `now` in which the service did not run, by site, the oldest first. In the database of
+    /// one service, the site is `nil`.
     func pauses(until now: Int64) throws -> [String?: [ServicePause]] {
         switch self {
         case .file(let store): return [nil: try store.pauses(until: now)]

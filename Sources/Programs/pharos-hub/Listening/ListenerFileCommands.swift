@@ -205,7 +205,7 @@ struct ZonesInit: ParsableCommand {
         let hasDistances = withinM != nil || beacons.allSatisfy { HubFile.containsPower($0.patterns) }
         let level = aboveDbm ?? (hasDistances ? nil : Self.defaultLevel)
         let bound = level.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
-        // Each of several beacons enters and leaves on its own, so that each has its own events and times.
+        // With several beacons, let each of them enter and leave on its own, with its own events and times.
         let scope = names.count > 1 ? [("per", JSONValue.string("beacon"))] : []
         let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names))] + scope + [bound])])
         try start.write(

@@ -175,8 +175,8 @@ struct MapRecord: ParsableCommand {
 
     // MARK: Places
 
-    /// Returns the place with a name, whose position is taken from the survey or the site. Without a name, returns the
-    /// place at a position.
+    /// Returns the place with the given name. If no position is given, it comes from the survey or the site. Without a
+    /// name, returns the place at the given position.
     private func spot(
         _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
     ) throws -> SurveySpot {

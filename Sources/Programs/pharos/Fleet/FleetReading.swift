@@ -34,7 +34,7 @@ struct FleetCheck: ParsableCommand {
         if !isGood { throw Failure(.failure) }
     }
 
-    /// Returns a line for each problem. If the fleet is good, also its size and a row for each site.
+    /// Returns a line for each problem. If the fleet has no error, also returns its size and a row for each site.
     private static func text(_ files: FleetFiles, _ airtime: FleetAirtime, isGood: Bool) -> String {
         let problems = files.problems.map { "\($0)\n" }.joined()
         guard isGood, let fleet = files.fleet else { return problems }

@@ -113,8 +113,8 @@ struct PlanSite: ParsableCommand {
             for part in site.scanners.parts
             where part.scanner.losesTime && !ScannerPreset.all.contains(part.scanner) {
                 Terminal.writeMessage(
-                    "warning: \(writeSite): a site file has no window gap and no dead time, so those of "
-                        + "\(TerminalText.line(part.scanner.name)) are left out: give --scanner-file again")
+                    "warning: \(writeSite): a site file cannot contain a window gap or dead time, so those of "
+                        + "\(TerminalText.line(part.scanner.name)) are left out: use the file with --scanner-file")
             }
         }
         if let writeFleet {
