@@ -8,8 +8,8 @@ internal import Zones
 
 /// Publishes the data of a listener to a broker: events at once, states and sightings once a second.
 ///
-/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Only the newest
-/// value of each state is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
+/// The ledger keeps an event, and the outbox a sighting, until the broker has acknowledged it. Of each state, only the
+/// newest value is kept. Only ``finish()`` and ``replace(_:)`` wait for the broker.
 final class BrokerPublisher {
     /// The state of the connection and of the waiting messages, for the status file and the metrics.
     struct Report {
@@ -18,7 +18,7 @@ final class BrokerPublisher {
         let isConnected: Bool
         /// The number of messages that wait.
         let messages: Int
-        /// The size of the sightings that wait, and of events that are not stored in a file, in bytes.
+        /// The total size of the waiting sightings and the events that the ledger could not store, in bytes.
         let octets: Int
         /// The time of the oldest waiting message, as RFC 3339; `nil` if none waits.
         let oldest: String?
@@ -43,14 +43,14 @@ final class BrokerPublisher {
         let time: Int64
     }
 
-    /// The events that the ledger could not store and that the broker has not acknowledged. If their size exceeds
-    /// ``memoryLimit``, the oldest are removed from here. They are published from the ledger when its file can be
-    /// written again.
+    /// The events that the ledger could not store and that the broker has not acknowledged. If the waiting events
+    /// exceed ``memoryLimit``, the oldest are removed. The ledger also keeps these events in memory: when it can store
+    /// them, a removed event is published from the ledger.
     private struct UnstoredEvents {
         private(set) var waiting: [UnstoredEvent] = []
         /// The size of the payloads that wait, in bytes.
         private(set) var octets = 0
-        /// The ids of the events that wait, or were sent and are not acknowledged.
+        /// The ids of the events that wait, and of the sent events that are not acknowledged.
         private(set) var ids: Set<String> = []
 
         mutating func append(_ event: UnstoredEvent) {
@@ -86,13 +86,14 @@ final class BrokerPublisher {
         var isDone: Bool { acknowledged == messages.count }
     }
 
-    /// The largest size of waiting sightings and of events that are not stored in a file, in bytes.
+    /// The size limit of the waiting sightings, and of the waiting events that the ledger could not store, in bytes
+    /// each.
     private static let memoryLimit = 1 << 20
     /// The largest number of messages that are read from the ledger or the outbox at a time.
     private static let messagesAtATime = 64
     /// The time after which waiting sightings are moved to the outbox, in microseconds.
     private static let memoryMicroseconds: Int64 = 10_000_000
-    /// The longest time for sending the last messages at the end, in milliseconds.
+    /// The time limit for sending the waiting messages when the publisher ends, in milliseconds.
     private static let shutdownMilliseconds = 1000
 
     private let connection: BrokerConnection
@@ -105,7 +106,7 @@ final class BrokerPublisher {
     private var batch = Batch()
     /// The messages that the broker has not acknowledged.
     private var inFlight: [BrokerTicket: Origin] = [:]
-    /// The number of events in the ledger that the broker has not acknowledged. The ledger counts them only once,
+    /// The number of events in the ledger that the broker has not acknowledged. It is counted once and then updated,
     /// because counting the events of a month takes long.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
     /// The sequence number of the newest event of the ledger that was sent.
@@ -115,7 +116,7 @@ final class BrokerPublisher {
     /// The time at which the connection was lost, in microseconds since 1970; `nil` while connected.
     private var downSince: Int64? = WallClock.microseconds()
     private var lastError: BrokerError?
-    /// The errors of the subscriptions that the broker refuses, each of which is reported once.
+    /// The errors of the refused subscriptions. Each error is reported once.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
     private var notices: [Notice] = []
@@ -157,25 +158,25 @@ final class BrokerPublisher {
         for publication in publisher.discovery { board.set(publication) }
     }
 
-    /// Counts the messages that an earlier run has left. Must be called after the ledger was opened.
+    /// Counts the messages that an earlier run did not send. Must be called after the ledger was opened.
     func begin() {
         _ = eventCount
         outbox.open()
     }
 
-    /// Takes over from `former`, the publisher of the previous version of the file. Removes the retained messages about
-    /// the site, the beacons and the zones that are no longer in the file, so that no program takes them for current.
+    /// Replaces `former`, the publisher of the previous version of the file. Deletes its retained messages on topics
+    /// that this publisher does not use, so that no program reads outdated states.
     func replace(_ former: BrokerPublisher) {
         begin()
         let topics = publisher.retainedTopics
         let oldTopics = former.board.usedTopics.filter { !topics.contains($0) }
         former.clear(oldTopics)
         former.leave()
-        // The former connection may have been lost before.
+        // The former publisher may not have been connected, so this publisher deletes the messages too.
         for topic in oldTopics { board.set(Publication(topic, [UInt8](), isRetained: true)) }
     }
 
-    /// Makes the broker forget the retained messages of these topics. Programs that show a status get `offline` first.
+    /// Deletes the retained messages of these topics from the broker. First sends `offline` to the status topics.
     private func clear(_ topics: [String]) {
         for topic in publisher.statusTopics where topics.contains(topic) {
             _ = send(.status(topic, isOnline: false), .state(topic: topic))
@@ -204,7 +205,7 @@ final class BrokerPublisher {
 
     // MARK: Publishing
 
-    /// Takes whether the receiver works.
+    /// Records that the receiver works, the first time that it does.
     func change(isListening: Bool, at now: HeardInstant) {
         if isListening { publisher.begin(at: now) }
     }
@@ -274,7 +275,7 @@ final class BrokerPublisher {
 
     private func sendEvents() {
         while mayHaveEvents, connection.hasRoom {
-            // If the file cannot be read now, try again at the next call.
+            // If the ledger cannot be read now, the next call tries again.
             guard
                 let waitingEvents = ledger.waiting(
                     for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
@@ -358,7 +359,7 @@ final class BrokerPublisher {
         case .message(let message):
             let isBirth =
                 message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
-            // A retained birth message was sent before this connection, so it needs no answer.
+            // A retained birth message is older than this connection, so it needs no answer.
             if isBirth, !message.isRetained { births.receiveBirth() }
             if let conflict = publisher.conflict(with: message) {
                 notices.append(Notice("\(connection.options.name): \(conflict)", isWarning: true))
@@ -367,7 +368,7 @@ final class BrokerPublisher {
         }
     }
 
-    /// Queues a message again that may not have arrived. Receivers recognize duplicates by their id or number.
+    /// Queues a message a second time, because it may not have arrived. Receivers recognize duplicates by their id or number.
     private func sendAgain(_ ticket: BrokerTicket) {
         switch inFlight.removeValue(forKey: ticket) {
         case .state(let topic): board.publishAgain(topic)

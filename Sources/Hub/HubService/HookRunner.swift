@@ -4,8 +4,8 @@ internal import Listener
 internal import Sightings
 internal import Zones
 
-/// Runs the programs (hooks) that are started for events, a few at a time, and kills programs that take too long. No
-/// call waits for a program.
+/// Runs the programs (hooks) that are started for events. At most ``parallel`` programs run at the same time, and a
+/// program that takes too long is killed. No call waits for a program.
 final class HookRunner {
     /// The largest number of programs that run at the same time.
     static let parallel = 4
@@ -30,7 +30,7 @@ final class HookRunner {
         fileprivate(set) var number: Int64?
     }
 
-    /// Something that the caller must record or log.
+    /// A result that the caller must record or log.
     enum Result: Hashable, Sendable {
         /// All programs of the event with this sequence number have ended or were dropped.
         case completed(Int64)
@@ -48,7 +48,7 @@ final class HookRunner {
         /// The number of bytes that the program has written so far.
         var outputBytes = 0
         var firstLine: [UInt8] = []
-        /// True for each pipe of the program that has not ended.
+        /// For each output pipe of the program, true if it is still open.
         var openPipes = (output: true, errors: true)
     }
 
@@ -61,7 +61,7 @@ final class HookRunner {
 
     private var queue: [Job] = []
     private var running: [RunningProgram] = []
-    /// For each event, the number of programs that have not ended, by the result that follows when all have ended.
+    /// For each result that reports the end of an event's programs, the number of those programs that have not ended.
     private var unfinishedCounts: [Result: Int] = [:]
     /// The results that the current call will return.
     private var results: [Result] = []
@@ -77,7 +77,7 @@ final class HookRunner {
         isIdle ? nil : HearingClock.machineNow.advanced(byMicroseconds: Self.pollInterval)
     }
 
-    /// Adds the programs of an event, and starts as many as may run at the same time.
+    /// Adds the programs of an event to the queue, and starts waiting programs if fewer than ``parallel`` run.
     ///
     /// - Parameter number: The event's number in the store; `nil` if the event is not stored.
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
@@ -181,8 +181,8 @@ final class HookRunner {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"
     }
 
-    /// Kills all programs. Called when the service ends. The next run of the service starts the programs again whose
-    /// events were not completed.
+    /// Kills all programs, because the service ends. If an event was not completed, the next run of the service starts
+    /// its programs again.
     func end() {
         for program in running { program.process.end() }
         running.removeAll()

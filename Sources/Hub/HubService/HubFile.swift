@@ -11,7 +11,7 @@ public import Zones
 
 /// A listener file with the sections that only the service uses: zones, hooks, history and broker.
 public struct HubFile {
-    /// The part of the file about the receiver and its known beacons.
+    /// The sections of the file about the receiver and its known beacons.
     public let listener: ListenerFile
     /// The known beacons, from this file and from the files that it names.
     public let known: KnownBeacons
@@ -42,8 +42,8 @@ public struct HubFile {
             throw .service(BeaconServiceError(faults + problems, of: name))
         }
         let (listener, listenerProblems) = ListenerFile.decode(document)
-        // An error in the part of the receiver must not hide the problems of the zones and of the named files, so these
-        // are read too.
+        // The zones and the named files are also read if the section of the receiver has errors, so that the problems
+        // of all sections are reported together.
         let readablePart = listener ?? ListenerFile.decodePart(document)
         let known = readablePart.map { KnownBeacons(allWithInventoriesOf: $0, at: path) }
         let hasAllBeacons =
@@ -67,8 +67,8 @@ public struct HubFile {
 
     private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Returns the problems that only the running service would notice: missing or unusable files of the broker, and
-    /// missing programs of hooks.
+    /// Returns problems of other files that the running service would notice: missing or unusable files of the broker,
+    /// and missing programs of hooks.
     ///
     /// - Parameters:
     ///   - path: The path of the listener file. Relative paths of other files start at its directory.
@@ -127,8 +127,8 @@ public struct HubFile {
         }
     }
 
-    /// Returns the kind of a beacon's identity in words, if no identity of the beacon occurs in a frame that states the
-    /// power at 1 m, so that the distance is unknown; otherwise `nil`.
+    /// Returns the kind of a beacon's identity in words if no frame with an identity of the beacon states the power at
+    /// 1 m. The distance is then unknown. Returns `nil` if a frame states the power.
     ///
     /// - Parameter isPhone: True if the beacon is identified by the key of its private addresses.
     private static func identityWithoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
@@ -202,7 +202,7 @@ public struct HistoryRule: Hashable, Sendable {
 
 /// The keys of a hook.
 enum HookKeys {
-    /// The word for every kind of event.
+    /// The word that means every kind of event.
     private static let any = "any"
     private static let wordLimit = 64
 
@@ -220,7 +220,7 @@ enum HookKeys {
     static let hooks = Key(
         "hooks", .list("hooks", 1...Int.max, of: .section(section)), "Programs that are started for events of zones.")
 
-    /// The type of an event's kind. The word for every kind of event has no value.
+    /// The type of an event's kind. For the word `any` the value is `nil`.
     private static let eventType = ValueType<ZoneEvent.Kind>(
         schema: ["enum": .array((ZoneEvent.Kind.allCases.map(\.rawValue) + [any]).map { .string($0) })]
     ) { decoder, node in
@@ -267,7 +267,7 @@ struct HubSections {
         problems = section.problems + decoder.problems + brokerProblems
     }
 
-    /// - Parameter textNames: The names that can be used as `${name}`; `nil` if they are not known.
+    /// - Parameter textNames: The names that `${name}` may contain; `nil` if they are not known.
     private func hook(
         _ object: JSONNode, _ textNames: Set<String>?, _ decoder: inout ConfigurationDecoder
     ) -> HookRule {
@@ -304,20 +304,20 @@ struct HubSections {
 extension KnownBeacons {
     /// Reads the beacons that a listener file names, including the items of its inventories.
     ///
-    /// - Parameter path: The path of the listener file. Other files are named relative to it.
+    /// - Parameter path: The path of the listener file. Relative paths of other files start at its directory.
     /// - Throws: An error with all problems of those files.
     public init(withInventoriesOf listener: ListenerFile, at path: String) throws(ListenerServiceError) {
         try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.inventoryItems(file) }
     }
 
-    /// Reads the beacons that a listener file names, to check the rest of the file. Beacons of files that cannot be
-    /// used are left out.
+    /// Reads the beacons that a listener file names, even if some files cannot be used, so that the rest of the file
+    /// can be checked. The beacons of unusable files are left out.
     fileprivate init(allWithInventoriesOf listener: ListenerFile, at path: String) {
         self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.inventoryItems(file) }
     }
 
-    /// Returns the items of an inventory as beacons, each named by the item's id. Each beacon has the inventory's name
-    /// and the item's place as tags, so that a zone can refer to all items, or to the items of one place.
+    /// Returns the items of an inventory as beacons, each named by its item's id. The tags of a beacon are the
+    /// inventory's name and the item's place, so that a zone can contain all items or the items of one place.
     private static func inventoryItems(_ path: String) throws(ListenerServiceError) -> [InventoryItem] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {

@@ -31,7 +31,7 @@ final class ListenRun: SightingConsumer {
     private let outbox: Outbox
     /// The publisher for the broker; `nil` if the file has no section `mqtt`.
     private var broker: BrokerPublisher?
-    /// The sequence number of the last event that was printed and is not yet recorded as printed.
+    /// The sequence number of the last event that was printed but is not yet recorded as printed.
     private var lastPrintedEvent: Int64?
     private var status: ListenerStatusWriter
     private var row = JSONWriter()
@@ -125,8 +125,7 @@ final class ListenRun: SightingConsumer {
     func handleIdle(at now: HeardInstant) {
         if !hooks.isIdle { handle(hooks.work()) }
         markLinesPrinted()
-        // A round that is due must be completed in this call, because otherwise the source would wake up for it again
-        // and again.
+        // A round that is due must be completed in this call. Otherwise the source would call again at once.
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
         nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
         broker?.poll()
@@ -216,8 +215,8 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Records the printed events as printed. If the reader of the output is gone, does nothing, so that the next run
-    /// of the service prints the events again.
+    /// Records the printed events as printed. If the output was closed, records nothing, so that the next run of the
+    /// service prints the events again.
     private func markLinesPrinted() {
         guard let number = lastPrintedEvent, !Terminal.outputIsGone else { return }
         lastPrintedEvent = nil
@@ -233,7 +232,7 @@ final class ListenRun: SightingConsumer {
         monitor.resume(
             stored.map { .init(zone: $0.zone, beacon: $0.beacon, since: $0.since, dwells: $0.dwells) },
             unixMicroseconds: WallClock.microseconds())
-        // Forget zones and beacons that are no longer in the file.
+        // Delete the stored presences of zones and beacons that are no longer in the file.
         let restored = Set(
             monitor.engine.presences { if case .unix(let time) = $0 { time } else { nil } }.map {
                 [$0.zone, $0.beacon]
@@ -291,7 +290,7 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Replaces the publisher after the file was read again. Both publishers may use the same broker.
+    /// Replaces the publisher after the file was read again. The old and the new publisher may use the same broker.
     private func replaceBroker(_ newBroker: BrokerPublisher?, at now: HeardInstant) {
         if let former = broker {
             if let newBroker { newBroker.replace(former) } else { former.finish() }

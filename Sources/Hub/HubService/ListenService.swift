@@ -13,8 +13,8 @@ public enum ListenService {
         public var path: String
         /// The adapter to use instead of the adapter in the file; `nil` for the adapter in the file.
         public var adapter: AdapterName?
-        /// The directory of files that must survive a restart of the machine; `nil` for systemd's StateDirectory=, or
-        /// /var/lib/pharos without it.
+        /// The directory of files that must survive a restart of the machine; `nil` for the StateDirectory= of systemd,
+        /// or /var/lib/pharos if systemd did not set it.
         public var stateDirectory: String?
         /// The directory of status files and locks; `nil` for /run/pharos.
         public var runtimeDirectory: String?
@@ -36,7 +36,7 @@ public enum ListenService {
     /// Runs the service until SIGINT, SIGTERM or SIGQUIT. SIGHUP reads the file again. The calling thread must be the
     /// only thread of the process.
     ///
-    /// - Throws: The reason why the service cannot receive at all, after the service manager was notified.
+    /// - Throws: The reason why the service cannot receive. The service manager has then been notified.
     public static func run(_ options: Options) throws(ListenerServiceError) {
         var notifier: ServiceNotifier?
         do {

@@ -28,7 +28,7 @@ struct ListenerStatusWriter {
             if isOver { return .off }
             switch source.state {
             case .listening: return silentSince == nil ? .listening : .deaf
-            // In the state `foreign` another program scans. Its scan may not report repeated advertisements, so the
+            // In the state `foreign` another program scans. That scan may leave out repeated advertisements, so the
             // listener counts as deaf.
             case .foreign, .paused, .deaf: return .deaf
             case .starting, .recovering: return .recovering
@@ -36,11 +36,11 @@ struct ListenerStatusWriter {
             }
         }
 
-        /// The time since which nothing was received although reports were likely; `nil` while the receiver works.
+        /// The time since which no report has arrived although reports were likely; `nil` while the receiver works.
         private var silentSince: HeardInstant? { monitor.table.clock.silentSince(at: now) }
 
-        /// The wall-clock time at which ``state`` began, if it has just changed. A receiver that receives nothing is
-        /// deaf since its last report.
+        /// The wall-clock time at which ``state`` began, if it has just changed. If no reports arrive any more, the
+        /// receiver is deaf from its last report on.
         var since: RFC3339Time {
             guard state == .deaf, let silentSince, let time = source.clock.unixMicroseconds(at: silentSince) else {
                 return RFC3339Time.now
@@ -56,17 +56,17 @@ struct ListenerStatusWriter {
     private var lastState: ListenerStatus.State?
     /// The time at which the last written state began.
     private var since: RFC3339Time?
-    /// The number of reports at the last write, and the time of that write.
+    /// The number of reports when the status was last written, and the time of that write.
     private var lastReports: (count: Int, at: HeardInstant)?
     /// The number of reports per second.
     private var rate: Double?
     private var hasListened = false
-    /// The names, as used in messages, of the files whose last write failed.
+    /// The files whose last write failed, as they are called in messages.
     private var unwritable: Set<String> = []
     /// The number of recoveries from an adapter that was missing or had to be restarted.
     private var recoveries = 0
-    /// The number of restarts of the scan at the start of the present recovery. A recovery that restarts the scan is
-    /// counted only as a restart.
+    /// The number of scan restarts at the start of the present recovery. If the recovery restarts the scan, only the
+    /// restart is counted, not the recovery.
     private var restartsBefore = 0
 
     /// - Parameter metrics: The path of the metrics file for Prometheus; `nil` for NAME.listener.prom in the runtime
@@ -110,7 +110,7 @@ struct ListenerStatusWriter {
         }
     }
 
-    /// Writes a file. Reports its first failure and the end of the failures.
+    /// Writes a file. Logs the first of several failures, and the first success after them.
     ///
     /// - Parameter what: The name of the file in messages.
     private mutating func put(_ what: String, _ journal: Journal, _ write: () throws(SystemError) -> Void) {
@@ -191,7 +191,7 @@ struct ListenerStatusWriter {
         return page.octets
     }
 
-    /// The metrics of each beacon; for a beacon with several identities, the metrics of the identity received last.
+    /// Adds the metrics of each beacon. If a beacon has several identities, uses the identity that was received last.
     private func addBeacons(_ snapshot: Snapshot, to page: inout MetricsPage) {
         let table = snapshot.monitor.table
         var indices: [String: Int] = [:]

@@ -6,7 +6,7 @@ struct MetricsPage {
     /// The first label of every line, without the closing bracket: `{listener="…"`.
     private let listenerLabel: [UInt8]
     private var name: [UInt8] = []
-    /// The heading of the current metric; empty after it was written.
+    /// The HELP and TYPE lines of the current metric; empty after they were written.
     private var heading: [UInt8] = []
 
     /// Creates an empty page for one listener.

@@ -7,7 +7,7 @@ public import Sightings
 internal import Synchronization
 public import Zones
 
-/// The table of known beacons and the zones of a listener file. Processes reports, and returns the events of the zones.
+/// The sighting table and the zones of a listener file. Processes reports, and returns the events of the zones.
 public final class ZoneMonitor {
     public private(set) var engine: ZoneEngine
     public private(set) var table: SightingTable
@@ -29,7 +29,7 @@ public final class ZoneMonitor {
         Dictionary(reportsByType.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
     }
 
-    /// Processes an advertisement with the data in `range` of `octets`. Returns the events that it causes.
+    /// Processes an advertisement whose data is in `range` of `octets`. Returns the resulting events.
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
         let track = table.receive(report.sighting, octets, range)
@@ -47,7 +47,7 @@ public final class ZoneMonitor {
     /// Returns the events that are caused by the passage of time up to `now`.
     public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
 
-    /// Takes the state of the receiver. Returns the events that the state and the passage of time up to `now` cause.
+    /// Changes the state of the receiver. Returns the events that result from the state and from the time up to `now`.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         if state.isListening {
             table.startListening(at: now)
@@ -58,7 +58,8 @@ public final class ZoneMonitor {
         return engine.advance(to: now)
     }
 
-    /// Starts the clock before the receiver works. If the receiver does not work within 5 s, the zones become unknown.
+    /// Starts the clock although the receiver does not work yet. If it does not work within 5 s, the zones become
+    /// unknown.
     public func beginDeaf(at now: HeardInstant) {
         table.startListening(at: now)
         _ = engine.startListening(at: now)
@@ -70,7 +71,7 @@ public final class ZoneMonitor {
         engine.resume(presences, unixMicroseconds: now)
     }
 
-    /// Applies a file that was read again. Presences are kept, but intervals and losses are learned again.
+    /// Applies a file that was read again. Keeps the presences, but learns the intervals and losses of beacons again.
     ///
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func replace(
@@ -91,7 +92,7 @@ public final class ZoneMonitor {
     public func beginRound() { table.beginRound() }
 }
 
-/// The quality of the wall clock, as one word for events. The kernel is asked for the quality at most once a minute.
+/// The quality of the wall clock, as one word for events. The kernel is queried at most once a minute.
 public final class ClockQuality: Sendable {
     private let isRecorded: Bool
     private let lastQuery = Mutex<(at: UInt64, word: String)?>(nil)

@@ -115,8 +115,8 @@ public struct APIChannel: Sendable {
 
     // MARK: Encrypted
 
-    /// Returns an encrypted frame: the byte 1, the length of the content in two bytes with the most significant byte
-    /// first, and the content.
+    /// Returns an encrypted frame: the byte 1, the length of the content (two bytes, most significant first), and the
+    /// content.
     private static func framed(_ content: [UInt8]) -> [UInt8] {
         [1, UInt8(truncatingIfNeeded: content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
     }
@@ -124,7 +124,7 @@ public struct APIChannel: Sendable {
     private mutating func takeFrame() throws(ChannelFault) -> [UInt8]? {
         guard let first = octets.first else { return nil }
         guard first == 1 else {
-            // The first byte 1 of the answer shows a client without encryption that encryption is required.
+            // Clients without encryption recognize from the first byte, 1, that the proxy requires encryption.
             answers += Self.framed([1] + "Bad indicator byte".utf8)
             throw first == 0 ? .plain : .noFrame
         }
@@ -140,8 +140,8 @@ public struct APIChannel: Sendable {
         switch state {
         case .plain: return nil
         case .hello:
-            // The answer is the number 1 of the only protocol, the name, and the address, the latter two ending with a
-            // zero byte.
+            // The answer has three parts: the byte 1 (the number of the only protocol), the name and a zero byte, the
+            // address and a zero byte.
             let address = Hexadecimal.text(identity.address.octets.octets)
             answers += Self.framed([1] + identity.name.utf8 + [0] + address.utf8 + [0])
             state = .handshake

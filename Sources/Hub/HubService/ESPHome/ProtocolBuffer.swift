@@ -32,8 +32,8 @@ public struct ProtocolBufferWriter: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a number with seven bits in each byte, the lowest bits first. All bytes but the last have the highest
-    /// bit set.
+    /// Appends a number as a varint: seven bits in each byte, the lowest bits first. The highest bit is set in all
+    /// bytes except the last.
     mutating func append(varint value: UInt64) {
         var value = value
         while value > 0x7F {

@@ -5,8 +5,8 @@ public import Listener
 public import Sightings
 internal import Synchronization
 
-/// A Bluetooth proxy for Home Assistant: forwards received advertisements to its clients. A separate thread serves the
-/// clients, so that no client can delay the reception.
+/// A Bluetooth proxy for Home Assistant: forwards received advertisements to its clients. The clients have a thread of
+/// their own, so that no client can delay the reception.
 ///
 /// The advertisements that are received within 50 ms are sent in one message. If a client does not read its messages,
 /// only this client loses advertisements, and the number of lost advertisements is logged.
@@ -22,22 +22,22 @@ public final class ProxyServer: SightingConsumer, Sendable {
         var isActive: Bool
         /// True if the scan should request scan responses.
         var wantsActive: Bool
-        /// The number of advertisements that were dropped because the thread for clients did not take them fast enough.
+        /// The number of advertisements that were dropped because the thread for clients was too slow.
         var lost = 0
     }
 
     /// The largest number of simultaneous clients that have sent a message. Home Assistant is one client.
     static let clientLimit = 16
-    /// The largest number of connections on which the client has not sent a message yet. If the proxy has a key, only
-    /// an encrypted message counts. A further connection ends the oldest of these connections.
+    /// The largest number of connections whose client has not sent a message yet. If the proxy has a key, only
+    /// encrypted messages count. Another such connection ends the oldest of them.
     static let newConnectionLimit = 32
-    /// The largest number of advertisement bytes that wait for a client: those of about 30 s at a busy place.
+    /// The largest number of advertisement bytes that wait for one client: about 30 s of reception at a busy place.
     static let backlogLimit = 1 << 20
     /// The largest number of batches that wait for the thread for clients.
     private static let batchLimit = 256
     /// The longest time that an advertisement waits for further advertisements to share its message, in milliseconds.
     private static let batchMilliseconds = 50
-    /// The pause after a connection that could not be accepted, in nanoseconds.
+    /// The pause after an attempt to accept a connection has failed, in nanoseconds.
     private static let acceptPause: UInt64 = 1_000_000_000
 
     /// The address at which clients connect, such as `tcp:127.0.0.1:6053`.
@@ -85,15 +85,15 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Serves clients with the advertisements of a source until the source ends. If the clients want the other scan
+    /// Forwards the advertisements of a source to the clients until the source ends. If the clients want the other scan
     /// mode, ends the source and continues with a new one.
     ///
     /// - Parameter source: Makes a source. `isActive` is true if the source should request scan responses. `isNext` is
-    ///   true if the source follows another source.
+    ///   false for the first source.
     public func run(
         _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
     ) throws(ListenerServiceError) {
-        // The first source is made before clients can take the file descriptors that it needs.
+        // The first source is made before any client connects. Otherwise clients could use up the file descriptors.
         var currentSource = try source(takeMode(), false)
         try start()
         while true {
@@ -103,7 +103,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Makes the scan mode that clients want the current mode, and returns this mode: true for an active scan.
+    /// Applies the scan mode that clients want. Returns true if it is active.
     private func takeMode() -> Bool {
         shared.withLock { shared in
             shared.isActive = shared.wantsActive
@@ -126,7 +126,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     // MARK: Calls from the source
 
-    /// True if the source must end, because the scan must be started again in the other mode.
+    /// True if the source must end because the clients want the other scan mode.
     public var isSatisfied: Bool { shared.withLock { $0.isActive != $0.wantsActive } }
 
     public func advance(to now: HeardInstant) {}
@@ -161,8 +161,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     public func say(_ sentence: String, isWarning: Bool) { log(sentence) }
 
-    /// Ends the thread for clients, and waits at most 1 s until it has disconnected them. If a source in the other mode
-    /// follows, the thread continues.
+    /// Ends the thread for clients, and waits at most 1 s until it has disconnected them. If the source has ended only
+    /// to change the scan mode, does nothing.
     public func finish(at now: HeardInstant) {
         let isOver = shared.withLock { shared in
             shared.isOver = shared.isActive == shared.wantsActive
@@ -231,8 +231,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Requests the scan mode that clients want: active if any client asks for active, otherwise passive if any client
-    /// asks for passive, otherwise the configured mode.
+    /// Requests the scan mode that clients want: active if at least one client has asked for active, passive if clients
+    /// have asked only for passive, and the configured mode if no client has asked.
     private func request(_ modes: [Bool]) {
         let wantsActive = modes.contains(true) || modes.isEmpty && isActive
         let hasChanged = shared.withLock { shared in
@@ -257,12 +257,11 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
 /// One client of the proxy: its socket, its session, and the bytes that wait to be sent.
 private final class ProxyClient {
-    /// A client that sends nothing for this time is disconnected, in nanoseconds. Home Assistant sends a ping every 20
-    /// s.
+    /// The time after which a silent client is disconnected, in nanoseconds. Home Assistant sends a ping every 20 s.
     private static let silenceLimit: UInt64 = 150_000_000_000
     /// The time within which a new client must send a message, in nanoseconds.
     private static let handshakeLimit: UInt64 = 10_000_000_000
-    /// The largest size of waiting answers in addition to ``ProxyServer/backlogLimit``, in bytes. A client for which
+    /// The number of bytes that may wait for a client in addition to ``ProxyServer/backlogLimit``. A client for which
     /// more bytes wait is disconnected.
     private static let answerLimit = 1 << 16
 
@@ -290,8 +289,7 @@ private final class ProxyClient {
 
     var isWaiting: Bool { !waiting.isEmpty }
 
-    /// The end of a sentence for the log: why the client was disconnected, and the number of advertisements that it
-    /// lost.
+    /// The end of a sentence for the log: the reason for the disconnection, and the number of lost advertisements.
     var departure: String {
         var text = reason.map { " (\($0))" } ?? ""
         if dropped > 0 { text += "; \(dropped) advertisements were dropped because it did not read them" }

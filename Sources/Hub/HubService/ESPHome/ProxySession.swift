@@ -39,8 +39,8 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.init(name: name, address: address, version: version)
     }
 
-    /// The address of the first network card, in the order of their names, that has an address. So the address is the
-    /// same after each start.
+    /// The first address of a network card, with the cards in the order of their names. This order makes the address
+    /// the same after each start.
     private static var networkCardAddress: DeviceAddress? {
         let directory = "/sys/class/net"
         return Files.names(in: directory).lazy
@@ -59,7 +59,7 @@ public enum ProxyScannerState: UInt64, Sendable {
 
 /// The session of one client: answers the client's messages, and stores whether the client wants advertisements.
 public struct ProxySession: Sendable {
-    /// The version of the API, and the first version of ESPHome with this API. Home Assistant reads both.
+    /// The version of ESPHome's API, and the first release with this version. Home Assistant reads both.
     static let apiVersion = (major: UInt64(1), minor: UInt64(10), release: "2026.1.0")
     /// The flags of the proxy's features: passive scan (1), raw advertisements (32), scanner state and mode (64).
     static let features: UInt64 = 1 | 32 | 64

@@ -2,9 +2,9 @@ public import BluetoothTypes
 
 /// Advertisements that are sent to clients in one message.
 public struct RawAdvertisementBatch: Sendable {
-    /// The number of advertisements from which a batch is full.
+    /// The number of advertisements at which a batch is full.
     private static let countLimit = 64
-    /// The size from which a batch is full, in bytes. An encrypted message has at most 64 KiB.
+    /// The size at which a batch is full, in bytes. An encrypted message has at most 64 KiB.
     private static let octetLimit = 32 << 10
 
     /// True if the next advertisement must go into another batch.
