@@ -3,14 +3,14 @@ public import Sightings
 
 /// The state of one beacon, as published by one receiver or by the collector of a site.
 public struct BeaconState: Hashable, Sendable {
-    /// True if the beacon is present; `nil` if this was never known.
+    /// True if the beacon is present, false if it is absent; `nil` if the presence was never known.
     public var isPresent: Bool?
     /// The room of the beacon, or the last known room; `nil` if the room was never known, or the beacon is not present.
     public var room: String?
     /// The names of the zones that the beacon is inside.
     public var zones: [String]
-    /// True if the properties are up to date. False if the room is not known, or no receiver works that would detect a
-    /// change; the properties are then the last known values.
+    /// True if the properties are up to date. False if the room is unknown, or if no working receiver could detect a
+    /// change. The properties are then the last known values.
     public var isKnown: Bool
     /// The mean level of the last reports, in dBm.
     public var level: Double?
@@ -40,7 +40,7 @@ public struct BeaconState: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The room as JSON. It is null if the room is not known now, so that no program takes the last room for the
+    /// The room as JSON. It is null if the room is not known now, so that no program reads an outdated room as the
     /// present room.
     private var roomJSON: JSONValue { .optional(isKnown ? room : nil, JSONValue.string) }
 
@@ -59,8 +59,7 @@ public struct BeaconState: Hashable, Sendable {
     /// The payload of `…/beacons/NAME/attributes`. Home Assistant reads its member `in_zones` for trackers.
     public var attributes: JSONValue {
         var members: [(String, JSONValue)] = [("room", roomJSON)]
-        // To Home Assistant, an empty list means that the beacon is away. So the list is left out while the presence is
-        // unknown.
+        // Home Assistant interprets an empty list as absent. So the list is left out while the presence is unknown.
         if let isPresent { members.insert(("in_zones", isPresent ? [.string(Self.homeZone)] : []), at: 0) }
         if isCloned { members.append(("cloned", true)) }
         if let reason { members.append(("reason", .string(reason))) }
@@ -117,10 +116,10 @@ public struct ReceiverState: Hashable, Sendable {
 
 /// Rounds numbers for payloads.
 package enum Rounded {
-    /// Returns a number of metres rounded to centimetres; null if there is none.
+    /// Returns a number of metres, rounded to centimetres, as JSON; null for `nil`.
     static func meters(_ value: Double?) -> JSONValue { value.map { number($0, 10) } ?? .null }
 
-    /// Returns a number rounded to a multiple of `step` thousandths.
+    /// Returns a number as JSON, rounded to a multiple of `step` thousandths.
     package static func number(_ value: Double, _ step: Int) -> JSONValue {
         .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step))
     }
@@ -136,10 +135,10 @@ public struct PublishingPace: Sendable {
 
     private var lastPublication: (at: HeardInstant, meters: Double?)?
 
-    /// Creates a pace with which the first publication is due at once.
+    /// Creates a pace whose first publication is due at once.
     public init() {}
 
-    /// Returns whether a publication is due, and if so, records the publication.
+    /// Returns true if a publication is due, and records it as published.
     ///
     /// - Parameter meters: The distance of the beacon; `nil` if it is not known.
     public mutating func isDue(_ meters: Double?, at now: HeardInstant) -> Bool {

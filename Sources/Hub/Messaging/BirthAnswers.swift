@@ -12,7 +12,7 @@ public struct BirthAnswers: Hashable, Sendable {
     /// Creates the state before the first birth message.
     public init() {}
 
-    /// Takes a birth message.
+    /// Records a received birth message.
     public mutating func receiveBirth() { isPending = true }
 
     /// Returns true if an answer is due. The next call then returns false.

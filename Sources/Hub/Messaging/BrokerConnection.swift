@@ -2,9 +2,9 @@ public import LinuxHost
 
 /// A connection to an MQTT 3.1.1 broker, which is restored whenever it is lost.
 ///
-/// One thread owns the connection. The loop of that thread waits for ``descriptor`` and ``nextWakeUp``, and then calls
-/// ``poll(at:)``, which returns all events that the threads of the library Paho have received. Only
-/// ``close(waitingMilliseconds:)`` blocks.
+/// One thread owns the connection. It waits for ``descriptor`` and ``nextWakeUp``, and then calls ``poll(at:)``. That
+/// call returns all events that the threads of the library Paho have received. Only ``close(waitingMilliseconds:)``
+/// blocks.
 ///
 /// Messages that were not acknowledged when the connection was lost are returned as abandoned. The owner publishes them
 /// again.
@@ -34,7 +34,7 @@ public final class BrokerConnection {
     private var refusedFilters: Set<String> = []
     /// The time of the next attempt to subscribe to ``refusedFilters``, in nanoseconds.
     private var nextSubscription: UInt64 = 0
-    /// The pause before a refused subscription is tried again, in nanoseconds.
+    /// The pause before the connection tries a refused subscription again, in nanoseconds.
     private static let subscriptionPause: UInt64 = 10_000_000_000
 
     /// Creates a connection, and checks that the files of the options can be read. The first ``poll(at:)`` connects.
@@ -83,9 +83,9 @@ public final class BrokerConnection {
 
     /// Publishes a message.
     ///
-    /// - Returns: The ticket of the message. For a message of QoS 1, a later event with this ticket contains the
-    ///   result. `nil` if the message was not accepted: no broker is connected, too many messages are not acknowledged,
-    ///   or the topic is invalid.
+    /// - Returns: The ticket of the message. The event with the result of a QoS 1 message contains this ticket. `nil`
+    ///   if the message was not accepted: no broker is connected, too many messages are not acknowledged, or the topic
+    ///   is invalid.
     public func publish(_ message: Publication) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
@@ -149,8 +149,7 @@ public final class BrokerConnection {
             if unansweredSubscriptions.isEmpty, refusedFilters.isEmpty { events.append(.subscribed) }
         case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
         case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
-        // The result of a message of an earlier connection is ignored: such messages were already returned as
-        // abandoned.
+        // Results of an earlier connection are ignored, because its messages were already returned as abandoned.
         case (.delivered(let token), .connected): complete(token, &events) { .acknowledged($0) }
         case (.undelivered(let token), .connected): complete(token, &events) { .abandoned($0) }
         case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _), (.subscribed, _): break
@@ -228,11 +227,12 @@ extension String {
     }
 }
 
-/// Computes the pause before the next attempt to connect. The pause doubles with each failure, and varies at random.
+/// Computes the pause before the next attempt to connect. The pause doubles with each failure, and is partly random.
 public struct BrokerBackoff: Hashable, Sendable {
     /// The shortest and the longest pause, in milliseconds.
     public static let range = 1000...60_000
-    /// After a connection that lasted at least this time, in milliseconds, the next pause is the shortest.
+    /// The duration from which a connection counts as good, in milliseconds. After a good connection, the pause is the
+    /// shortest.
     public static let goodMilliseconds = 10_000
 
     private var nextPause = BrokerBackoff.range.lowerBound

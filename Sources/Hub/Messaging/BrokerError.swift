@@ -1,6 +1,6 @@
 internal import LinuxHost
 
-/// An error of a connection to a broker. The description is one sentence that also contains what to do.
+/// An error of a connection to a broker. Its description is one sentence with the problem and the remedy.
 public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No broker answers.
     case unreachable(String, reason: String?)
@@ -72,7 +72,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Creates the error for a file that cannot be read.
     ///
-    /// - Parameter advice: The required content of the file; empty for no advice.
+    /// - Parameter advice: What the file must contain; empty for no advice.
     init(_ error: SystemError, reading path: String, advice: String = "") {
         let sentence = "\(error.about(path))" + (advice.isEmpty ? "" : "; \(advice)")
         self = error.errno == SystemError.noEntry ? .missing(sentence) : .file(sentence)

@@ -52,7 +52,7 @@ final class BrokerInbox: Sendable {
 
     private func wake() { _ = try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0]) }
 
-    /// Adds the message that `make` returns, if there is room for its payload. Otherwise counts it as dropped.
+    /// Adds the message that `make` returns. If its payload exceeds the free space, only counts it as dropped.
     func offer(octets: Int, _ make: () -> Publication?) {
         let hasRoom = state.withLock { state in
             guard octets <= receivedMessageLimit, state.messages < inboxLimit, state.octets + octets <= inboxBytes

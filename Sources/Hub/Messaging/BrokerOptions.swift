@@ -6,9 +6,9 @@ public struct BrokerOptions: Sendable {
     /// The host name or IP address of the broker. An IPv6 address is written without brackets.
     public var host: String
     public var port: UInt16
-    /// True if TLS is used. If TLS fails, nothing is sent.
+    /// True if the connection uses TLS. If TLS fails, nothing is sent.
     public var isSecure: Bool
-    /// The PEM file of the certificate authorities that are used instead of the system's; `nil` to use the system's.
+    /// The PEM file with the trusted certificate authorities; `nil` for those of the system.
     public var authorityFile: String?
     /// The PEM file of the client's certificate.
     public var certificateFile: String?
@@ -44,9 +44,9 @@ public struct BrokerOptions: Sendable {
     /// Creates the options for the broker of an `mqtt` section.
     ///
     /// - Parameters:
-    ///   - client: The first part of the client name. The second part is computed, and distinguishes machines and
+    ///   - client: The first part of the client name. The second part is a hash that distinguishes machines and
     ///     instances.
-    ///   - instance: A text that distinguishes two clients of one machine, such as a path.
+    ///   - instance: A text that distinguishes two clients on one machine, such as a path.
     ///   - directory: The directory of the file that contains the section, with a slash at the end. Relative paths of
     ///     the section start there.
     /// - Throws: `missing` or `file` if the file with the user name and the password cannot be used.

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// The section `mqtt` of a listener or collector file: the broker, and what is published to it in addition to Pharos'
-/// own topics.
+/// The section `mqtt` of a listener or collector file: the address of the broker, its credentials, and the optional
+/// topics that are published in addition to Pharos' own topics.
 public struct BrokerSection: Hashable, Sendable {
     public var address: BrokerAddress
     /// The path of the file with the user name and the password, as written in the file. Relative paths of this section
@@ -14,8 +14,8 @@ public struct BrokerSection: Hashable, Sendable {
     public var certificateFile: String?
     /// The path of the PEM file of the client's key, as written in the file.
     public var keyFile: String?
-    /// True if the state of each beacon is published. False is better if the site has a collector, which publishes the
-    /// states that follow from the sightings of all receivers.
+    /// True if the state of each beacon is published. Set this to false if the site has a collector, which computes the
+    /// states from the sightings of all receivers and publishes them.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
@@ -25,8 +25,8 @@ public struct BrokerSection: Hashable, Sendable {
 
     /// Reads the section.
     ///
-    /// - Returns: The section, which is `nil` if the file has none or it has errors, and all problems in the order of
-    ///   the file.
+    /// - Returns: The section, and all problems in the order of the file. The section is `nil` if it is missing or has
+    ///   errors.
     public static func decode(_ node: JSONNode?) -> (section: BrokerSection?, problems: [FileProblem]) {
         guard let node else { return (nil, []) }
         var reader = BrokerSectionReader()
@@ -43,7 +43,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     public let port: UInt16
     public let isSecure: Bool
 
-    /// A mistake in the text of an address, as a clause for a message.
+    /// A mistake in the text of an address. Its text is a clause for a message.
     public struct Mistake: Error {
         public let text: String
     }
@@ -99,7 +99,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         octet.isASCIILetterOrDigit || ".-_".utf8.contains(octet)
     }
 
-    /// Returns true if a byte may be in an IPv6 address, which may end with `%` and an interface.
+    /// Returns true if a byte may occur in an IPv6 address, including the `%` and the interface name at its end.
     private static func isAddress(_ octet: UInt8) -> Bool {
         isName(octet) || octet == UInt8(ascii: ":") || octet == UInt8(ascii: "%")
     }

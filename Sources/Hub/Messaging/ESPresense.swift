@@ -38,8 +38,7 @@ public struct ESPresense: Hashable, Sendable {
     /// distance or level is not known.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard let id = id(reading), let distance = reading.distance, let level = reading.meanLevel else { return nil }
-        // The variance is computed from the range of the distance: half of the range is taken as one standard
-        // deviation.
+        // One standard deviation is taken to be half of the range of the distance.
         let deviation = (distance.highMeters - distance.lowMeters) / 2
         return Publication(
             "espresense/devices/\(id)/\(receiver)",
@@ -52,7 +51,7 @@ public struct ESPresense: Hashable, Sendable {
             ]), isAssured: false)
     }
 
-    /// Returns the id of a device in ESPresense. It is made from the configuration files, not from received data.
+    /// Returns the id of a device in ESPresense, made from the configuration files and not from received data.
     ///
     /// The fifth byte of an Eddystone UID appears twice, as in ESPresense. If a device is identified by the key of its
     /// addresses, ESPresense uses that key as the id. Pharos never publishes a key, and uses the device's name instead.

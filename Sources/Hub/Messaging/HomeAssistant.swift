@@ -6,13 +6,13 @@ internal import Configuration
 public struct HomeAssistant: Hashable, Sendable {
     /// The topic on which Home Assistant announces its start.
     public static let statusTopic = "homeassistant/status"
-    /// The payload that announces the start. After this announcement, all messages must be published again.
+    /// The payload of that announcement. After it, all messages must be published again.
     public static let birth = "online"
 
     /// Settings for older versions of Home Assistant.
     public struct Settings: Hashable, Sendable {
-        /// A version such as `2026.7`, if Home Assistant is older than that; otherwise `nil`. Older versions show a
-        /// tracker without a state as unknown, so the discovery message of a tracker then names a state topic.
+        /// A version such as `2026.7` if Home Assistant is older than this version; otherwise `nil`. Older versions
+        /// show a tracker without a state as unknown, so its discovery message then names a state topic.
         public var before: String?
 
         /// Creates settings.
@@ -62,7 +62,7 @@ public struct HomeAssistant: Hashable, Sendable {
     /// Returns the discovery message of a zone. Its entity shows whether any beacon is inside the zone.
     public func zone(_ name: String) -> Publication {
         let state = tree.zoneState(name)
-        // The devices of beacons begin with `pharos_`, so no beacon's device has this name.
+        // The names of beacons' devices begin with `pharos_`, so none of them equals this name.
         let device = "pharos-zone_\(TopicLevel(identifier: tree.zoneIdentifier(name)))"
         return entity(
             device, named: name, "binary_sensor", "occupied", "Occupied",
@@ -74,7 +74,7 @@ public struct HomeAssistant: Hashable, Sendable {
             ])
     }
 
-    /// The topic filter that subscribes to the discovery messages of the trackers of all beacons.
+    /// The topic filter for the discovery messages of the trackers of all beacons.
     static let trackerFilter = "homeassistant/device_tracker/+/tracker/config"
 
     /// Returns the discovery message for the battery of a beacon that reports its battery voltage.

@@ -3,11 +3,11 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sightings
 
-/// Makes the messages of one listener from the rounds of its sighting table. A round is a period of about a second, at
-/// the end of which the table contains all sightings of the period.
+/// Makes the messages of one listener from the rounds of its sighting table. A round lasts about a second. At its end,
+/// the table contains all sightings of the round.
 ///
-/// A publisher has no clock and no connection of its own. While the receiver does not work, no beacon leaves. After 5 s
-/// the receiver is published as `offline`: its beacons become unavailable instead of absent, and their states are
+/// A publisher has no clock and no connection of its own. While the receiver does not work, no beacon becomes absent.
+/// After 5 s the publisher reports the receiver as `offline`: its beacons become unavailable, and their states are
 /// marked as not known.
 public struct ListenerPublisher {
     /// The properties of the listener, and its beacons. They do not change while the listener runs.
@@ -27,9 +27,9 @@ public struct ListenerPublisher {
         public var boot: String
         /// The version of this program.
         public var version: String
-        /// Converts a moment into wall-clock time as RFC 3339; `nil` if that is not known.
+        /// Converts a moment into wall-clock time as RFC 3339; returns `nil` if the wall-clock time is not known.
         public var time: (HeardInstant) -> String?
-        /// Converts a moment into wall-clock time in microseconds since 1970; `nil` if that is not known.
+        /// Converts a moment into microseconds since 1970; returns `nil` if the wall-clock time is not known.
         public var unixMicroseconds: (HeardInstant) -> Int64? = { _ in nil }
 
         /// Creates a subject.
@@ -53,7 +53,7 @@ public struct ListenerPublisher {
         public var retained: [Publication] = []
         /// Sightings. All of them must arrive, so they are kept until the broker acknowledges them.
         public var sightings: [Publication] = []
-        /// Readings of this moment. If they cannot be sent now, they are dropped.
+        /// Readings of this moment. If they cannot be sent at once, they are dropped.
         public var readings: [Publication] = []
     }
 
@@ -111,7 +111,7 @@ public struct ListenerPublisher {
         let name: String
         /// The indices of the beacon's tracks in the sighting table, one for each identity.
         var tracks: [Int]
-        /// The listened time after which a beacon that was never received counts as absent, in microseconds.
+        /// The listened time after which a never received beacon counts as absent, in microseconds.
         let silence: Int
         var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
         var hasBattery = false
@@ -150,7 +150,7 @@ public struct ListenerPublisher {
     public var will: Publication { .status(tree.status, isOnline: false) }
 
     /// The discovery messages for Home Assistant; empty if the file does not request them. If a collector publishes the
-    /// states of beacons, these are only the messages of zones.
+    /// states of beacons, only the discovery messages of zones.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         let entities = beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
@@ -169,20 +169,20 @@ public struct ListenerPublisher {
         return topics
     }
 
-    /// The topics of the words `online` and `offline`.
+    /// The topics of the status messages `online` and `offline`.
     public var statusTopics: [String] { [tree.status] + (espresense.map { [$0.statusTopic] } ?? []) }
 
     // MARK: Conflicts with other receivers
 
-    /// The topic filters of the messages that ``conflict(with:)`` needs. If the broker refuses these subscriptions, the
-    /// listener works all the same.
+    /// The topic filters of the messages that ``conflict(with:)`` needs. The listener also works if the broker refuses
+    /// these subscriptions.
     public var conflictFilters: [String] {
         (subject.zones.isEmpty ? [] : [tree.zoneStateFilter])
             + (homeAssistant != nil && publishesBeacons ? [HomeAssistant.trackerFilter] : [])
     }
 
-    /// Returns a warning if another program has published to a topic of this receiver: once for each zone, and once for
-    /// all beacons.
+    /// Returns a warning if another program has published to a topic of this receiver. Each zone is reported once, and
+    /// all beacons together once.
     ///
     /// - Parameter message: A message of a topic in ``conflictFilters``. A retained message is ignored, because it may
     ///   be from a receiver that is no longer used.
@@ -214,7 +214,7 @@ public struct ListenerPublisher {
 
     private func isDeaf(at now: HeardInstant) -> Bool { begunAt == nil || watch.clock.isDoubtful(at: now) }
 
-    /// Adds a completed round, and returns its messages. Must be called before the table begins the next round.
+    /// Ends a round, and returns its messages. Must be called before the table begins the next round.
     ///
     /// - Parameter zones: The names of the zones that each beacon is inside, by the beacon's name. Beacons outside all
     ///   zones are missing.
@@ -235,7 +235,7 @@ public struct ListenerPublisher {
         return output
     }
 
-    /// Returns the last messages: the receiver is offline, and the states of its beacons are not known any more.
+    /// Returns the last messages: the receiver is offline, and the states of its beacons are no longer known.
     public mutating func finish() -> [Publication] {
         guard begunAt != nil else { return [] }
         var messages: [Publication] = [.status(tree.status, isOnline: false)]
@@ -356,7 +356,7 @@ public struct ListenerPublisher {
         let deviation = track.round.standardDeviation ?? 0
         return BeaconReading(
             name: name, identity: track.known?.identity,
-            // The devices of a group are not known one by one, so their addresses are not published.
+            // A group has no single device, so no address is published for it.
             address: track.known?.isGroup == true ? nil : track.sender?.address,
             isRandomAddress: track.sender?.isRandom ?? false, lastLevel: track.lastLevel.map(Int.init),
             meanLevel: track.round.trimmedMean, levelVariance: deviation * deviation, reports: track.roundReports,
@@ -367,7 +367,7 @@ public struct ListenerPublisher {
 
     // MARK: Sightings
 
-    /// Adds a batch of sightings for each shard of which known beacons were received in this round.
+    /// Adds a batch of sightings for each shard that contains beacons received in this round.
     private mutating func addSightings(
         _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {

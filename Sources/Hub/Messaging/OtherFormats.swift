@@ -9,8 +9,8 @@ public struct Theengs: Hashable, Sendable {
     /// - Parameter receiver: The listener's name, which is used as the name of the gateway.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// Returns the message with the measurements of a device; `nil` if the device is no iBeacon, which is the only
-    /// beacon format of Pharos that Theengs supports.
+    /// Returns the message with the measurements of a device; `nil` if the device is no iBeacon. The iBeacon is the
+    /// only beacon format that both Pharos and Theengs support.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
             let digits = reading.addressDigits(isUppercase: true), let address = reading.address
@@ -38,8 +38,8 @@ public struct Raddec: Hashable, Sendable {
     private let receiverID: String
     private let topic: String
 
-    /// Creates the messages of a receiver, whose identifier of 48 bits is computed from its name and marked as a random
-    /// address.
+    /// Creates the messages of a receiver. The receiver's identifier has 48 bits: it is computed from the name, and
+    /// marked as a random address.
     public init(receiver name: String) {
         topic = "raddec/\(TopicLevel(name))"
         receiverID = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A handle of the MQTT library Paho. Its callbacks add notices to a ``BrokerInbox``.
 ///
-/// Call no function while the client connects, because Paho would block the caller until the host name is resolved.
+/// Call no function before the connection attempt has ended: Paho would block until the host name is resolved.
 @safe final class PahoClient {
     private var handle: MQTTAsync?
     private let context: UnsafeMutableRawPointer
@@ -32,9 +32,9 @@ internal import Glibc
 
     deinit { unsafe MQTTAsync_destroy(&handle) }
 
-    /// Begins to connect, and returns false if Paho cannot begin. A later notice in the inbox has the result.
+    /// Begins to connect. Returns false if Paho refuses to begin; otherwise a later notice in the inbox has the result.
     func connect() -> Bool {
-        // Paho copies all texts that are passed to it, so they are freed at the end of this function.
+        // Paho copies all texts that it receives, so they are freed at the end of this function.
         var texts: [UnsafeMutablePointer<CChar>] = unsafe []
         defer { unsafe texts.forEach { unsafe free($0) } }
         func kept(_ text: String?) -> UnsafePointer<CChar>? {
@@ -77,8 +77,8 @@ internal import Glibc
 
     /// Subscribes to a topic filter.
     ///
-    /// - Returns: The number that the notice with the broker's answer will have; `nil` if Paho did not accept the
-    ///   subscription.
+    /// - Returns: The number of the subscription, which the notice with the broker's answer repeats; `nil` if Paho did
+    ///   not accept the subscription.
     func subscribe(_ filter: String) -> Int32? {
         var token: Int32 = 0
         let result = unsafe pharos_mqtt_subscribe(
@@ -96,8 +96,8 @@ internal import Glibc
 
     /// Sends a message.
     ///
-    /// - Returns: The number that the notice with the result will have, which is 0 for QoS 0; `nil` if Paho did not
-    ///   accept the message.
+    /// - Returns: The number of the message, which the notice with the result repeats, or 0 for QoS 0; `nil` if Paho
+    ///   did not accept the message.
     func send(_ message: Publication) -> Int32? {
         var token: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
@@ -111,8 +111,8 @@ internal import Glibc
         return result == 0 ? token : nil
     }
 
-    /// Begins to disconnect in such a way that the broker does not publish the will message. Returns false if Paho
-    /// cannot begin. A notice in the inbox follows when the client is disconnected.
+    /// Begins to disconnect regularly, so that the broker does not publish the will message. Returns false if Paho
+    /// refuses to begin; otherwise a notice in the inbox follows when the client is disconnected.
     func disconnect() -> Bool {
         unsafe pharos_mqtt_disconnect(
             handle, context, 200, { context, _ in unsafe BrokerInbox.of(context)?.add(.disconnected) },
@@ -128,8 +128,8 @@ extension BrokerInbox {
 
     /// Adds a received message.
     ///
-    /// - Parameter length: The length of the topic in bytes, or 0 if it ends with a zero byte. If the length differs
-    ///   from that of the C string, the topic contains a zero byte, and the message is dropped.
+    /// - Parameter length: The length of the topic in bytes, or 0 if the topic ends at its first zero byte. If the
+    ///   length differs from the length of the C string, the topic contains a zero byte, and the message is dropped.
     func offer(_ topic: UnsafePointer<CChar>?, _ length: Int, _ message: UnsafePointer<MQTTAsync_message>?) {
         guard let topic = unsafe topic, let message = unsafe message,
             unsafe length <= 0 || strlen(topic) == length

@@ -6,8 +6,8 @@ public struct Publication: Hashable, Sendable {
     public var topic: String
     /// The payload: UTF-8 text in messages of Pharos, any bytes in received messages.
     public var payload: [UInt8]
-    /// True if the broker keeps the message for later subscribers. In a received message: true if the broker had kept
-    /// it from before the subscription.
+    /// True if the broker keeps the message for later subscribers. For a received message: true if the broker had kept
+    /// it since before the subscription.
     public var isRetained: Bool
     /// True if the message is sent until the broker acknowledges it, so that it may arrive twice (QoS 1). False if it
     /// is sent once without acknowledgement (QoS 0).
@@ -37,15 +37,15 @@ public struct Publication: Hashable, Sendable {
     }
 }
 
-/// Holds the newest retained publication of each topic. Each publication is published once, and again if the broker may
-/// have lost it.
+/// Contains the newest retained publication of each topic. Each publication is sent once, and sent again if the broker
+/// may have lost it.
 ///
 /// A newer publication of a topic replaces the older one, so the board does not grow while no broker is connected.
 public struct RetainedBoard: Sendable {
     private var publications: [Publication] = []
     /// The index in ``publications`` of each topic.
     private var indices: [String: Int] = [:]
-    /// The indices of the publications that wait to be published, the longest waiting first.
+    /// The indices of the publications that wait to be published, in the order in which they began to wait.
     private var waiting: [Int] = []
     /// For each publication, true if its index is in ``waiting``.
     private var isWaiting: [Bool] = []
@@ -57,7 +57,7 @@ public struct RetainedBoard: Sendable {
     public var waitingCount: Int { waiting.count }
 
     /// The topics whose newest publication has a payload, in the order in which they were first set. An empty payload
-    /// makes a broker forget the retained message.
+    /// deletes the retained message.
     public var usedTopics: [String] { publications.filter { !$0.payload.isEmpty }.map(\.topic) }
 
     /// Sets the publication of a topic. An equal publication is not published again.
@@ -90,8 +90,8 @@ public struct RetainedBoard: Sendable {
         if let index = indices[topic] { enqueue(index) }
     }
 
-    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication for
-    /// which it returns true does not wait any more.
+    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication stops
+    /// waiting when `publish` returns true for it.
     public mutating func drain(_ publish: (Publication) -> Bool) {
         var published = 0
         while published < waiting.count, publish(publications[waiting[published]]) {
@@ -102,7 +102,7 @@ public struct RetainedBoard: Sendable {
     }
 }
 
-/// A queue of publications that must all be published in their order. If their payloads exceed the limit, the oldest
+/// A queue of publications that are published in their order. If their payloads exceed the limit, the oldest
 /// publications are dropped.
 public struct PublicationQueue: Sendable {
     /// The number of publications that were dropped.
@@ -138,8 +138,8 @@ public struct PublicationQueue: Sendable {
         }
     }
 
-    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication for
-    /// which it returns true does not wait any more.
+    /// Passes the waiting publications to `publish` in their order until `publish` returns false. A publication stops
+    /// waiting when `publish` returns true for it.
     public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
         while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
     }
@@ -147,8 +147,8 @@ public struct PublicationQueue: Sendable {
     private mutating func removeFirst() {
         octets -= waiting[start].publication.payload.count
         start += 1
-        // The array is shortened only when more than half of it is unused, so that on average each publication is moved
-        // at most once.
+        // The array is shortened only when more than half of it is unused. So each publication is moved at most once on
+        // average.
         if start == waiting.count || start > 1000 && start > waiting.count / 2 {
             waiting.removeFirst(start)
             start = 0

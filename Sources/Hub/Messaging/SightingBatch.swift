@@ -14,11 +14,11 @@ public struct SightingBatch: Hashable, Sendable {
     /// The end of the window, in milliseconds since the receiver's machine started. This time does not depend on the
     /// wall clock.
     public var bootMilliseconds: Int
-    /// The length of the window.
+    /// The length of the window, in milliseconds.
     public var windowMilliseconds: Int
-    /// A text that stands for the set of beacon names that the receiver knows; receivers with the same names have the
-    /// same text. `nil` if it is not known. If a beacon is missing from a batch, it was certainly not received,
-    /// provided that the receiver knows its name.
+    /// A text computed from the set of beacon names that the receiver knows. Receivers with the same names have the
+    /// same text; `nil` if it is not known. A beacon that the receiver knows and that is missing from a batch was not
+    /// received in its window.
     public var knownNames: String?
     public var beacons: [Beacon]
 
@@ -50,7 +50,7 @@ public struct SightingBatch: Hashable, Sendable {
 }
 
 extension SightingBatch.Beacon {
-    /// The sightings as JSON. Unknown telemetry values have no key, so that a batch is small.
+    /// The sightings as JSON. Unknown telemetry values are left out, so that a batch is small.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("id", .string(id)), ("n", .integer(reports)),

@@ -8,8 +8,8 @@ internal import BluetoothTypes
 public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    /// - Parameter name: The name, which must not be empty. If it is longer than 200 characters, the rest is replaced
-    ///   by the digits.
+    /// - Parameter name: The name, which must not be empty. From a name of more than 200 characters, only the beginning
+    ///   is used, followed by the digits.
     public init(_ name: String) {
         self.init(name) { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil
@@ -17,8 +17,8 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Creates a level of only ASCII letters, digits, `_` and `-`, which Home Assistant requires for node and object
-    /// ids.
+    /// Creates a level that contains only ASCII letters, digits, `_` and `-`. Home Assistant requires such node and
+    /// object ids.
     public init(identifier name: String) {
         self.init(name) { scalar in
             scalar.isASCII
@@ -54,7 +54,7 @@ public struct TopicTree: Hashable, Sendable {
     /// The site as a topic level.
     private let site: TopicLevel
     private let receiver: TopicLevel
-    /// The levels of the status topic between the site and `status`. The levels of a collector differ from those of any
+    /// The part of the status topic between the site and `status`. For a collector, it differs from that of every
     /// receiver.
     private let statusLevels: String
 
@@ -84,9 +84,9 @@ public struct TopicTree: Hashable, Sendable {
     /// Returns the topic of the sightings of the beacons of one shard, which are published once a second.
     public func sightings(shard: Int) -> String { "\(root)/sightings/\(shard)/\(receiver)" }
 
-    /// The topic filter that subscribes to the sightings of all receivers.
+    /// The topic filter for the sightings of all receivers.
     public var sightingsFilter: String { "\(root)/sightings/+/+" }
-    /// The topic filters that subscribe to the status and the state of all receivers.
+    /// The topic filters for the status and the state of all receivers.
     public var receiverFilters: [String] { ["\(root)/receivers/+/status", "\(root)/receivers/+/state"] }
 
     /// Returns the topic of the retained state of a beacon.
@@ -99,7 +99,7 @@ public struct TopicTree: Hashable, Sendable {
     /// Returns the topic of the retained state of a zone, which contains the beacons inside.
     public func zoneState(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/state" }
 
-    /// The topic filter that subscribes to the states of all zones of the site.
+    /// The topic filter for the states of all zones of the site.
     var zoneStateFilter: String { "\(root)/zones/+/state" }
     /// Returns a text that distinguishes a zone from the zones of all other sites.
     func zoneIdentifier(_ name: String) -> String { "\(site)-\(name)" }
