@@ -1,20 +1,21 @@
 internal import Glibc
 internal import Sightings
 
-/// Estimates how long a beacon may be silent before it counts as gone, from the beacon's advertising interval, the
-/// share of lost advertising events, and the number of events that are lost in a row. All times are microseconds of
-/// listened time, that is, of the time during which the receiver worked.
+/// Computes how long a beacon may be silent before it counts as gone. The result depends on the beacon's advertising
+/// interval, the share of lost advertising events, and the number of events that are lost in a row. All times are
+/// microseconds of listened time, that is, time during which the receiver worked.
 struct BeaconSilence: Sendable {
     /// The number of gaps between received events from which the losses are estimated.
     static let needed = 8.0
-    /// The number of gaps from which the estimate counts as reliable. With fewer gaps, three standard errors are added
-    /// instead of one.
+    /// The number of gaps from which the estimate counts as reliable. With fewer gaps, three standard errors instead of
+    /// one are added to the estimate.
     static let safe = 16.0
     /// The number of gaps that the first estimate of the interval needs.
     static let firstGaps = 8
-    /// All counts are halved after this number of received events, so that old losses matter less.
+    /// The number of received events after which all counts are halved, so that old losses count less.
     static let memory = 4000.0
-    /// The estimate of the loss starts from this number of assumed events, of which the share ``leastLoss`` was lost.
+    /// The estimate of the loss starts with this number of assumed events. The assumed share of losses is
+    /// ``leastLoss``.
     static let prior = 10.0
     /// The assumed share of lost events at the start of the estimate.
     static let leastLoss = 0.1
@@ -30,9 +31,9 @@ struct BeaconSilence: Sendable {
     private(set) var lastReceived: Int?
     /// The time of the last received advertising event.
     private var lastEvent: Int?
-    /// The number of events that the sighting table had counted up to ``lastEvent``.
+    /// The number of events that the sighting table had counted when ``lastEvent`` was received.
     private(set) var events = 0
-    /// The mean time between two events, configured or learned; `nil` while it is unknown.
+    /// The mean time between two events, configured or learned; `nil` while it is not known.
     private var period: Double?
     /// The mean time between two events according to the configured interval; `nil` to learn the time.
     private let configuredPeriod: Double?
@@ -62,7 +63,7 @@ struct BeaconSilence: Sendable {
         period = configuredPeriod
     }
 
-    /// Takes a report that is not an advertising event of its own, such as a scan response.
+    /// Records a report that is not an advertising event of its own, such as a scan response.
     mutating func receiveOther(at now: Int) { lastReceived = now }
 
     /// Starts to measure the silence of a beacon that an earlier run of the listener saved as present.
@@ -75,8 +76,8 @@ struct BeaconSilence: Sendable {
     ///
     /// - Parameters:
     ///   - events: The number of events that the sighting table has counted, including this one.
-    ///   - listeningPeriod: The value of `ListeningClock/period`. A gap between events of two different periods is not
-    ///     counted.
+    ///   - listeningPeriod: The value of `ListeningClock/period`. A gap is not counted if the period has changed since
+    ///     the previous event.
     ///   - learn: Returns the period as estimated by the sighting table.
     mutating func receive(at now: Int, events: Int, period listeningPeriod: Int, learn: () -> Double?) {
         if let lastEvent, self.listeningPeriod == listeningPeriod, self.events > 0 { count(gap: now - lastEvent) }
@@ -94,7 +95,7 @@ struct BeaconSilence: Sendable {
             for gap in earlyGaps { count(gap: gap) }
             earlyGaps = []
         }
-        // Losses that were counted with a wrong period are wrong.
+        // Losses that were counted with a wrong time between events are wrong.
         if let formerPeriod, let period, abs(period - formerPeriod) > formerPeriod / 4 {
             (received, lost, lossSeries) = (0, 0, 0)
         }
@@ -130,7 +131,7 @@ struct BeaconSilence: Sendable {
                 ExitRule.unknownMicroseconds,
                 ExitRule.silenceMicroseconds(period: likely, loss: Self.firstLoss))
         }
-        // The loss is estimated from few events, so a multiple of its standard error is added.
+        // The loss is estimated from only a few events, so a multiple of its standard error is added.
         let standardErrors = received < Self.safe ? 3.0 : 1
         let eventCount = received + lost + Self.prior
         let loss = Self.upper((lost + Self.prior * Self.leastLoss) / eventCount, eventCount, standardErrors)
@@ -145,11 +146,11 @@ struct BeaconSilence: Sendable {
         return Int(min(max(events * period, Double(range.lowerBound)), Double(range.upperBound)))
     }
 
-    /// Returns the smallest number n for which n events in a row are lost less than `rate` times per second while the
-    /// beacon is present.
+    /// Returns the smallest n such that, while the beacon is present, n events in a row are lost less than `rate` times
+    /// per second.
     ///
-    /// After a received event, the next event is lost with probability `lossAfterReceived`; after a lost event, with
-    /// probability `lossAfterLost`. So n or more events in a row are lost at the rate (1 -
+    /// The first event after a received one is lost with probability `lossAfterReceived`, the first event after a lost
+    /// one with probability `lossAfterLost`. So series of at least n lost events occur at the rate (1 -
     /// loss)/period·lossAfterReceived·lossAfterLost^(n - 1).
     ///
     /// - Parameter period: The time between two events, in seconds.

@@ -1,6 +1,6 @@
 internal import Sightings
 
-/// Collects the levels of a beacon's reports. If a proof is needed, only reports that prove the beacon's presence
+/// Collects the levels of a beacon's reports. If the zone needs a proof, only reports that prove the beacon's presence
 /// count.
 struct BeaconTracker: Sendable {
     let beacon: Int
@@ -39,7 +39,7 @@ extension BeaconTracker {
         levels.add(level, power: power, from: isGroup ? sender : nil, at: now)
     }
 
-    /// Notes whether two devices send the identity of a track.
+    /// Records whether two devices send the identity of a track.
     mutating func note(isCloned: Bool, of track: Int) {
         if isCloned { clonedTrack = track } else if clonedTrack == track { clonedTrack = nil }
     }
@@ -50,8 +50,8 @@ extension BeaconTracker {
     mutating func forgetLevels() { levels = DeviceLevels() }
 }
 
-/// The levels of a beacon, or of each device of a group. The device with the highest level decides: if one device is
-/// inside a zone, the group is inside.
+/// The levels of a beacon, or of each device of a group of devices. Only the device with the highest level counts: if
+/// it is inside a zone, the group is inside.
 struct DeviceLevels: Sendable {
     /// The number of devices whose levels are kept. A further device replaces the device that was received least
     /// recently.
@@ -79,7 +79,7 @@ struct DeviceLevels: Sendable {
     /// Returns the medians of the device with the highest level, computed from its levels since `start`; `nil` if there
     /// are none.
     ///
-    /// - Parameter reports: The number of reports that a device needs to be chosen. If no device has that many, all
+    /// - Parameter reports: Only devices with at least this number of reports are compared. If there are none, all
     ///   devices are compared.
     func median(since start: Int, reports: Int = 1) -> MedianWindow.Median? {
         windows.count == 1
@@ -111,8 +111,8 @@ struct MedianWindow: Sendable {
     /// The value in `gains` for a report without a known power.
     private static let noGain = Int8.min
 
-    // Ring buffers of fixed size: they are written and sorted for each report of each beacon, so they must not
-    // allocate.
+    // Buffers of fixed size, because they are written and sorted for each report, and an allocation for each report
+    // would take too long.
     private var times = InlineArray<64, Int>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
     /// The levels relative to the level at 1 m, in dB; `noGain` if the power is not known.
@@ -125,7 +125,7 @@ struct MedianWindow: Sendable {
         let count: Int
         /// The median level, in dBm.
         let level: Double
-        /// The median level relative to 1 m, in dB; `nil` unless more than half of the reports had a known power.
+        /// The median level relative to 1 m, in dB; `nil` if at most half of the reports had a known power.
         let gain: Double?
 
         /// Returns true if this median is higher. The levels relative to 1 m are compared if both are known, otherwise
@@ -173,10 +173,10 @@ struct MedianWindow: Sendable {
             gain: gainCount * 2 > count ? Self.middle(sortedGains.span, gainCount) : nil)
     }
 
-    /// The smallest number of levels from which the standard deviation is estimated.
+    /// The smallest number of levels for an estimate of the standard deviation.
     private static let needed = 8
-    /// The standard deviation that is assumed for fewer levels, and the smallest one that is assumed, in dB. Levels are
-    /// whole numbers, so equal levels do not mean a deviation of 0.
+    /// The standard deviation assumed for fewer levels, and the lower limit of an estimated one, in dB. The lower limit
+    /// is needed because levels are whole numbers: equal levels do not mean a deviation of 0.
     private static let (usualDeviation, leastDeviation) = (4.0, 1.0)
 
     /// Returns the variance of a median of this window, in dB².
@@ -187,7 +187,7 @@ struct MedianWindow: Sendable {
     }
 
     /// The standard deviation in dB of the levels at one place. It is estimated from the differences between successive
-    /// levels, so a beacon that moves does not enlarge it.
+    /// levels, so the movement of a beacon hardly changes it.
     private var deviation: Double {
         guard levelCount >= Self.needed else { return Self.usualDeviation }
         let levels = levels.span

@@ -1,25 +1,25 @@
 internal import Sightings
 
-/// Decides when an ephemeral id proves that its beacon is there.
+/// Decides when an ephemeral id proves that its beacon is present.
 ///
-/// Every device in range can repeat an id while the id is valid, and a receiver cannot find out which of two senders
-/// has the key. So an id proves nothing if it comes from more senders than one beacon can have, or at levels that
-/// differ more than those of one beacon can.
+/// While an id is valid, every device in range can repeat it, and a receiver cannot find out which sender has the key.
+/// So an id proves nothing if it comes from more addresses than one beacon uses, or if its levels differ more than the
+/// levels of one beacon can.
 struct EphemeralIDProof: Sendable {
-    /// Two senders that are received within this time are present at the same time, in microseconds of listened time:
-    /// 10 s.
+    /// Two senders that are received within this time count as present at the same time, in microseconds of listened
+    /// time: 10 s.
     static let overlapMicroseconds = 10_000_000
     /// The number of addresses that a beacon may use for one id: it may change its address once during the validity of
     /// the id.
     static let mostSenders = 2
-    /// After a change of the address an id proves nothing for this time, in microseconds. So a device that repeats the
-    /// id with a new address each time never proves anything. The time is less than the shortest silence after which a
-    /// beacon is gone.
+    /// The time after a change of the address during which an id proves nothing, in microseconds. It prevents a proof
+    /// by a device that repeats the id and changes its address each time. It is shorter than the shortest silence after
+    /// which a beacon counts as gone.
     static let addressChangePause = 5_000_000
-    /// The largest difference between levels that one beacon can cause, in dB, if it is carried past the receiver and
-    /// its signal fades. The levels of the last 10 to 20 s are compared.
+    /// The largest difference in dB between the levels of one beacon in the last 10 to 20 s. The beacon may be carried
+    /// past the receiver, and its signal may fade.
     static let widestLevels = 40
-    /// The number of ids that are kept. A beacon can send several ids, each of which changes at its own times.
+    /// The number of ids that are kept. A beacon can send several ids that change at different times.
     private static let mostIDs = 8
 
     /// The senders and levels that were received with one id.
@@ -33,7 +33,7 @@ struct EphemeralIDProof: Sendable {
         var levels = LevelRange()
         /// The time of the last change of sender.
         var changedAt: Int?
-        /// The time of the last sign that several devices send the id.
+        /// The last time at which reports showed that several devices send the id.
         var contestedAt: Int?
     }
 
@@ -61,7 +61,7 @@ struct EphemeralIDProof: Sendable {
     /// The ids that are kept, in the order of their first reports.
     private var uses: [Use] = []
 
-    /// Adds a report. Returns whether the report proves the presence of the beacon.
+    /// Adds a report. Returns true if the report proves the presence of the beacon.
     ///
     /// - Parameters:
     ///   - level: The level in dBm; `nil` if the report has none.
@@ -80,7 +80,7 @@ struct EphemeralIDProof: Sendable {
         _ sender: Sender?, _ level: Int8?, isNewest: Bool, at now: Int, _ use: inout Use
     ) -> Bool {
         if let last = use.last, last.sender != sender {
-            // A beacon may change its address, but does not return to its previous address: two devices send the id.
+            // A beacon never returns to its previous address, so two devices send the id.
             if let previous = use.previous, previous.sender == sender, now - previous.received < overlapMicroseconds {
                 use.contestedAt = now
             }
@@ -88,7 +88,7 @@ struct EphemeralIDProof: Sendable {
         }
         use.last = (sender, now)
         if use.senders.count <= mostSenders, !use.senders.contains(where: { $0 == sender }) {
-            // The beacon already sends its next id, so a new sender of this old id can only be a device that repeats
+            // The beacon already sends its next id, so a new sender of this old id must be another device that repeats
             // it.
             if !isNewest, !use.senders.isEmpty { return false }
             use.senders.append(sender)

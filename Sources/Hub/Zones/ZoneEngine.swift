@@ -2,20 +2,20 @@ public import Sightings
 
 /// Decides from sightings and a clock when beacons enter zones, stay in them, and leave them.
 ///
-/// Every call returns the events that it caused, in order. The same calls return the same events, whether the sightings
-/// are live or come from a recording. All durations are measured in listened time (`ListeningClock` of Sightings):
-/// while the receiver may have failed, no beacon leaves, and the zones become unknown.
+/// Every call returns the events that it caused, in order. The same calls always return the same events, so a recording
+/// gives the same events as the live sightings. All durations are measured in listened time (`ListeningClock` of
+/// Sightings): while the receiver may have failed, no beacon leaves, and the zones become unknown.
 public struct ZoneEngine: Sendable {
     /// The shortest automatic window, in microseconds: 3 s.
     static let shortestWindow = 3_000_000
-    /// The length of the automatic window in advertising periods of the beacon, if that is longer than
+    /// The length of the automatic window in advertising periods of the beacon. The window is never shorter than
     /// ``shortestWindow``.
     static let windowPeriods = 3.0
-    /// A beacon takes over from the beacon inside another zone of the exclusive group if its level is higher by this
-    /// number of standard errors. The standard error is that of the difference of the two levels.
+    /// A beacon replaces the beacon inside another zone of the exclusive group if its level is higher by this number of
+    /// standard errors of the level difference.
     static let exclusiveErrors = 4.0
-    /// Two beacons are compared over windows that are doubled until the difference is certain. From this length on, in
-    /// microseconds, they are not doubled any more: 24 s.
+    /// Two beacons are compared over windows that double until the difference is certain. This is the length, in
+    /// microseconds, from which a window is not doubled any more: 24 s.
     static let longestComparison = 24_000_000
 
     /// The zones, in the order of the file.
@@ -28,14 +28,14 @@ public struct ZoneEngine: Sendable {
     /// For each track of the sighting table, the indices of the trackers of its beacon.
     private let trackersOfTracks: [[Int]]
     private var timers = ZoneTimers()
-    /// The timers of dwell times. A dwell event does not end a presence, so it needs no report that proves that the
+    /// The timers of dwell times. They are separate because a dwell event does not need a report as proof that the
     /// receiver works.
     private var dwellTimers = ZoneTimers()
     private var clock = ListeningClock()
     /// The time of the last report before the zones became unknown, or the time at which the receiver stopped if there
     /// was no report; `nil` while the zones are known.
     public private(set) var unknownSince: HeardInstant?
-    /// True if a report of any device has arrived: from then on it is known which beacons are inside.
+    /// True if a report of any device has arrived. Before the first report, it is not known which beacons are inside.
     public private(set) var hasReceived = false
     /// The sequence number of the last event.
     private var sequence = 0
@@ -96,8 +96,8 @@ public struct ZoneEngine: Sendable {
     /// Returns the number of events of a kind in a zone so far.
     public func count(_ kind: ZoneEvent.Kind, of zone: Int) -> Int { counts[zone][kind] ?? 0 }
 
-    /// Returns the current estimate of the silence after which a beacon counts as gone, in microseconds of listened
-    /// time; `nil` if the beacon is unknown or was never received.
+    /// Returns the estimated silence after which a beacon counts as gone, in microseconds of listened time; `nil` if
+    /// the beacon is unknown or was never received.
     public func silenceMicroseconds(of beacon: String) -> Int? {
         let tracks = trackersOfTracks.indices.filter { track in
             trackersOfTracks[track].contains { beacons[trackers[$0].beacon].name == beacon }
@@ -112,9 +112,9 @@ public struct ZoneEngine: Sendable {
         unknownSince == nil ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
     }
 
-    /// The time at which the zones become unknown if no report arrives; `nil` for never. If no report has arrived since
-    /// the start and the receiver has not stopped, no event is needed unless an earlier run saved beacons that are
-    /// inside, or an earlier engine has received reports.
+    /// The time at which the zones become unknown if no report arrives; `nil` for never. Before the first report, the
+    /// zones become unknown only if the receiver has stopped, an earlier run saved beacons that are inside, or an
+    /// earlier engine has received reports.
     private var unknownDue: HeardInstant? {
         guard
             hasReceived || clock.lastReport != nil || clock.stoppedAt != nil
@@ -125,12 +125,12 @@ public struct ZoneEngine: Sendable {
 
     // MARK: Inputs
 
-    /// The longest time inside a zone that is taken over from an earlier run, in microseconds: 100 years.
+    /// The longest time inside a zone that is restored from an earlier run, in microseconds: 100 years.
     private static let longestTimeInside: Int64 = 3_155_760_000_000_000
 
     /// Restores the presences that an earlier run saved. Must be called before the first sighting.
     ///
-    /// - Parameter now: The wall clock, in microseconds since 1970; `nil` if it is not known.
+    /// - Parameter now: The wall-clock time in microseconds since 1970; `nil` if it is not known.
     public mutating func resume(_ presences: [Presence], unixMicroseconds now: Int64?) {
         for presence in presences {
             let index = occupants.members.indices.first {
@@ -138,7 +138,7 @@ public struct ZoneEngine: Sendable {
             }
             guard let index, !occupants[index].isInside, occupants.rivals(of: index).isEmpty else { continue }
             _ = occupants.enter(index, at: clock.listened, .unix(presence.since))
-            // The time inside must not be negative if the wall clock was set back, nor endless if the file is damaged.
+            // Keep the time inside within limits: the wall clock may have been set back, or the file may be damaged.
             let elapsed = (now ?? presence.since).subtractingReportingOverflow(presence.since)
             occupants[index].earlierDuration =
                 elapsed.overflow ? 0 : Int(min(max(0, elapsed.partialValue), Self.longestTimeInside))
@@ -154,8 +154,8 @@ public struct ZoneEngine: Sendable {
     /// Processes a report of any device, and decides whether its beacon enters or leaves zones. The report must already
     /// be in the table.
     ///
-    /// - Parameter track: The index of the beacon's track in the table. If it is `nil`, or not that of a known beacon,
-    ///   the device is unknown; its report only proves that the receiver works.
+    /// - Parameter track: The index of the beacon's track in the table. If it is `nil` or belongs to no known beacon,
+    ///   the report only proves that the receiver works.
     public mutating func receive(_ track: Int?, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
         fireDwellTimers(until: sighting.instant)
         becomeUnknown(at: sighting.instant)
@@ -181,8 +181,8 @@ public struct ZoneEngine: Sendable {
         return takePending()
     }
 
-    /// Returns the events that the passing of time alone causes up to `now`: dwell times end, and the zones become
-    /// unknown if no reports arrive. An exit needs a report, which proves that the receiver works.
+    /// Returns the events up to `now` that need no report: dwell times end, and the zones become unknown if no reports
+    /// arrive. An exit is not among them, because it needs a report as proof that the receiver works.
     public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
         fireDwellTimers(until: now)
         becomeUnknown(at: now)
@@ -256,7 +256,7 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func judgeZones(of tracker: Int, at now: Int, _ instant: HeardInstant) {
-        // Most zones of a beacon have windows of the same length: compute the median once.
+        // Most zones of a beacon have windows of the same length, so the median of the last window is kept.
         var last: (window: Int, median: MedianWindow.Median?)?
         let automatic = automaticWindow(tracker)
         for index in trackers[tracker].members {
@@ -296,9 +296,9 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Returns whether the beacon of member `index` is nearer than that of `rival`, by more than chance explains. A
-    /// small difference needs many reports, so the windows are doubled until the difference is large enough. The beacon
-    /// must be nearer in all shorter windows too, because a beacon may have moved.
+    /// Returns true if the beacon of member `index` is nearer than the beacon of `rival`, by more than chance explains.
+    /// The window is doubled until the difference is certain, because a small difference needs many reports. The beacon
+    /// must also be nearer in all shorter windows, because one of the beacons may have moved.
     private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
         let levels = (
             trackers[occupants.members[index].tracker].levels, trackers[occupants.members[rival].tracker].levels
@@ -360,8 +360,7 @@ public struct ZoneEngine: Sendable {
         dwellTimers.add(due, .dwell, occupancy)
     }
 
-    /// Returns the time at which a beacon will have been silent for too long, in listened time; `nil` if it was never
-    /// received.
+    /// Returns the listened time at which a beacon's silence reaches its limit; `nil` if the beacon was never received.
     private func silenceDeadline(_ index: Int) -> Int? {
         let fixedLimit = rules[occupants.members[index].zone].silentAfter
         let tracker = trackers[occupants.members[index].tracker]
@@ -382,14 +381,14 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// True if the timer that is due next is that of a dwell time.
+    /// True if the next timer that is due is the timer of a dwell time.
     private var isDwellNext: Bool {
         guard let dwell = dwellTimers.first else { return false }
         return timers.first.map { dwell < $0 } ?? true
     }
 
-    /// The time at which the next dwell time ends, if the receiver continues to work; `nil` if another timer is due
-    /// first, or if only a further report can prove that the receiver still works at that time.
+    /// The time at which the next dwell time ends if the receiver continues to work. `nil` if another timer is due
+    /// first, or if only another report can prove that the receiver works until then.
     private var dwellDue: HeardInstant? {
         guard isDwellNext, let timer = dwellTimers.first, clock.lastReport != nil, clock.stoppedAt == nil else {
             return nil
@@ -413,8 +412,8 @@ public struct ZoneEngine: Sendable {
             occupants.members[index].hasSilenceTimer = false
             guard occupants.members[index].isInside else { return }
             if let deadline = silenceDeadline(index), deadline > timer.due {
-                // Further reports may shorten the permitted silence, so check again before the deadline, but not before
-                // the shortest permitted silence has passed.
+                // Further reports may shorten the permitted silence. So check again before the deadline, but only after
+                // the shortest permitted silence.
                 occupants.members[index].hasSilenceTimer = true
                 timers.add(min(deadline, timer.due + shortestSilence(index)), .silence, index)
             } else {
@@ -422,7 +421,7 @@ public struct ZoneEngine: Sendable {
             }
         case .level:
             guard let since = occupants.members[index].outsideSince, occupants.members[index].isInside else { return }
-            // If the beacon was within the bound in the meantime, this timer is outdated: there is a later timer.
+            // If the beacon has been within the bound since this timer was set, another timer has replaced it.
             guard since + rules[occupants.members[index].zone].leaveAfter == timer.due else { return }
             leave(index, .level, at: instant)
         case .dwell:
@@ -485,7 +484,7 @@ extension ZoneEngine {
     /// A presence that survives a restart: which beacon is inside which zone.
     public struct Presence: Hashable, Sendable {
         public var zone: String
-        /// The beacon that is inside; with `"per": "zone"`, the first one that entered of the beacons inside.
+        /// The beacon that is inside; with `"per": "zone"`, the one of the beacons inside that entered first.
         public var beacon: String
         /// The time at which the presence began, in microseconds since 1970.
         public var since: Int64

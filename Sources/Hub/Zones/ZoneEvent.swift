@@ -2,7 +2,8 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// A moment of this run of the listener, or a moment of an earlier run, of which only the wall clock time is known.
+/// A moment of this run of the listener, or a moment of an earlier run. Of the latter, only the wall-clock time is
+/// known.
 public enum ZoneMoment: Hashable, Sendable {
     /// A moment of this run.
     case heard(HeardInstant)
@@ -18,7 +19,7 @@ public struct ZoneEvent: Hashable, Sendable {
         case exit
         /// A beacon has been inside for one of the zone's dwell times.
         case dwell
-        /// The receiver may have failed: it is not known any more which beacons are inside the zone.
+        /// The receiver may have failed, so it is no longer known which beacons are inside the zone.
         case unknown
         /// Reports arrive again.
         case known
@@ -43,13 +44,13 @@ public struct ZoneEvent: Hashable, Sendable {
     /// The beacon's name; `nil` for an event of the whole zone.
     public internal(set) var beacon: String?
     public let instant: HeardInstant
-    /// The time at which the zone was entered; for `unknown` and `known`, the time of the last report before the zones
+    /// The time at which the zone was entered. For `unknown` and `known`: the time of the last report before the zones
     /// became unknown.
     public let since: ZoneMoment
     /// The number of the zone's dwell times that have been reported.
     public internal(set) var dwells = 0
     public internal(set) var cause: Cause?
-    /// The proof that the receiver worked until the beacon left; `nil` if the event is no exit.
+    /// The proof that the receiver worked until the beacon left; `nil` if the event is not an exit.
     public internal(set) var receiverProof: ListeningClock.Proof?
     /// The median level of the window, in dBm; `nil` if the event does not depend on the level.
     public internal(set) var level: Double?
@@ -58,13 +59,13 @@ public struct ZoneEvent: Hashable, Sendable {
     public let proof: ZoneRule.Proof
     /// True if two devices were found to send the beacon's identity; `nil` for an event of the whole zone.
     public internal(set) var isCloned: Bool?
-    /// The zone's texts for this event, in which each `${key}` is replaced by the beacon's attachment.
+    /// The zone's texts for this event. Each `${key}` in them has been replaced by the beacon's attachment.
     public internal(set) var content: ZoneRule.Content?
     public internal(set) var attachments: [BeaconAttachment] = []
-    /// True if the beacon enters and leaves on its own. False if all beacons of the zone enter and leave as one.
+    /// True if the beacon enters and leaves independently. False if all beacons of the zone enter and leave as one.
     public internal(set) var hasOwnPresence = false
-    /// True if several beacons share the zone. The event is then not an event of ``beacon`` alone: the zone is entered
-    /// with its first beacon and left with its last one.
+    /// True if several beacons share the zone. The event then belongs to the zone, not to ``beacon``: the zone is
+    /// entered with its first beacon and left with its last one.
     public internal(set) var isOfSharedZone = false
 }
 
@@ -91,7 +92,7 @@ extension ZoneEvent {
             self.unixMicroseconds = unixMicroseconds
         }
 
-        /// Returns a moment in microseconds since 1970; `nil` if the wall clock is needed and not known.
+        /// Returns a moment in microseconds since 1970; `nil` if this needs the wall clock and it is not known.
         public func unix(_ moment: ZoneMoment) -> Int64? {
             switch moment {
             case .heard(let instant): unixMicroseconds(instant)
@@ -103,7 +104,8 @@ extension ZoneEvent {
     /// Returns the unique id of the event: the context's `boot`, a hyphen, and the sequence number.
     public func id(_ context: Context) -> String { "\(context.boot)-\(sequence)" }
 
-    /// Returns the time from ``since`` to the event, in microseconds; `nil` if the wall clock is needed and not known.
+    /// Returns the time from ``since`` to the event in microseconds; `nil` if this needs the wall clock and it is not
+    /// known.
     public func lastedMicroseconds(_ context: Context) -> Int? {
         switch since {
         case .heard(let start): instant.microseconds(since: start)

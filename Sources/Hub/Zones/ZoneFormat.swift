@@ -95,7 +95,7 @@ package enum ZoneKeys {
     private static let levels = -120...20
     private static let auto = "auto"
 
-    /// Returns the type of a time in thousandths of a second, which has no value if the file contains `auto`.
+    /// Returns the type of a time in thousandths of a second. The word `auto` in the file has the value `nil`.
     private static func automatic(_ range: ClosedRange<Int>) -> ValueType<Int> {
         let seconds = ValueType<Int>.thousandths(range, unit: "s")
         let (low, high) = (JSONNumber(thousandths: range.lowerBound), JSONNumber(thousandths: range.upperBound))
@@ -110,7 +110,7 @@ package enum ZoneKeys {
 }
 
 extension ValueType<JSONNode> {
-    /// The name of a beacon, kept as a JSON node so that a problem with the name is reported at its line of the file.
+    /// The name of a beacon. The value is the JSON node, so that a problem with the name is reported with its line.
     fileprivate static var beaconName: ValueType {
         ValueType(schema: ["type": "string"]) { decoder, node in decoder.text(node).map { _ in node } }
     }

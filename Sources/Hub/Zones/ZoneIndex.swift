@@ -1,6 +1,6 @@
 internal import Sightings
 
-/// The tables with which a zone engine starts: which beacons belong to which zones.
+/// The tables that a zone engine builds at its start: which beacons belong to which zones.
 struct ZoneIndex {
     var beacons: [ZoneBeacon] = []
     private(set) var occupants = ZoneOccupants()
@@ -20,7 +20,7 @@ struct ZoneIndex {
     /// For each beacon, its tracks in the sighting table.
     private var tracksOfBeacons: [[Int]] = []
     private var trackerIndices: [TrackerKey: Int] = [:]
-    /// The indices of the beacons with a tag, by tag.
+    /// For each tag, the indices of the beacons with this tag.
     private var beaconsWithTag: [String: [Int]] = [:]
 
     /// The indices of the beacons that are groups of devices.

@@ -3,19 +3,18 @@ struct ZoneMember: Sendable {
     let zone: Int
     let tracker: Int
     let occupancy: Int
-    /// The lowest median with which the beacon enters: a level in dBm, or a level relative to 1 m in dB.
+    /// The lowest median level with which the beacon enters: in dBm, or in dB relative to 1 m.
     let enterMeasure: Double
-    /// The lowest median with which the beacon stays inside, in the unit of ``enterMeasure``.
+    /// The lowest median level with which the beacon stays inside, in the unit of ``enterMeasure``.
     let stayMeasure: Double
     var isInside = false
-    /// The time at which the beacon went beyond the leaving bound, in listened time; `nil` while it is within the
-    /// bound.
+    /// The listened time at which the beacon went beyond the leaving bound; `nil` while it is within the bound.
     var outsideSince: Int?
     /// True if a timer for the beacon's silence runs.
     var hasSilenceTimer = false
 }
 
-/// The presence of one beacon in a zone, or of any beacon in a zone with `"per": "zone"`.
+/// The presence of one beacon in a zone, or the common presence of all beacons of a zone with `"per": "zone"`.
 struct ZoneOccupancy: Sendable {
     let zone: Int
     /// The index of the zone's exclusive group; `nil` if the zone is in no group.
@@ -60,8 +59,8 @@ struct ZoneOccupants: Sendable {
         set { occupancies[members[member].occupancy] = newValue }
     }
 
-    /// Returns the members inside another occupancy of the member's exclusive group; empty if the group is free, or if
-    /// the member is in no group.
+    /// Returns the members that block `member` because they are inside another zone of its exclusive group; empty if
+    /// the group is free, or if the member is in no group.
     func rivals(of member: Int) -> [Int] {
         guard let group = self[member].group, let holder = holders[group], holder != members[member].occupancy else {
             return []

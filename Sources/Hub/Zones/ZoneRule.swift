@@ -35,8 +35,8 @@ public struct ZoneRule: Hashable, Sendable {
         case eid
     }
 
-    /// Texts of an event, in which `${key}` is replaced by the beacon's attachment `key`; a missing attachment is an
-    /// empty text.
+    /// Texts of an event. Each `${key}` in them is replaced by the beacon's attachment `key`, or by an empty text if
+    /// the beacon has no such attachment.
     public struct Content: Hashable, Sendable {
         public var title: String?
         public var body: String?
@@ -61,9 +61,9 @@ public struct ZoneRule: Hashable, Sendable {
     /// The name of the exclusive group; `nil` for no group. Of the zones of a group, only the nearest one can be
     /// entered.
     public var exclusive: String?
-    /// A beacon of this zone takes over from the beacon inside another zone of the group if its level is higher by this
-    /// number of dB. The difference must also be larger than chance explains. The levels relative to 1 m are compared
-    /// if both are known.
+    /// The number of dB by which a beacon of this zone must be stronger to replace the beacon inside another zone of
+    /// the group. The difference must also be larger than chance explains. If the powers of both beacons at 1 m are
+    /// known, the levels relative to 1 m are compared.
     public var exclusiveDecibels = 3
     public var proof = Proof.none
     public var onEnter: Content?
@@ -98,7 +98,7 @@ extension ZoneRule.Bound {
     /// Returns a bound with this entering level, in dBm, and the default leaving level.
     static func above(_ level: Int) -> Self { .level(above: level, leaveBelow: level - ZoneRule.leaveDecibels) }
 
-    /// True if the bound is a distance, which needs the beacon's level at 1 m.
+    /// True if the bound is a distance. Such a bound needs the beacon's level at 1 m.
     var isDistance: Bool { if case .distance = self { true } else { false } }
 
     /// The lowest level with which a beacon enters: in dBm, or in dB relative to 1 m if the bound is a distance.
@@ -125,7 +125,7 @@ extension ZoneRule.Bound {
     /// Returns the level at a distance, relative to the level at 1 m, in dB.
     private static func gain(meters: Double) -> Double { -10 * exponent * Glibc.log10(max(0.001, meters)) }
 
-    /// Returns the distance in metres at which the level is `gain` dB above the level at 1 m.
+    /// Returns the distance in metres for a level relative to the level at 1 m, in dB.
     static func meters(gain: Double) -> Double { Glibc.pow(10, -gain / (10 * exponent)) }
 }
 
@@ -138,7 +138,7 @@ extension ZoneRule.Content {
         return ZoneRule.Content(title: title.map(fill), body: body.map(fill))
     }
 
-    /// The keys of the attachments that the two texts use, each key once.
+    /// The keys of the attachments that the texts use, each key once.
     var keys: [String] {
         var keys: [String] = []
         for key in [title, body].compactMap(\.self).flatMap(NamedTexts.names) where !keys.contains(key) {

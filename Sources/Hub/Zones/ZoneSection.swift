@@ -9,8 +9,8 @@ public struct ZoneSection: Sendable {
 
     /// - Parameters:
     ///   - node: The JSON list of zones; `nil` if the file has none.
-    ///   - beacons: The beacons of the file, with which the names and tags of the zones are checked. `nil` if the
-    ///     beacons could not be read: names and tags are then not checked.
+    ///   - beacons: The beacons of the file, to check the names and tags in the zones; `nil` if the beacons could not
+    ///     be read. Names and tags are then not checked.
     public init(_ node: JSONNode?, beacons: [ZoneBeacon]?) {
         var reader = ZoneReader(beacons: beacons)
         let nodes = node.flatMap { ZoneKeys.zones.type.read(&reader.decoder, $0) } ?? []
@@ -79,7 +79,7 @@ private struct ZoneReader {
         return names.isEmpty ? nil : .beacons(names)
     }
 
-    /// Reports an error: no beacon has this tag or name.
+    /// Reports the error that no beacon has this tag or name.
     ///
     /// - Parameter kind: `tag` or `beacon`.
     private mutating func reportUnknown(_ kind: String, _ word: String, among words: [String], at node: JSONNode) {

@@ -1,5 +1,5 @@
-/// Timers in listened time, earliest first. Timers that are due at the same time are ordered by kind and index, so that
-/// the order of events does not depend on the order of insertion.
+/// Timers in listened time, earliest first. Timers for the same time are ordered by kind and index, so that the order
+/// of events does not depend on the order in which the timers were added.
 struct ZoneTimers: Sendable {
     enum Kind: Int, Sendable {
         /// A beacon may have been silent for too long when the timer is due.
