@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import LinuxHost
 
-/// An error of an SQLite file. The description is one sentence with the name of the file.
+/// An error of an SQLite file. Its description is one sentence that names the file.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
@@ -69,8 +69,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Opens a file. If the file is missing and `isReadOnly` is false, creates a file that only its owner may open.
     ///
-    /// Throws an error if the path is not a regular file, or is a file of another user in a directory to which other
-    /// users may write.
+    /// Throws an error if the path is not a regular file. Also throws an error if the file belongs to another user and
+    /// its directory is writable for other users.
     ///
     /// - Parameters:
     ///   - application: SQLite's application id, which identifies files of this program.
@@ -98,8 +98,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         try check(application, version, setUp, isReadOnly)
     }
 
-    /// Refuses files that SQLite must not open: SQLite would block on a pipe, and would apply a journal that another
-    /// user has put next to the file.
+    /// Throws an error for files that SQLite must not open. SQLite would block on a pipe. In a directory of several
+    /// users, it would apply a journal that another user has put next to the file.
     private static func refuseForeign(_ path: String, isReadOnly: Bool) throws(StoreError) {
         do throws(SystemError) {
             if !isReadOnly { try Files.createIfMissing(path) }
@@ -131,10 +131,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ) throws(StoreError) {
         if !isReadOnly {
             try execute("PRAGMA journal_mode = WAL")
-            // A cache of 256 KiB. A service that mostly writes does not need the default of 2 MB, but would slowly fill
-            // it.
+            // 256 KiB of cache are enough for a service that mostly writes. The default of 2 MB would slowly fill up.
             try execute("PRAGMA cache_size = -256")
-            // With this setting, no event is lost if the power fails.
+            // With this setting, a power failure loses no event.
             try execute("PRAGMA synchronous = FULL")
         }
         let foundApplication = try number("PRAGMA application_id")
@@ -156,14 +155,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs several statements, which have no `?` parameters.
+    /// Runs several statements without `?` parameters.
     private func script(_ text: String) throws(StoreError) {
         let result = unsafe sqlite3_exec(handle, text, nil, nil, nil)
         guard result == SQLITE_OK else { throw unsafe Self.error(result, handle, path) }
     }
 
-    /// Runs `body` in a transaction: either all of its changes are made, or none. The changes are on the disk when this
-    /// function returns.
+    /// Runs `body` in a transaction: either all of its changes are made, or none. When this function returns, the
+    /// changes are on the disk.
     public func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("BEGIN IMMEDIATE")
         do throws(StoreError) {

@@ -3,9 +3,9 @@ internal import LinuxHost
 /// Writes events and sightings to an ``EventStore``, and keeps them in memory while its file cannot be written.
 ///
 /// As soon as the file can be written again, the events, sightings and deliveries in memory are written in their order.
-/// So the presences in the file are always those of one moment, which may be earlier than now. Each event is stored, in
-/// the file or in memory, together with the channels that have not received it yet. A channel is one way by which
-/// events leave this machine, such as a broker or a hook.
+/// So the presences in the file always belong to a single moment, which may be in the past. Each event is stored, in
+/// the file or in memory, together with the channels that have not received it yet. A channel is a destination of
+/// events outside this program, such as a broker or a hook.
 ///
 /// If another process has locked the file, or the disk is full, calls are delayed by at most 50 ms in each second.
 public final class EventLedger {
@@ -19,15 +19,15 @@ public final class EventLedger {
     private static let second: UInt64 = 1_000_000_000
     /// The time between two deletions of old events, in nanoseconds.
     private static let pruningInterval: UInt64 = 3600 * second
-    /// The longest wait while another process has locked the file, in milliseconds: while the service runs, and at its
-    /// start and its end.
+    /// The longest wait while another process has locked the file, in milliseconds. `startOrEnd` is the wait at the
+    /// start and the end of the service, `running` the wait at all other times.
     private static let lockMilliseconds = (running: 50, startOrEnd: 500)
 
-    /// The number of events that were dropped, so that they will never be in the file.
+    /// The number of events that were dropped before they could be written.
     public private(set) var dropped = 0
     private let path: String
     private var store: EventStore?
-    /// True if the file is damaged, or is no database of this program, so that retrying does not help.
+    /// True if the file is damaged or belongs to another program, so that retrying does not help.
     private var isUnusable = false
     private var events: [EventStore.Record] = []
     private var sightings: [SightingRow] = []
@@ -36,7 +36,7 @@ public final class EventLedger {
     private var deliveries: [EventStore.Delivery] = []
     private var run = ServiceRunWriter()
     private var failure = FailureReport()
-    /// The earliest time of the next use of the file after a failure, in nanoseconds.
+    /// After a failure, the earliest time of the next attempt to use the file, in nanoseconds.
     private var nextTry: UInt64 = 0
     /// The time at which sightings are next written, in nanoseconds.
     private var nextSightings: UInt64 = 0
@@ -55,7 +55,7 @@ public final class EventLedger {
     /// Opens the file, and creates it if it is missing.
     public func open() {
         do throws(StoreError) {
-            // Wait longer at the start, because the presences are needed then.
+            // Wait longer at the start, because the service cannot start correctly without the presences.
             let opened = try EventStore(
                 path: path,
                 waiting: nextTry == 0 ? Self.lockMilliseconds.startOrEnd : Self.lockMilliseconds.running)
@@ -72,9 +72,9 @@ public final class EventLedger {
     /// Writes an event together with its effect on presences.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: The event's sequence number; `nil` if the event waits in memory or was already in the file. The
-    ///   caller must then pass the event to the channels at once, and mark it as delivered by its id. A channel for
-    ///   which it is not marked gets the event later from the file.
+    /// - Returns: The event's sequence number; `nil` if the event waits in memory or was already in the file. For
+    ///   `nil`, the caller must pass the event to the channels at once, and mark it as delivered by its id. A channel
+    ///   for which the event is not marked gets it later from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {
@@ -89,7 +89,7 @@ public final class EventLedger {
         return nil
     }
 
-    /// Adds events and sightings. Events are written at once, sightings and deliveries each second.
+    /// Adds events and sightings. Events are written at once. Sightings and deliveries are written once a second.
     public func record(_ newRecords: [EventStore.Record], _ rows: [SightingRow]) {
         wait(newRecords)
         sightings += rows
@@ -121,8 +121,8 @@ public final class EventLedger {
         write()
     }
 
-    /// Records that the service runs, so that the history can leave out times in which it did not run. Must be called
-    /// about once a second.
+    /// Records that the service runs, so that the history shows when it did not run. Must be called about once a
+    /// second.
     ///
     /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
@@ -206,8 +206,8 @@ public final class EventLedger {
         events[index].channels.removeAll { $0 == channel }
     }
 
-    /// Records that a channel has received all events so far. The record is written together with the next data, within
-    /// about a second.
+    /// Records that a channel has received all events so far. The record is written with the next data, within about a
+    /// second.
     public func markAllDelivered(for channel: String) {
         for index in events.indices { events[index].channels.removeAll { $0 == channel } }
         let delivery = EventStore.Delivery.through(.max, channel: channel)
@@ -221,8 +221,8 @@ public final class EventLedger {
         }
     }
 
-    /// Returns the events that a channel has not received yet and whose sequence number is above `number`, at most
-    /// `limit` events, the oldest first; `nil` if the file cannot be read now.
+    /// Returns the oldest events that a channel has not received yet and whose sequence number is above `number`, at
+    /// most `limit` of them; `nil` if the file cannot be read now.
     public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting]? {
         use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) }
     }
@@ -249,15 +249,15 @@ public final class EventLedger {
         use { store throws(StoreError) in try store.forget(presence) }
     }
 
-    /// Replaces the presences. Call this when another process has recorded the events until now.
+    /// Replaces the presences. Call this if another process recorded the events so far.
     public func replacePresences(with presences: [EventStore.Presence]) {
         use { store throws(StoreError) in try store.replacePresences(with: presences) }
     }
 
     // MARK: Failures
 
-    /// Returns the result of `body`; `nil` if the file is not open, if it failed less than a second ago, or if `body`
-    /// fails.
+    /// Returns the result of `body`; `nil` if `body` fails. Also returns `nil` without calling `body` if the file is
+    /// not open, or if its last use failed less than a second ago.
     @discardableResult
     private func use<Value>(_ body: (EventStore) throws(StoreError) -> Value) -> Value? {
         guard let store, MonotonicClock.nanoseconds() >= nextTry else { return nil }

@@ -1,9 +1,9 @@
-/// The SQLite database of a listener or a collector. It has the events, the presences, and the outbox, which lists the
-/// events that each channel has not received yet. A channel is one way by which events leave this machine, such as a
-/// broker or a hook.
+/// The SQLite database of a listener or a collector. It contains the events, the presences, and the outbox. The outbox
+/// lists the events that each channel has not received yet. A channel is a destination of events outside this program,
+/// such as a broker or a hook.
 ///
-/// An event, its effect on presences, and its entries in the outbox are written in one transaction. So no event is lost
-/// or gets a second id, even if the process is killed.
+/// An event, its effect on presences, and its entries in the outbox are written in one transaction. So even if the
+/// process is killed, no event is lost or gets a second id.
 public final class EventStore {
     /// An event of a zone or of a site.
     public struct Event: Hashable, Sendable {
@@ -36,7 +36,7 @@ public final class EventStore {
         public var beacon: String
         /// The time at which the beacon entered, in microseconds since 1970.
         public var since: Int64
-        /// For a zone, the number of dwell times that are over. For a room, 1 if the room is known, otherwise 0.
+        /// For a zone, the number of dwell times that have ended. For a room, 1 if the room is known, otherwise 0.
         public var dwells: Int
 
         /// Creates a presence.
@@ -52,8 +52,7 @@ public final class EventStore {
     public enum Change: Hashable, Sendable {
         /// The event does not change presences.
         case none
-        /// - Parameter isShared: True if all beacons of the zone share one presence, so that the new presence replaces
-        ///   it.
+        /// - Parameter isShared: True if all beacons of the zone share one presence. The new presence then replaces it.
         case inside(Presence, isShared: Bool)
         /// - Parameter beacon: The beacon that has left; `nil` if all beacons of the zone have left.
         case outside(zone: String, beacon: String?)
@@ -108,8 +107,8 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
-    /// Creates the database index of the events in which a beacon changed its room, by the room that it left. The index
-    /// is added when a file of an older version is opened.
+    /// Creates the index of room changes by the room that the beacon left. The index is also added to files of older
+    /// versions when they are opened.
     private static let index =
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
@@ -141,8 +140,8 @@ public final class EventStore {
     /// Writes an event with its effect on presences. Both are on the disk when this function returns.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: The event's sequence number; `nil` if the store already has an event with this id. Nothing is changed
-    ///   then.
+    /// - Returns: The event's sequence number; `nil` if the store already has an event with this id. In that case
+    ///   nothing is changed.
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
         var number: Int64?
@@ -253,8 +252,8 @@ public final class EventStore {
 
     // MARK: Channels
 
-    /// Returns the events that a channel has not received yet and whose sequence number is above `sequence`, the oldest
-    /// first.
+    /// Returns the oldest events that a channel has not received yet and whose sequence number is above `sequence`, at
+    /// most `limit` of them.
     public func waiting(for channel: String, limit: Int, after sequence: Int64 = 0) throws(StoreError) -> [Waiting] {
         try database.rows(
             "SELECT event.seq, \(Self.columns) FROM outbox JOIN event USING (seq) WHERE channel = ? AND seq > ? "
@@ -288,12 +287,12 @@ public final class EventStore {
 
     // MARK: History
 
-    /// The query for the sequence numbers of the events of a name.
+    /// The query for the sequence numbers of the events of a beacon, zone or room.
     static let ofName =
         "SELECT seq FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
         + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
-    /// The query for all names. It steps from name to name along the indexes, so that it does not read years of events
-    /// for a few names.
+    /// The query for all names of beacons, zones and rooms. It steps from name to name along the indexes, because
+    /// reading all events of several years would take too long.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
         + "FROM event WHERE zone > place.name) FROM place WHERE place.name NOT NULL), "

@@ -1,7 +1,7 @@
 /// A sentence for the operator of a service.
 public struct Notice: Hashable, Sendable {
     public var text: String
-    /// True for a failure; false for good news, for example that something works again.
+    /// True for a failure; false for a message that needs no action, for example that a file can be written again.
     public var isWarning: Bool
 
     /// Creates a notice.
@@ -11,7 +11,7 @@ public struct Notice: Hashable, Sendable {
     }
 }
 
-/// Collects notices about failures. A failure that repeats is reported once, and so is its end.
+/// Collects notices about failures. Of a series of equal failures, only the beginning and the end are reported.
 struct FailureReport {
     private(set) var isFailing = false
     private var notices: [Notice] = []

@@ -1,13 +1,13 @@
 public import LinuxHost
 
-/// A queue of messages that wait until a receiver has them, the oldest first. The receiver is a broker or a database.
+/// A queue of messages for a receiver, which is a broker or a database, the oldest message first.
 ///
-/// The messages are stored in an SQLite file of the outbox, and so survive a restart. While the file cannot be written,
-/// they wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must
-/// remove a message when the receiver has it; until then ``first(_:)`` returns it again.
+/// The messages are stored in an SQLite file, so that they survive a restart. While the file cannot be written, they
+/// wait in memory. After a power failure, the messages of the last few seconds may be missing. The owner must remove a
+/// message when the receiver has it. Until then, ``first(_:)`` returns the message again.
 ///
-/// If the wall clock is set, the times of all messages since the start of the machine are changed by the same amount,
-/// so that the age of a message is always the time that it has waited.
+/// If the wall clock is set, the times of all messages since the start of the machine are changed by the same amount.
+/// So the age of a message is always the time for which it has waited.
 public final class Outbox {
     /// A message for the receiver.
     public struct Message: Hashable, Sendable {
@@ -55,7 +55,7 @@ public final class Outbox {
         CREATE TABLE message (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, topic TEXT NOT NULL,
             text TEXT NOT NULL);
         """
-    /// If the file is full, the messages with this many of the oldest numbers are dropped at a time.
+    /// The number of oldest messages that are dropped at a time if the file is full.
     private static let step: Int64 = 100
 
     /// The longest wait while another process has locked the file, in milliseconds.
@@ -66,7 +66,7 @@ public final class Outbox {
     /// The number of messages that were dropped since the outbox was created.
     public private(set) var dropped = 0
     private let path: String
-    /// A word for the messages in notices, such as `sightings`.
+    /// The word for the messages in notices, such as `sightings`.
     private let contents: String
     private let limits: Limits
     private var database: Database?
@@ -74,7 +74,7 @@ public final class Outbox {
     private var fileCount = 0
     /// The size of the topics and texts in the file, in bytes.
     private var fileBytes = 0
-    /// The numbers of the messages that are still in the file but have been removed, because the receiver has them.
+    /// The numbers of the messages that were removed because the receiver has them, but are still in the file.
     private var removedNumbers: Set<Int64> = []
     /// The messages in memory, the oldest first.
     private var memory: [Waiting] = []
@@ -83,18 +83,18 @@ public final class Outbox {
     /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
-    /// The sum of the steps of the wall clock by which the times in the file have not been corrected yet, and the start
-    /// of the machine according to the wall clock before these steps, in microseconds; `nil` if the times are right.
+    /// The correction for the times in the file after the wall clock was set, in microseconds: the sum of its steps,
+    /// and the start of the machine by the wall clock before these steps; `nil` if the times are right.
     private var pendingCorrection: (step: Int64, start: Int64)?
     private var failure = FailureReport()
-    /// The earliest time of the next use of the file after it was locked, in nanoseconds.
+    /// After the file was locked, the earliest time of the next attempt to use it, in nanoseconds.
     private var nextTry: UInt64 = 0
 
     /// Creates an outbox. ``open()`` or the first ``append(_:at:)`` opens its file.
     ///
     /// - Parameters:
     ///   - path: The path of the SQLite file, which is created if it is missing.
-    ///   - contents: A word for the messages in notices, such as `sightings`.
+    ///   - contents: The word for the messages in notices, such as `sightings`.
     ///   - reading: The present time of the clocks.
     public init(
         path: String, of contents: String, limits: Limits = Limits(), at reading: WallClockSteps.Reading = .now()
@@ -107,7 +107,7 @@ public final class Outbox {
 
     /// The number of messages that wait.
     public var count: Int { max(0, fileCount - removedNumbers.count) + memory.count }
-    /// The number of messages that wait in memory, and would be lost if the process ended now.
+    /// The number of messages that wait in memory. They are lost if the process ends.
     public var countInMemory: Int { memory.count }
     /// The size of the topics and texts of the messages that wait, in bytes.
     public var byteCount: Int { fileBytes + memoryBytes }
@@ -123,8 +123,8 @@ public final class Outbox {
         let opened = try Database(
             path: path, application: Self.application, version: Self.version, setUp: Self.tables,
             waiting: Self.lockMilliseconds)
-        // Messages arrive every second. With FULL, each of them would be written through to the disk, which wears it
-        // out.
+        // Messages arrive every second. With FULL, SQLite would flush each of them to the disk, which wears out the
+        // disk.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened
         (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)
@@ -137,8 +137,8 @@ public final class Outbox {
         let step = follow(reading)
         for var message in messages {
             lastMemoryNumber -= 1
-            // The message's time may have been read before the clock was set. Use the corrected time if it is nearer to
-            // the present.
+            // The message's time may have been read before the clock was set. If the corrected time is nearer to the
+            // present, use that time.
             let corrected = message.time &+ step
             if abs(reading.wall &- corrected) < abs(reading.wall &- message.time) { message.time = corrected }
             memory.append(Waiting(number: lastMemoryNumber, message: message))
@@ -158,7 +158,7 @@ public final class Outbox {
 
     /// Corrects the times of the messages in memory if the wall clock was set.
     ///
-    /// - Returns: The time by which the clock was set, in microseconds; 0 if it was not set.
+    /// - Returns: The change of the wall clock, in microseconds; 0 if the clock was not set.
     private func follow(_ reading: WallClockSteps.Reading) -> Int64 {
         let start = clock.last.start
         guard let step = clock.step(until: reading) else { return 0 }
@@ -198,8 +198,8 @@ public final class Outbox {
         (fileCount, fileBytes, dropped) = (fileCount - rows, fileBytes - size, dropped + rows)
     }
 
-    /// Returns the number of messages in the file that meet a condition, and the size of their topics and texts in
-    /// bytes.
+    /// Returns the number of messages in the file that meet a condition, and the total size of their topics and texts
+    /// in bytes.
     private func sum(_ database: Database, _ condition: String, _ value: Int64) throws(StoreError) -> (Int, Int) {
         var countAndSize = (0, 0)
         try database.query(
@@ -229,7 +229,7 @@ public final class Outbox {
         return messages.isEmpty ? Array(memory.prefix(limit)) : messages
     }
 
-    /// Removes messages that the receiver has. If the file cannot be written now, they are deleted from the file later.
+    /// Removes messages that the receiver has. While the file cannot be written, they stay in it but are not returned.
     public func remove(_ messages: [Waiting]) {
         let numbers = Set(messages.map(\.number))
         memory.removeAll { numbers.contains($0.number) }

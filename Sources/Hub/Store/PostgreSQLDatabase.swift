@@ -13,8 +13,8 @@ public struct PostgreSQLOptions: Hashable, Sendable {
 
     /// Reads the password, loads libpq, and checks the connection string with libpq. Does not connect to the server.
     ///
-    /// - Parameter passwordFile: The path of a file with one line, the password, which other users must not be able to
-    ///   read; `nil` to use libpq's own password file.
+    /// - Parameter passwordFile: The path of a file whose only line is the password. Other users must not be able to
+    ///   read the file. `nil` to use libpq's own password file.
     public init(connection: String, passwordFile: String? = nil) throws(PostgreSQLError) {
         self.connection = connection
         password = try passwordFile.map { path throws(PostgreSQLError) in try Self.password(path) }
@@ -59,8 +59,7 @@ public struct PostgreSQLOptions: Hashable, Sendable {
     /// The name of the database in messages.
     let name: String
 
-    /// Parameters that the connection string can override. With these values, the loss of the server is detected within
-    /// seconds.
+    /// Parameters that the connection string can override. They make libpq detect a lost server within seconds.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
@@ -86,7 +85,7 @@ public struct PostgreSQLOptions: Hashable, Sendable {
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = PostgreSQLError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            // If the server answers a ping without TLS, it has refused this client, or does not support TLS.
+            // If the server answers a ping without TLS, it has either refused this client or does not support TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
             defer {
@@ -108,9 +107,8 @@ public struct PostgreSQLOptions: Hashable, Sendable {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Returns true if the server has refused the connection because it has too many connections. The first message may
-    /// be in any language and has no error code, so this function tries to connect again with verbose messages, which
-    /// contain the code.
+    /// Returns true if the server has refused the connection because it has too many connections. Connects again to
+    /// find out: only verbose messages contain the error code, and the text of a message may be in any language.
     private static func hasTooManyConnections(_ handle: OpaquePointer) -> Bool {
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         unsafe PQreset(handle)
@@ -177,7 +175,8 @@ public struct PostgreSQLOptions: Hashable, Sendable {
         unsafe try results { _ in }
     }
 
-    /// Reads all results of a command, also after an error, so that none of them is left for the next command.
+    /// Reads all results of a command, even after an error. The next command would otherwise read the remaining
+    /// results.
     private func results(_ each: (OpaquePointer) -> Void) throws(PostgreSQLError) {
         var error: PostgreSQLError?
         while let result = unsafe PQgetResult(handle) {
@@ -205,8 +204,8 @@ public struct PostgreSQLOptions: Hashable, Sendable {
         guard unsafe PQstatus(handle) == CONNECTION_OK, let state = field(PHAROS_PG_SQLSTATE) else { return gone }
         let sentence = "\(name): \(field(PHAROS_PG_PRIMARY) ?? "error \(state)")"
         switch state.prefix(2) {
-        // SQLSTATE classes 22, 23 and 54: data exceptions, violated constraints, and values that exceed a limit, such
-        // as that of an index.
+        // SQLSTATE classes 22, 23 and 54: data exceptions, violated constraints, and values that exceed a limit, for
+        // example the limit of an index.
         case "22", "23", "54": return PostgreSQLError(.data, sentence)
         // SQLSTATE classes 57, 53 and 08: the server is shut down, lacks resources such as connections, or the
         // connection failed.

@@ -1,6 +1,6 @@
 internal import LinuxHost
 
-/// An error of a PostgreSQL database. The description is one sentence with the name of the database or the file.
+/// An error of a PostgreSQL database. Its description is one sentence that names the database or the file.
 public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
@@ -8,7 +8,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertibl
         case unreachable
         /// The server refuses the user, the password, the database or TLS.
         case refused
-        /// libpq does not understand the connection string, or the password file cannot be used.
+        /// libpq cannot parse the connection string, or the password file cannot be used.
         case invalid
         /// The password file does not exist.
         case missing
@@ -40,7 +40,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertibl
             "\(error.about(path)); \"passwordFile\" must have one line: the password")
     }
 
-    /// Returns the reason from a message of libpq, without the prefix of the message.
+    /// Returns a message of libpq without its prefix.
     static func reason(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         guard var line = lines.last(where: { $0.contains("FATAL:") }) ?? lines.first else {

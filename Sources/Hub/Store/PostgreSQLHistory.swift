@@ -1,8 +1,8 @@
 /// The events, sightings and runs of several sites in a PostgreSQL database. Only one thread may use it, and every call
 /// waits for the server.
 ///
-/// Rows are first copied into a temporary table. From there, rows with a new key are inserted into the permanent table.
-/// So a row that is written twice changes nothing.
+/// Rows are first copied into a temporary table. From there, only rows with a new key are inserted into the permanent
+/// table. So writing a row twice changes nothing.
 public final class PostgreSQLHistory {
     /// The version of the tables.
     public static let version = 1
@@ -19,8 +19,8 @@ public final class PostgreSQLHistory {
         CREATE INDEX pharos_events_place ON pharos_events (place, at);
         """
     ]
-    /// The names of tables and indexes that older databases of the present version may lack, with the statements that
-    /// create them. Reading works without them.
+    /// The tables and indexes that older databases of the present version may lack, each with its name and the
+    /// statement that creates it. Reading also works without them.
     private static let additions = [
         ("pharos_events_room", "CREATE INDEX pharos_events_room ON pharos_events (site, at) WHERE kind = 'room'"),
         (
@@ -65,7 +65,7 @@ public final class PostgreSQLHistory {
     /// Returns true if the database has a table or an index.
     private func has(_ relation: String) throws(PostgreSQLError) -> Bool {
         var exists = false
-        // Not to_regclass(), which would cache that a table is missing.
+        // to_regclass() cannot be used, because it would cache that a table is missing.
         try database.query(
             "SELECT count(*) > 0 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace space ON space.oid = relnamespace "
                 + "WHERE relname = $1 AND nspname = ANY (current_schemas(false))", [relation]
@@ -111,7 +111,7 @@ public final class PostgreSQLHistory {
         }
     }
 
-    /// Writes rows. Sightings and events whose key already exists are not changed. A run whose start already exists
+    /// Writes rows. A sighting or an event whose key already exists is not changed. A run whose start already exists
     /// gets the later of the two ends.
     public func write(_ rows: [PostgreSQLRow]) throws(PostgreSQLError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
@@ -163,8 +163,8 @@ public final class PostgreSQLHistory {
         return hasLock
     }
 
-    /// Returns true if this connection holds the lock of a site. Throws an error if the connection should hold the
-    /// lock, but the database does not answer.
+    /// Returns true if this connection holds the lock of a site. Throws an error if this connection has taken the lock,
+    /// but the database does not answer.
     public func holdsLock() throws(PostgreSQLError) -> Bool {
         if hasLock { try database.execute("SELECT 1") }
         return hasLock
@@ -173,7 +173,7 @@ public final class PostgreSQLHistory {
     /// Returns the beacons that are present at a site, according to the last event of each beacon.
     public func presence(at site: String) throws(PostgreSQLError) -> PostgreSQLPresence {
         var presence = PostgreSQLPresence()
-        // Steps from beacon to beacon along the index, so that it does not read years of events.
+        // Steps from beacon to beacon along the index, because reading all events of several years would take too long.
         try database.query(
             "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
                 + "SELECT (SELECT min(beacon) FROM pharos_events WHERE beacon > tag.name) FROM tag "
@@ -205,7 +205,7 @@ public final class PostgreSQLHistory {
     /// include those in which a beacon left this room for another one.
     ///
     /// - Parameters:
-    ///   - site: The site of the room, because other sites may have a room of the same name.
+    ///   - site: The site of the room. Other sites may have a room of the same name.
     ///   - range: The times in microseconds since 1970, both ends included.
     ///   - limit: The largest number of events.
     public func events(
@@ -227,8 +227,8 @@ public final class PostgreSQLHistory {
         return events
     }
 
-    /// Returns, for each site, the pauses since the first recorded run in which no collector ran, the oldest first. The
-    /// time before the first recorded run is no pause, because older versions did not record runs.
+    /// Returns the pauses of each site in which no collector ran, the oldest first. The time before the first recorded
+    /// run is not a pause, because older versions did not record runs.
     ///
     /// - Parameter now: The present time, in microseconds since 1970.
     public func pauses(until now: Int64) throws(PostgreSQLError) -> [String: [ServicePause]] {
@@ -273,7 +273,7 @@ public final class PostgreSQLHistory {
     /// Returns the names of the beacons and of the rooms of a site that have events or sightings, at most 1000 names.
     public func names(at site: String) throws(PostgreSQLError) -> [String] {
         var names: [String] = []
-        // Steps from name to name along the indexes, so that it does not read years of rows for a few names.
+        // Steps from name to name along the indexes, because reading all rows of several years would take too long.
         func allValues(_ name: String, _ column: String, _ table: String) -> String {
             "\(name)(name) AS ((SELECT \(column) FROM \(table) ORDER BY 1 LIMIT 1) UNION ALL SELECT (SELECT \(column) "
                 + "FROM \(table) WHERE \(column) > \(name).name ORDER BY 1 LIMIT 1) FROM \(name) "

@@ -1,7 +1,7 @@
-/// The beacons that were present at a site when its last event happened.
+/// The beacons that were present at a site after its last event.
 public struct PostgreSQLPresence: Hashable, Sendable {
     public var presences: [EventStore.Presence] = []
-    /// The time of the last event, in microseconds since 1970; the smallest number if there is none.
+    /// The time of the last event, in microseconds since 1970; `Int64.min` if there is none.
     public var newest = Int64.min
 }
 

@@ -6,19 +6,19 @@ extension EventLedger {
 }
 
 /// Writes a collector's events, sightings and runs to PostgreSQL. A run is a time in which the collector ran. Also
-/// holds the site's lock in the database; because of this lock, only one of several collectors works for the site.
+/// takes the site's lock in the database. Only the collector that holds this lock is active.
 ///
-/// Events wait in the collector's ``EventLedger`` until the database has them; sightings and runs wait in an
+/// Events wait in the collector's ``EventLedger`` until the database has them. Sightings and runs wait in an
 /// ``Outbox``. Without a ledger, events wait in the outbox too. A separate thread uses the database, so only
 /// ``finish(isHurried:)`` waits for the database. The owner must call ``poll()`` at least once a second.
 public final class PostgreSQLUploader {
-    /// The state of the site's lock. The collector that holds the lock works for the site.
+    /// The state of the site's lock. Of several collectors of a site, only the collector that holds the lock is active.
     public enum SiteLock: Hashable, Sendable {
         /// The database has not answered yet.
         case undecided
         /// The database does not answer. The collector continues, so that no data is missing.
         case unreachable
-        /// This collector has the lock and works.
+        /// This collector holds the lock and is active.
         case held
         /// Another collector has the lock. This collector is on standby.
         case heldByAnother
@@ -44,7 +44,7 @@ public final class PostgreSQLUploader {
         var isOver = false
     }
 
-    /// The state of the site's lock. Without `takesLock`, it never becomes ``SiteLock/held``.
+    /// The state of the site's lock. If `takesLock` is false, it never becomes ``SiteLock/held``.
     public private(set) var siteLock = SiteLock.undecided
     private let site: String
     private let takesLock: Bool
@@ -57,22 +57,22 @@ public final class PostgreSQLUploader {
     private var inFlight: [Outbox.Waiting] = []
     /// The events of the ledger that the current job writes.
     private var inFlightEvents: [EventStore.Waiting] = []
-    /// False if it is known that no event in the ledger waits.
+    /// False if it is certain that no event in the ledger waits.
     private var mayHaveEvents = true
     /// True while the thread works on a job.
     private var isBusy = false
     /// The time at which the thread got the current job, in nanoseconds.
     private var jobStart: UInt64 = 0
-    /// True if a notice has already reported that the current job takes long.
+    /// True if a notice has already reported that the current job is slow.
     private var hasReportedSlow = false
-    /// The pause after the next failure, in nanoseconds.
+    /// The length of the pause after the next failure, in nanoseconds.
     private var pause = PostgreSQLUploader.pauses.lowerBound
     /// The earliest time of the next job, in nanoseconds.
     private var nextTry: UInt64 = 0
     /// The time of the next check of the lock, in nanoseconds.
     private var nextLock: UInt64 = 0
     private var lastError: PostgreSQLError?
-    /// The number of dropped messages of the outbox that a notice has reported.
+    /// The number of dropped messages that notices have already reported.
     private var reportedDropped = 0
     /// The time at which ``rows`` are next added to the outbox, in nanoseconds.
     private var nextRows: UInt64 = 0
@@ -89,9 +89,9 @@ public final class PostgreSQLUploader {
     private static let pauses = second...10 * second
     /// The time between two checks of the lock, in nanoseconds.
     private static let lockPause = 2 * second
-    /// At the end after a signal: the time limit for writing all remaining data, in milliseconds.
+    /// If a signal ends the collector: the time limit for writing all remaining data, in milliseconds.
     private static let shutdownMilliseconds = 700
-    /// At the end without a signal: the time limit for each remaining batch, in milliseconds.
+    /// If the collector ends without a signal: the time limit for each remaining batch, in milliseconds.
     private static let lastMilliseconds = 30_000
     /// The duration in nanoseconds after which a job is reported as slow.
     private static let slow = 60 * second
@@ -102,8 +102,8 @@ public final class PostgreSQLUploader {
     ///   - site: The collector's name.
     ///   - path: The path of the file of the outbox.
     ///   - ledger: The ledger whose events for the channel ``EventLedger/postgreSQL`` are written; `nil` for none.
-    ///   - takesLock: True if this collector must hold the site's lock to work, and otherwise is on standby for another
-    ///     collector.
+    ///   - takesLock: True if this collector is active only while it holds the site's lock, and is otherwise on
+    ///     standby.
     public init(
         _ options: PostgreSQLOptions, site: String, outbox path: String, ledger: EventLedger? = nil, takesLock: Bool
     ) throws(SystemError) {
@@ -144,7 +144,8 @@ public final class PostgreSQLUploader {
                     answer = .written
                 }
             } catch {
-                // After any error except one of the data, the next job connects again.
+                // After a refusal of data the connection is still good. After any other error, the next job connects
+                // again.
                 if error.kind != .data { history = nil }
                 answer = .failed(error)
             }
@@ -159,8 +160,8 @@ public final class PostgreSQLUploader {
 
     // MARK: Adding
 
-    /// Adds events and sightings to upload. Events are uploaded at once, sightings once a second. Events in the ledger
-    /// must not be added.
+    /// Adds events and sightings to upload. Events are uploaded at once, sightings once a second. Do not add events
+    /// that are in the ledger.
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
         mayHaveEvents = ledger != nil
         var messages: [Outbox.Message] = []
@@ -184,8 +185,8 @@ public final class PostgreSQLUploader {
         poll()
     }
 
-    /// Records that the collector runs, so that the site's history can leave out times in which no collector ran. Must
-    /// be called about once a second.
+    /// Records that the collector runs, so that the site's history shows when no collector ran. Must be called about
+    /// once a second.
     ///
     /// - Parameter time: The present wall-clock time, in microseconds since 1970.
     public func markRunning(at time: Int64) {
@@ -200,7 +201,7 @@ public final class PostgreSQLUploader {
 
     // MARK: The database
 
-    /// Handles the answer of the thread, if there is one, and passes it the next job.
+    /// Handles the thread's answer if there is one. Then passes the next job to the thread if it is idle.
     public func poll() {
         if let answer = work.change({ work in
             defer { work.answer = nil }
@@ -227,7 +228,7 @@ public final class PostgreSQLUploader {
     /// Passes the next events of the ledger to the thread. If there are none, passes the next messages of the outbox.
     private func writeNext() {
         // After the database has refused the data of a batch, messages and events are written one by one, so that only
-        // the refused one is dropped.
+        // the refused message or event is dropped.
         let limit = lastError?.kind == .data ? 1 : Self.batch
         if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.postgreSQL, limit: limit) {
             mayHaveEvents = !events.isEmpty
@@ -272,7 +273,7 @@ public final class PostgreSQLUploader {
                 removeInFlight()
             }
             // The messages and events of a refused batch stay in the outbox and the ledger. The next batch contains
-            // only the first of them, so the others are not in flight any more.
+            // only the first of them.
             (inFlight, inFlightEvents) = ([], [])
             lastError = error
         case .failed(let error):
@@ -311,7 +312,8 @@ public final class PostgreSQLUploader {
                 isWarning: true))
     }
 
-    /// Returns the beacons that were present at the site when the lock was taken. Further calls return `nil`.
+    /// Returns the beacons that were present at the site when the lock was taken. Returns `nil` if this function has
+    /// already returned them.
     public func takePresence() -> PostgreSQLPresence? {
         defer { presence = nil }
         return presence
@@ -343,7 +345,7 @@ public final class PostgreSQLUploader {
             }
             guard let answer else { continue }
             handle(answer)
-            // After refused data, the rest is still written, message by message.
+            // After the database has refused data, the remaining data is still written, message by message.
             guard lastError == nil || lastError?.kind == .data else { continue }
             if !isHurried { deadline = MonotonicClock.nanoseconds() + time }
             poll()

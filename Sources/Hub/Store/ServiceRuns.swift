@@ -9,21 +9,21 @@ public struct ServicePause: Hashable, Sendable {
 
 /// A span of time in which a service ran, in microseconds since 1970.
 struct ServiceRun: Hashable, Sendable {
-    /// The time in microseconds after which a service that has not recorded its run counts as stopped. A running
-    /// service records its run every ``ServiceRunWriter/interval``.
+    /// The age of a run's last record, in microseconds, from which the service counts as stopped. A running service
+    /// records its run every ``ServiceRunWriter/interval``.
     private static let silence: Int64 = 60_000_000
 
     let start: Int64
     let end: Int64
-    /// True if the service ended at ``end``. If false, ``end`` is the last time at which it recorded its run.
+    /// True if the service ended at ``end``. If false, ``end`` is the time at which the service last recorded the run.
     let isOver: Bool
 
-    /// Returns the pauses between runs, and the pause after the last run if the service does not run at `now`, the
-    /// oldest pause first.
+    /// Returns the pauses between runs, the oldest first. If the service does not run at `now`, the last pause is the
+    /// pause after the last run.
     ///
     /// - Parameters:
-    ///   - runs: The runs, in the order of their starts. They may overlap, because another collector of a site may take
-    ///     over.
+    ///   - runs: The runs, in the order of their starts. They may overlap when another collector becomes active for the
+    ///     site.
     ///   - now: The present time, in microseconds since 1970.
     static func pauses(between runs: [ServiceRun], until now: Int64) -> [ServicePause] {
         guard var latest = runs.first else { return [] }
@@ -57,7 +57,7 @@ extension EventStore {
     }
 
     /// Returns the pauses of the service since its first recorded run, the oldest first. The time before the first
-    /// recorded run is no pause, because older versions did not record runs.
+    /// recorded run is not a pause, because older versions did not record runs.
     ///
     /// - Parameter now: The present time, in microseconds since 1970.
     public func pauses(until now: Int64) throws(StoreError) -> [ServicePause] {
@@ -78,8 +78,8 @@ extension EventStore {
 struct ServiceRunWriter {
     /// The time between two writes, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// If the wall clock has changed by at least this time between two writes, in microseconds, the clock was set or
-    /// the machine slept, and a new run begins.
+    /// The change of the wall clock between two writes, in microseconds, from which a new run begins. After such a
+    /// change, the clock was set or the machine slept.
     private static let jump: Int64 = 60_000_000
 
     /// The start of the run, in microseconds since 1970; `nil` before the first time.
@@ -112,6 +112,6 @@ struct ServiceRunWriter {
         return true
     }
 
-    /// Extends the run to its end, unless the wall clock has jumped.
+    /// Extends the run to its end. If the wall clock has jumped forward, does nothing.
     mutating func finish(at time: Int64) { if time - end < Self.jump { end = max(end, time) } }
 }

@@ -9,7 +9,7 @@ public struct SightingRow: Hashable, Sendable {
     public var level: Double?
     /// The batch with which the reports arrived. A batch that arrives twice is counted once.
     public var batch: Batch
-    /// True if the batch arrived too late to change the presence of beacons. It may have arrived after later batches.
+    /// True if the batch arrived too late to change the presence of beacons, possibly after later batches.
     public var isLate: Bool
 
     /// Identifies a batch of a receiver.
@@ -53,8 +53,8 @@ public struct HeardMinute: Hashable, Sendable {
     public var level: Double?
 }
 
-/// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. They show whether an
-/// earlier process has already written a batch.
+/// The numbers of the batches that have been written to the file, in blocks of 4096 numbers. With them, a process does
+/// not write a batch again that an earlier process has written.
 struct WrittenBatches {
     /// A block of 4096 successive batch numbers of one run of a receiver.
     fileprivate struct Block: Hashable {
@@ -74,11 +74,12 @@ struct WrittenBatches {
 
     /// The numbers of a block that have been written.
     fileprivate struct Numbers {
-        /// The numbers that earlier processes have written: they were in the file when this process read the block.
+        /// The numbers that were in the file when this process read the block. Earlier processes have written these
+        /// batches.
         let earlier: NumberRanges
         /// The numbers that earlier processes or this process have written.
         var all: NumberRanges
-        /// The newest time of a batch of the block, in milliseconds since 1970.
+        /// The time of the newest batch of the block, in milliseconds since 1970.
         var time: Int64
     }
 
@@ -102,7 +103,7 @@ struct NumberRanges: Hashable, Sendable {
     /// Creates an empty set.
     init() {}
 
-    /// Reads a text. Parts that are not numbers or ranges of numbers from 0 to 4095 are ignored.
+    /// Reads the set from a text. Parts that are not numbers or ranges of numbers from 0 to 4095 are ignored.
     init(_ text: String) {
         for part in text.split(separator: ",") {
             let ends = part.split(separator: "-").compactMap { Int($0) }
@@ -153,7 +154,7 @@ struct SightingDatabase {
 
     /// One minute in milliseconds.
     private static let minute: Int64 = 60_000
-    /// The number of units in a decibel: levels are summed in thousandths of a decibel.
+    /// The number of units in a decibel. Sums of levels are in thousandths of a decibel.
     private static let scale = 1000.0
 
     init(_ database: Database) { self.database = database }
@@ -170,7 +171,7 @@ struct SightingDatabase {
         try database.execute(
             "CREATE TABLE IF NOT EXISTS batches (receiver TEXT NOT NULL, boot TEXT NOT NULL, block INTEGER NOT NULL, "
                 + "numbers TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, block)) WITHOUT ROWID")
-        // Earlier versions stored one range from the first to the last number, which also contained numbers that never
+        // Earlier versions stored only the range from the first to the last number, including numbers that never
         // arrived.
         try database.execute("DROP TABLE IF EXISTS taken")
     }
@@ -189,7 +190,7 @@ struct SightingDatabase {
         return WrittenBatches.Numbers(earlier: ranges, all: ranges, time: time)
     }
 
-    /// Notes the batch of a row as written.
+    /// Adds the batch of a row to the written batches.
     ///
     /// - Returns: False if an earlier process has already written the batch.
     private func note(_ row: SightingRow, _ written: inout WrittenBatches) throws(StoreError) -> Bool {
@@ -238,7 +239,8 @@ struct SightingDatabase {
                     ])
                 guard database.changes == 1 else { continue }
             } else {
-                // The rows of a batch follow each other, so the batch is noted only with its first row.
+                // The rows of a batch follow each other, so only the first row of a batch adds it to the written
+                // batches.
                 if noted?.row.batch != row.batch || noted?.row.receiver != row.receiver {
                     noted = (row, try note(row, &written))
                 }
@@ -283,8 +285,8 @@ struct SightingDatabase {
 
     func prune(before time: Int64) throws(StoreError) {
         guard try hasTables() else { return }
-        // Steps from beacon to beacon along the primary key, so that deleting an hour does not read the minutes of a
-        // year.
+        // Steps from beacon to beacon along the primary key, so that deleting the rows of an hour does not read the
+        // rows of a year.
         try database.execute(
             "WITH RECURSIVE name(beacon) AS (SELECT min(beacon) FROM heard UNION ALL SELECT (SELECT min(beacon) FROM heard "
                 + "WHERE heard.beacon > name.beacon) FROM name WHERE beacon NOT NULL) "
