@@ -5,7 +5,7 @@ internal import Sites
 /// The log-likelihood of each cell for one beacon in one second. It has two parts: the levels at the receivers that
 /// received the beacon, and the silence of the receivers that worked and did not receive it.
 ///
-/// The filter has one plane for each possible power of the beacon; a plane is a set of all cells. There are several
+/// A plane is a set of all cells. The filter has one plane for each possible power of the beacon, so there are several
 /// planes if the power is unknown. A state is a cell of a plane. The levels exclude most states. The silence is
 /// computed only for the remaining states, and only for receivers in range.
 struct BeaconEvidence: CellEvidence {
@@ -22,8 +22,8 @@ struct BeaconEvidence: CellEvidence {
     enum Silence {
         /// The indices of these receivers.
         case receivers([Int])
-        /// For each plane, the sums over all receivers that worked. `except` has the rows of the receivers whose
-        /// contribution must be subtracted from the sums.
+        /// For each plane, the sums over all receivers that worked. `except` contains the rows of the receivers that
+        /// received the beacon: their contributions must be subtracted from the sums.
         case sums([SilenceSums], except: [Int])
     }
 
@@ -33,24 +33,24 @@ struct BeaconEvidence: CellEvidence {
     /// The receivers that received the beacon, the highest level first.
     private let receptions: [Reception]
     private let silence: Silence
-    /// The number of packets that a receiver would have received without loss.
+    /// The number of packets that a receiver would receive if no packet were lost.
     private let expectedPackets: Float
     /// The number of states for which the silence was computed receiver by receiver.
     private(set) var computedStates = 0
     let most: Double
     let least: Double
-    /// The largest log-likelihood of one level.
+    /// The largest possible log-likelihood of a single level.
     private let mostOfOneLevel: Double
 
-    /// The smallest log-likelihood of the silence of one receiver, even if it missed many packets.
+    /// The lower limit of the log-likelihood of one receiver's silence, however many packets it missed.
     static let leastSilence = Float(log(BeaconTrail.leastChance))
-    /// The share of the probability that may be left out. With 0.01, positions were wrong by 9 cm, because a cell that
-    /// is left out in one second is missing when later levels make it a thousand times as likely.
+    /// The share of the probability that may be left out. A share of 0.01 made positions wrong by 9 cm: a cell that is
+    /// left out in one second is missing if later levels make it a thousand times as likely.
     let tolerance = 1e-5
 
     /// - Parameters:
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - expectedPackets: The number of packets that a receiver would have received without loss.
+    ///   - expectedPackets: The number of packets that a receiver would receive if no packet were lost.
     init(_ plan: RoomPlan, powers: [Int], receptions: [Reception], silence: Silence, expectedPackets: Double) {
         self.plan = plan
         self.powers = powers
@@ -62,7 +62,7 @@ struct BeaconEvidence: CellEvidence {
         least = Double(receptions.count) * (plan.likelihoods.map(\.least).min() ?? 0)
     }
 
-    /// A part of a list of states, all of one plane and one floor.
+    /// A part of a list of states. All of its states are of one plane and one floor.
     private struct Segment {
         /// The indices in the list.
         let range: Range<Int>
@@ -191,7 +191,7 @@ struct BeaconEvidence: CellEvidence {
     }
 }
 
-/// The log-likelihood that no working receiver receives the beacon, for each cell in which the beacon may be.
+/// For each cell, the log-likelihood that no working receiver receives a beacon in this cell.
 struct SilenceSums: Sendable {
     /// The log-likelihood by cell.
     let logs: [Float]
@@ -199,8 +199,8 @@ struct SilenceSums: Sendable {
     let mean: Double
 }
 
-/// Keeps the ``SilenceSums``, so that beacons with equal power and an equal number of expected packets share them, as
-/// long as the same receivers work.
+/// Keeps the ``SilenceSums`` while the same receivers work. Beacons with equal power and an equal number of expected
+/// packets share them.
 struct SilenceCache: Sendable {
     private struct Key: Hashable {
         let power: Int
@@ -219,7 +219,7 @@ struct SilenceCache: Sendable {
     private var cachedSums: [Key: SilenceSums] = [:]
     /// For each kind of beacon, the number of states for which the silence was computed receiver by receiver.
     private var computedStates: [BeaconKind: Int] = [:]
-    /// The largest number of elements of ``known``.
+    /// The largest number of elements of ``cachedSums``.
     private static let sumsLimit = 64
     /// The largest number of elements of ``computedStates``.
     private static let computedStatesLimit = 4096
@@ -229,14 +229,14 @@ struct SilenceCache: Sendable {
     /// - Parameters:
     ///   - listening: For each receiver, true if it worked.
     ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
-    ///   - expectedPackets: The number of packets that a receiver would have received without loss.
+    ///   - expectedPackets: The number of packets that a receiver would receive if no packet were lost.
     mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], expectedPackets: Double) -> [SilenceSums] {
         update(listening)
         return powers.map { sums(plan, power: $0, expectedPackets: expectedPackets) }
     }
 
-    /// Returns the sums of each plane if computing them is worthwhile: the silence was already computed receiver by
-    /// receiver for at least as many states as the planes have cells. Otherwise returns `nil`.
+    /// Returns the sums of each plane if computing them is worthwhile; otherwise `nil`. It is worthwhile if the silence
+    /// has already been computed receiver by receiver for at least as many states as the planes have cells.
     mutating func worthwhileSums(
         _ plan: RoomPlan, _ listening: [Bool], powers: [Int], expectedPackets: Double
     ) -> [SilenceSums]? {
@@ -246,7 +246,7 @@ struct SilenceCache: Sendable {
         return powers.map { sums(plan, power: $0, expectedPackets: expectedPackets) }
     }
 
-    /// Records for how many states the silence was computed receiver by receiver.
+    /// Records the number of states for which the silence was computed receiver by receiver.
     mutating func note(_ stateCount: Int, powers: [Int], expectedPackets: Double) {
         guard stateCount > 0 else { return }
         if computedStates.count >= Self.computedStatesLimit { computedStates = [:] }
@@ -269,8 +269,8 @@ struct SilenceCache: Sendable {
     private static func sums(
         _ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ expectedPackets: Float
     ) -> SilenceSums {
-        // The logarithms are added up as Double, because those of receivers that received the beacon are later
-        // subtracted again.
+        // The logarithms are added up as Double, because the logarithms of receivers that received the beacon are
+        // subtracted again later, which needs precision.
         var logs = [Double](repeating: 0, count: plan.cellCount)
         let least = BeaconEvidence.leastSilence
         for (receiver, row) in plan.levels.rows.enumerated() where listening[receiver] {
@@ -291,7 +291,7 @@ struct SilenceCache: Sendable {
     }
 }
 
-/// Working memory for the calculations of a second. It is kept for the next second, so that it is not allocated again.
+/// Working memory for the calculations of a second. The next second uses it again, so that it is not allocated again.
 struct CellWorkspace: Sendable {
     var scratch = CellScratch()
     /// The sums for the receivers that sent a line in this second.

@@ -8,8 +8,8 @@ struct BeaconTrail: Sendable {
     struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
-        /// For each receiver, true if it is alive and has received reports recently. Only then does its silence about a
-        /// beacon mean that the beacon is not in range.
+        /// For each receiver, true if it is alive and has received reports recently. Only the silence of such a
+        /// receiver shows that a beacon is not in range.
         let isCertain: [Bool]
         /// For each receiver, true if it is alive, has a position, and sent a line in this second.
         let hasSentLine: [Bool]
@@ -24,7 +24,7 @@ struct BeaconTrail: Sendable {
         let lastLines: [Int?]
         /// For each receiver, the number of its series of lines (`LineSeries.count`).
         let lineSeries: [Int]
-        /// For each receiver, how many periods of listening it has begun (`ListeningClock.period`).
+        /// For each receiver, the number of listening periods that it has begun (`ListeningClock.period`).
         let periods: [Int]
         /// For each receiver, the id of the set of beacon names that it knows; `nil` if it reports all beacons.
         let nameSets: [Int?]
@@ -36,7 +36,7 @@ struct BeaconTrail: Sendable {
         let end: Int
     }
 
-    /// The reports of the beacon by one receiver in the current second.
+    /// The reports of the beacon that one receiver received in the current second.
     private struct Reception {
         var receiver: Int
         /// The sum of the levels of all reports that have a level, in dBm.
@@ -48,7 +48,7 @@ struct BeaconTrail: Sendable {
         var mean: Double? { levelCount > 0 ? levelSum / Double(levelCount) : nil }
     }
 
-    /// The highest level at the receivers of a room, averaged over some seconds.
+    /// The level in a room, that is, the highest level at its receivers, averaged over some seconds.
     private struct RoomLevel {
         /// The weight of the latest second in the average.
         private static let weight = 0.2
@@ -69,7 +69,7 @@ struct BeaconTrail: Sendable {
         }
     }
 
-    /// A room in which the level has been clearly higher than in the beacon's room.
+    /// A room that may replace the beacon's room, because the level there has been clearly higher.
     private struct Challenger {
         let room: Int
         /// The sum of ``ReceiverStates/lineSeries`` of the receivers of the beacon's room. If it changes, one of them
@@ -77,8 +77,8 @@ struct BeaconTrail: Sendable {
         let lineSeries: Int
         /// The number of seconds in a row in which the level was higher.
         var seconds = 0
-        /// The end of the second in which the number of seconds became sufficient, in milliseconds since 1970; `nil`
-        /// before that.
+        /// The end of the second in which ``seconds`` became sufficient, in milliseconds since 1970; `nil` if it is not
+        /// sufficient yet.
         var sufficientAt: Int?
     }
 
@@ -95,7 +95,7 @@ struct BeaconTrail: Sendable {
     private(set) var since: Int?
     /// The time of the last report, in milliseconds since 1970.
     private(set) var lastHeard: Int?
-    /// The indices of the receivers that may have failed, if the room is not known.
+    /// If the room is not known: the indices of the receivers that may have failed.
     private(set) var silent: [Int] = []
     /// The receivers that received the beacon at its last report or shortly before it.
     var recentReceivers: [Int] { Array(lastReportTimes.keys) }
@@ -106,12 +106,11 @@ struct BeaconTrail: Sendable {
     /// The temperature from the beacon's telemetry, in thousandths of a degree Celsius.
     private(set) var temperature: Int?
 
-    /// The power at 1 m to which ``offsets`` are added, in dBm.
+    /// The power at 1 m in dBm, without the ``offsets``.
     private var power: Double
-    /// The power at 1 m, in dBm; a usual value if it is not known.
+    /// The power at 1 m in dBm; a typical value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
-    /// The mean time between two packets, which is computed from the configured interval, in seconds; `nil` if it is
-    /// not known.
+    /// The mean time between two packets in seconds, computed from the configured interval; `nil` if that is not known.
     private let periodSeconds: Double?
     /// The possible differences from ``power``, in dB. The filter has a plane for each difference.
     private var offsets: [Double]
@@ -119,7 +118,7 @@ struct BeaconTrail: Sendable {
     private(set) var filter: CellFilter?
     /// The time of the last calculation of the cells, in milliseconds since 1970.
     private var lastUpdate = 0
-    /// The time until which the state of an earlier run is kept, in milliseconds since 1970.
+    /// The time until which the restored state of an earlier run is kept, in milliseconds since 1970.
     private var restoredUntil: Int?
     /// The reports of the current second, by receiver.
     private var receptions: [Reception] = []
@@ -130,64 +129,64 @@ struct BeaconTrail: Sendable {
     private var lastReportTimes: [Int: Int] = [:]
     /// The number of seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
-    /// The number of further seconds of the present silence, for which it is not yet proven that the receivers worked.
+    /// The number of later seconds of the present silence, in which the receivers have not been proven to work.
     private var unprovenSeconds = 0
     /// The proof that the receivers worked during the silence: `restart` if one of them was dead in the meantime,
     /// otherwise `report`.
     private var proof = ListeningClock.Proof.report
-    /// The sum of ``ReceiverStates/periods`` of the receivers that cover the beacon. It changes when one of these
-    /// receivers begins a new period.
+    /// The sum of ``ReceiverStates/periods`` of the receivers that cover the beacon. A new sum means that one of them
+    /// has begun a new period.
     private var periodSum = 0
     /// The number of seconds in which the receivers worked.
     private var listenedSeconds = 0
     /// The number of ``listenedSeconds`` with a report of the beacon.
     private var heardSeconds = 0
-    /// The number of successive seconds in which the room has had at least the probability of ``surerWithDead``.
+    /// The number of successive seconds in which the room's probability has been at least that of ``surerWithDead``.
     private var sureSeconds = 0
-    /// Without a floor plan, until a room is chosen: the levels of the rooms whose receivers have received the beacon
-    /// recently.
+    /// Without a floor plan, until a room is chosen: the levels of the rooms with receivers that have received the
+    /// beacon recently.
     private var roomLevels: [Int: RoomLevel] = [:]
     /// Without a floor plan: the room that may become the beacon's room.
     private var challenger: Challenger?
-    /// Without a floor plan: the number of seconds with reports that must follow until the room is certain. It is not 0
-    /// after a receiver was dead, because the room may have changed unnoticed.
+    /// Without a floor plan: the number of seconds with reports that are still needed until the room is certain. It is
+    /// set after a receiver was dead, because the room may have changed unnoticed.
     private var unconfirmedSeconds = 0
 
-    /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
+    /// The possible differences of an unknown power from the usual power, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
     /// The assumed share of packets that pass through a human body, and the attenuation by the body in dB.
     static let shadowed = (share: 0.1, decibels: 6.0)
     /// The share of packets that are received if their level is above the sensitivity.
     static let delivered = 0.8
-    /// The smallest likelihood of silence. It is not 0, because often many packets in a row are lost.
+    /// The lower limit of the likelihood of silence. It is not 0, because many packets in a row are often lost.
     static let leastChance = 0.05
-    /// Silence counts only while all receivers work that received the beacon within this time before its last report,
-    /// in milliseconds.
+    /// Silence counts only if all receivers that cover the beacon work. These are the receivers that received it within
+    /// this time before its last report, in milliseconds.
     static let coverMilliseconds = 60_000
-    /// During a silence, the cells are updated at this interval, in milliseconds. The silence shows where the beacon is
-    /// not.
+    /// The time between two updates of the cells during a silence, in milliseconds. The silence excludes cells near
+    /// working receivers.
     static let quietStep = 5000
     /// The smallest probability with which a room becomes known.
     static let sure = 0.95
     /// The smallest probability with which the room of the last event stays known.
     static let stillSure = 0.75
     /// While a receiver is dead, a room is known only if it has had at least this probability for this number of
-    /// seconds.
+    /// seconds in a row.
     static let surerWithDead = (probability: 0.999, seconds: 3)
-    /// The number of seconds after which the exit rule uses the measured share of seconds with reports instead of an
-    /// assumed one.
+    /// The number of seconds from which the exit rule uses the measured share of seconds with reports. Before that, it
+    /// uses an assumed share.
     static let learningSeconds = 16
-    /// Without a floor plan, the average level of the first room must be this number of dB above that of each other
-    /// room. If receivers of other rooms have received the beacon too, the first room also needs reports in this number
-    /// of seconds.
+    /// Without a floor plan: the number of dB by which the average level of the first room must exceed the level of
+    /// every other room. If receivers of other rooms have received the beacon too, the first room also needs reports in
+    /// this number of seconds.
     static let clearlyLoudest = (decibels: 5.0, seconds: 3)
-    /// Without a floor plan, the room changes if the level in another room is this number of dB higher for this number
-    /// of seconds. After a receiver was dead, the room becomes known if there are this number of seconds without such a
-    /// level.
+    /// Without a floor plan: the room changes if the level in another room is higher by this number of dB for this
+    /// number of seconds. After a receiver was dead, the room becomes known after this number of seconds in which no
+    /// other room has such a level.
     static let clearlyLouder = (decibels: 6.0, seconds: 3)
 
     /// - Parameters:
-    ///   - fileBeacon: The beacon as the collector file describes it; `nil` if it does not.
+    ///   - fileBeacon: The beacon in the collector file; `nil` if the file does not contain it.
     ///   - power: The power at 1 m in dBm that the beacon sends; `nil` if it is not known.
     init(name: String, identity: String?, fileBeacon: CollectorFile.Beacon?, power: Int?) {
         self.name = name
@@ -222,7 +221,7 @@ struct BeaconTrail: Sendable {
         receptions[index].levelCount += beacon.reports
     }
 
-    /// A change at the end of a second.
+    /// A change of the beacon's presence or room at the end of a second.
     enum Change: Hashable, Sendable {
         case enter
         /// - Parameter from: The room of the last event.
@@ -232,7 +231,7 @@ struct BeaconTrail: Sendable {
         case known
     }
 
-    /// Restores the state of a beacon that was present when an earlier run ended.
+    /// Restores the state of a beacon that was present at the end of an earlier run.
     mutating func resume(room: Int?, since: Int, isKnown: Bool, at time: Int) {
         (isPresent, self.since) = (true, since)
         (self.room, reportedRoom, self.isKnown) = (room, room, isKnown && room != nil)
@@ -278,7 +277,8 @@ struct BeaconTrail: Sendable {
             update(now, &workspace)
         }
         judge(now)
-        // A room that was known before a restart stays known until the receivers have had time to send lines.
+        // A room that was known before a restart stays known for a while, until the receivers have had time to send
+        // lines.
         if wasKnown, !isKnown, keepsRestoredState(now) { (isKnown, room) = (true, reportedRoom) }
         silent = isKnown ? [] : silentReceivers(now)
         if isKnown, let room, room != reportedRoom {
@@ -295,18 +295,18 @@ struct BeaconTrail: Sendable {
     /// have received the beacon was working.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         lastReportTimes = lastReportTimes.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
-        // If the beacon was not received since the start, it is not known which receivers cover it, so all of them must
-        // work.
+        // Before the first report since the start, it is not known which receivers cover the beacon, so all of them
+        // must work.
         let covering = lastReportTimes.isEmpty ? Array(now.periods.indices) : Array(lastReportTimes.keys)
         let formerPeriodSum = periodSum
         periodSum = covering.reduce(0) { $0 + now.periods[$1] }
-        // The sum has changed: a receiver had received nothing for so long that it may have failed, and has begun a new
-        // period.
+        // The sum has changed, so a receiver has begun a new period: it had received nothing for so long that it may
+        // have failed.
         if periodSum != formerPeriodSum { unprovenSeconds = 0 }
         unprovenSeconds = isCovered(now) ? unprovenSeconds + 1 : 0
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
-        // The failure of a receiver is noticed late. Only a later report of the receiver proves that it worked during
-        // the silence.
+        // A failed receiver is detected late. Only a later report of the receiver proves that it worked during the
+        // silence.
         let witnesses = lastReportTimes.isEmpty ? covering.filter { now.isAlive[$0] } : covering
         let provenUntil = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
         let start = now.end - unprovenSeconds * 1000
@@ -314,15 +314,15 @@ struct BeaconTrail: Sendable {
         listenedSeconds += provenSeconds
         silenceSeconds += provenSeconds
         unprovenSeconds -= provenSeconds
-        // A beacon that was not received since the start has no cells to update.
+        // Before the first report since the start, the beacon has no cells to update.
         if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
 
-    /// Returns true if all receivers that could receive the beacon certainly work, and would report it.
+    /// Returns true if all receivers that could receive the beacon certainly work and would report it.
     private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
         guard lastHeard != nil else {
-            // If the beacon was not received since the start, it is not known which receivers cover it or know its
+            // Before the first report since the start, it is not known which receivers cover the beacon or know its
             // name. So every receiver that is alive must certainly work.
             guard now.isAlive.indices.allSatisfy({ now.isCertain[$0] || !now.isAlive[$0] }) else { return false }
             return now.isCertain.indices.contains { now.isCertain[$0] && now.nameSets[$0] == nil }
@@ -331,18 +331,19 @@ struct BeaconTrail: Sendable {
         return !lastReportTimes.isEmpty && lastReportTimes.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
-    /// Returns true if a receiver knows the beacon's name and would report the beacon. Otherwise the receiver's silence
-    /// about the beacon means nothing.
+    /// Returns true if a receiver reports this beacon whenever it receives it. Otherwise its silence about the beacon
+    /// means nothing.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
         now.nameSets[receiver].map(nameSets.contains) ?? true
     }
 
-    /// The number of silent seconds after which the beacon has left, because lost packets cannot explain so long a
+    /// The number of silent seconds after which the beacon counts as gone. Lost packets cannot explain such a long
     /// silence.
     private var exitSeconds: Int {
         let assumedSeconds = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
         guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return assumedSeconds }
-        // The share of silent seconds is used as the share of lost packets: after one of either, another is likely.
+        // The share of silent seconds is used as the share of lost packets. This makes several lost packets in a row
+        // likely.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
         return (ExitRule.silenceMicroseconds(period: period * 1_000_000, loss: loss) + 999_999) / 1_000_000
@@ -387,7 +388,7 @@ struct BeaconTrail: Sendable {
         return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
-    /// Returns the number of packets that a receiver would have received without loss in a time in seconds.
+    /// Returns the number of packets that a receiver would receive in a time in seconds if no packet were lost.
     private func expectedPackets(in seconds: Double) -> Double {
         max(Double(receptions.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
     }
@@ -404,7 +405,7 @@ struct BeaconTrail: Sendable {
         let candidates = receptions.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.senders
         let reporting = candidates.filter { knows($0, now) }
         let rowsNotReporting = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
-        // A receiver whose reports have no level was not silent, so it must not count as silent.
+        // A receiver whose reports have no level did receive the beacon, so it must not count as silent.
         let withoutLevel = receptions.filter { $0.mean == nil }.map(\.receiver)
         func rowsNotSilent() -> [Int] {
             receptions.filter { now.hasSentLine[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
@@ -457,12 +458,12 @@ struct BeaconTrail: Sendable {
         challenge(room, by: strongest.key, now)
     }
 
-    /// Counts a second in which the level in another room was clearly higher than in the beacon's room, and changes the
+    /// Counts a second in which the level in another room was clearly higher than in the beacon's room. Changes the
     /// room after enough of these seconds.
     ///
-    /// If a receiver of the beacon's room sends no line, it may have failed. So the room changes only when each receiver
-    /// of the room has sent a line since then, even a line without the beacon. If one of them was silent for longer than
-    /// usual, the seconds are counted again.
+    /// If a receiver of the beacon's room sends no line, it may have failed. So the room changes only when each
+    /// receiver of the beacon's room has sent a later line, with or without the beacon. If one of these receivers was
+    /// silent for longer than usual, the count begins again.
     private mutating func challenge(_ room: Int, by other: Int, _ now: ReceiverStates) {
         let receivers = now.plan.roomOfReceiver.indices.filter { now.plan.roomOfReceiver[$0] == room }
         let lineSeries = receivers.reduce(0) { $0 + now.lineSeries[$1] }
@@ -477,7 +478,7 @@ struct BeaconTrail: Sendable {
         (self.room, self.challenger, unconfirmedSeconds) = (other, nil, 0)
     }
 
-    /// Chooses the beacon's first room, if the level in one room is clearly the highest.
+    /// Chooses the beacon's first room if the level in one room is clearly the highest.
     ///
     /// - Parameter levels: The highest level of the second in each room, in dBm.
     private mutating func chooseFirst(_ levels: [Int: Double], _ now: ReceiverStates) {
@@ -497,8 +498,8 @@ struct BeaconTrail: Sendable {
         (room, roomLevels) = (loudestRoom, [:])
     }
 
-    /// Without a floor plan, until a room is chosen: the room with the highest level and the rooms whose level is
-    /// nearly as high, the highest level first.
+    /// Without a floor plan, until a room is chosen: the room with the highest level, followed by the rooms with nearly
+    /// the same level.
     var loudestRooms: [Int] {
         let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
         return ranked.prefix { ranked[0].value.average - $0.value.average < Self.clearlyLoudest.decibels }.map(\.key)
@@ -522,8 +523,8 @@ struct BeaconTrail: Sendable {
             return
         }
         guard let probability else {
-            // Without a floor plan, the room is that of the highest level. A failed receiver could have received a
-            // higher level.
+            // Without a floor plan, the room is the room with the highest level. The level at a failed receiver could
+            // have been higher.
             isKnown = !now.hasDead && unconfirmedSeconds == 0
             return
         }

@@ -1,16 +1,16 @@
 /// Counts the blind cells: cells in which a beacon of usual power would be received only by dead receivers.
 struct BlindCells: Sendable {
     private let plan: RoomPlan
-    /// The number of receivers that are alive and cover the cell, for each cell.
+    /// For each cell, the number of receivers that are alive and cover the cell.
     private var aliveCounts: [UInt16]
-    /// The number of dead receivers that cover the cell, for each cell.
+    /// For each cell, the number of dead receivers that cover the cell.
     private var deadCounts: [UInt16]
-    /// The number of cells that are covered by dead receivers, and by no receiver that is alive.
+    /// The number of cells that are covered by at least one dead receiver, and by no receiver that is alive.
     private var blindCount: Int
     /// The number of dead receivers without a position. It is not known which cells they cover.
     private var unplacedDeadCount: Int
 
-    /// Creates the counts for a site of which all receivers are dead.
+    /// Creates the counts for a site whose receivers are all dead.
     init(_ plan: RoomPlan) {
         self.plan = plan
         aliveCounts = [UInt16](repeating: 0, count: plan.cellCount)
@@ -22,7 +22,7 @@ struct BlindCells: Sendable {
         blindCount = deadCounts.count { $0 > 0 }
     }
 
-    /// True if there are, or may be, blind cells.
+    /// True if there may be blind cells.
     var exist: Bool { unplacedDeadCount > 0 || blindCount > 0 }
 
     /// Changes the counts after a receiver has become alive or dead.

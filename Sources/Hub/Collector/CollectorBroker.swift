@@ -9,34 +9,34 @@ public final class CollectorBroker {
     private let connection: BrokerConnection
     private let tree: TopicTree
     private let homeAssistant: HomeAssistant?
-    /// The messages to publish: the collector's own status, and the states of the beacons.
+    /// The retained messages: the collector's own status, and the states of the beacons.
     private var board = RetainedBoard()
     /// The topics of the messages that the broker has not acknowledged yet.
     private var unacknowledgedTopics: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
     /// The time at which the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     public private(set) var disconnectedSince: Int? = now
-    /// The reported errors of subscriptions that the broker refuses. An error in this set is not reported again.
+    /// The errors of refused subscriptions that have been reported. An error in this set is not reported again.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
     private var notices: [Notice] = []
-    /// The start of the pause before the next publication of all states, in nanoseconds of `MonotonicClock`: the end of
-    /// the last publication, or later if that publication took long.
+    /// The start of the pause before the states are published again, in nanoseconds of `MonotonicClock`. It is later
+    /// than the end of the last publication if that publication took long.
     private var pauseStart: UInt64 = 0
     /// True if ``finish()`` has published that the collector is offline.
     private var isLeaving = false
 
-    /// The pause between two publications of all states, in milliseconds: `unchanged` if nothing has changed, `changed`
-    /// if something has.
+    /// The time between two publications of all states, in milliseconds: `changed` after a change, otherwise
+    /// `unchanged`.
     private static let pauses = (unchanged: 5000, changed: 1000)
-    /// The longest time to wait for the last messages at the end, in milliseconds.
+    /// The time limit for sending the last messages when the collector ends, in milliseconds.
     private static let shutdownMilliseconds = 500
 
     /// Prepares the connection. The first call of ``poll()`` connects.
     ///
     /// - Parameters:
     ///   - directory: The directory of the collector file, with a slash at the end.
-    ///   - state: The path of the state file, which distinguishes two collectors on one machine.
+    ///   - state: The path of the state file. It distinguishes two collectors on one machine.
     ///   - version: The version of this program, which Home Assistant shows.
     /// - Throws: An error if a file that `section` names cannot be used.
     public init(
@@ -102,7 +102,8 @@ public final class CollectorBroker {
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.receiveBirth() }
         case .message(let message) where message.topic == tree.status:
-            // The last will "offline" of a previous collector arrived after this collector's "online" and replaced it.
+            // The broker published "offline" for a previous collector of this site after this collector had published
+            // "online".
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
         case .message(let message): return message
         case .dropped(let count):

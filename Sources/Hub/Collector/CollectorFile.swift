@@ -3,18 +3,19 @@ public import Configuration
 public import Messaging
 public import Sightings
 
-/// The receivers of a site and their positions: the contents of one JSON file, checked and with all defaults filled in.
+/// A site with its receivers and their positions: the contents of one JSON file, after all checks and with all
+/// defaults.
 public struct CollectorFile: Hashable, Sendable {
     /// The name of the site: at most 64 letters, digits, `.`, `_` and `-`.
     public var name: String
     /// The floors, from the lowest to the highest; empty if the site has no floor plans.
     public var floors: [Floor] = []
     public var receivers: [Receiver] = []
-    /// Names and properties of beacons that the receivers do not know.
+    /// Names and properties of beacons whose names the receivers do not know.
     public var beacons: [Beacon] = []
-    /// True if beacons without a name are reported one by one; false if they are only counted.
+    /// True if each beacon without a name is reported; false if such beacons are only counted.
     public var listsStrangers = false
-    /// The side of a cell in metres; `nil` for a side that suits the size of the floors.
+    /// The side of a cell in metres; `nil` to choose it by the size of the floors.
     public var cellMeters: Double?
     /// The highest speed of a beacon, in m/s.
     public var fastest = 1.5
@@ -47,9 +48,9 @@ public struct CollectorFile: Hashable, Sendable {
         public var name: String
         /// The path of the site file with the floor's outline, walls and path loss, relative to the collector file.
         public var site: String
-        /// The rooms of the floor. A position in several rooms belongs to the first of them. If neither this list nor
-        /// the site file has rooms, a position belongs to the room of the receiver that expects the highest level of a
-        /// beacon there.
+        /// The rooms of the floor. A position in several rooms belongs to the first of them. If this list is empty, the
+        /// rooms of the site file are used. If the site file has no rooms either, a position belongs to the room of the
+        /// receiver that would receive the highest level from there.
         public var rooms: [Room] = []
     }
 
@@ -75,7 +76,7 @@ public struct CollectorFile: Hashable, Sendable {
         public var name: String
         public var identity: BeaconIdentity
         public var intervalMicroseconds: Int?
-        /// The level at a distance of 1 m, in dBm.
+        /// The beacon's level at a distance of 1 m, in dBm.
         public var calibrationAtOneMeter: Int?
     }
 
@@ -93,7 +94,7 @@ public struct CollectorFile: Hashable, Sendable {
 
     /// Reads a collector file.
     ///
-    /// - Returns: The file, which is `nil` if it has errors, and all problems in the order of the file.
+    /// - Returns: The file, and all problems in the order of the file. The file is `nil` if it has errors.
     public static func decode(_ octets: [UInt8]) -> (file: CollectorFile?, problems: [FileProblem]) {
         let (root, syntaxProblems) = JSONDocument.parse(octets)
         var reader = CollectorReader()
@@ -113,9 +114,9 @@ public struct CollectorFile: Hashable, Sendable {
 private struct CollectorReader {
     var decoder = ConfigurationDecoder()
     private var floors: [String] = []
-    /// The path of each name that was read so far, to find names that occur twice.
+    /// The path at which each name was read, to find names that occur twice.
     private var names: [String: JSONPath] = [:]
-    /// The path of each identity that was read so far, to find identities that occur twice.
+    /// The path at which each identity was read, to find identities that occur twice.
     private var identities: [BeaconIdentity: JSONPath] = [:]
 
     mutating func file(_ node: JSONNode) -> CollectorFile? {
@@ -156,7 +157,7 @@ private struct CollectorReader {
         return file
     }
 
-    /// Returns true unless the file is a collector's state file or a recording, for which an error is reported.
+    /// Returns false and reports an error if the file is a collector's state file or a recording.
     private mutating func isCollectorFile(_ node: JSONNode) -> Bool {
         if node["collector"] != nil, node["written"] != nil {
             decoder.error(

@@ -43,7 +43,7 @@ enum CollectorKeys {
                 : nil
         })
 
-    /// How beacons without a name are reported.
+    /// The treatment of beacons without a name: only counted, or each reported.
     enum Strangers: String, CaseIterable { case count, list }
 
     /// The largest number of floors, of rooms of a floor, and of corners of a room.
@@ -52,7 +52,7 @@ enum CollectorKeys {
     static let position = ValueType<[Int]>.position(.thousandths(-100_000_000...100_000_000, unit: "m"))
         .map { _, _, parts in FloorPosition(x: Double(parts[0]) / 1000, y: Double(parts[1]) / 1000) }
 
-    /// A text for people, such as the name of a room.
+    /// The type of a text for people, such as the name of a room.
     static let label = ValueType<String>.label().defined(as: "label", "A text for people.")
 }
 
@@ -161,7 +161,7 @@ enum PostgreSQLKeys {
         return text
     }
 
-    /// Returns whether a connection string contains a password: `password=…`, `sslpassword=…`, or `//USER:PASSWORD@` in
+    /// Returns true if a connection string contains a password: `password=…`, `sslpassword=…`, or `//USER:PASSWORD@` in
     /// a URI.
     private static func hasPassword(_ text: String) -> Bool {
         let words = text.split { " \t\n?&".contains($0) }

@@ -4,15 +4,15 @@ public import Store
 
 /// Processes the lines of receivers: finds the changes, writes them to the databases, and returns them.
 ///
-/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with
-/// the channels that must receive them, the caller prints them and calls ``markPrinted()``,
-/// ``publish(to:shouldContinue:)`` publishes them, and ``writePending()`` writes the state file. The changes reach
-/// PostgreSQL from the ledger. So each event in the ledger is either delivered or waits for delivery:
+/// The order of each step is as follows. The ``SightingCollector`` finds the changes. The `EventLedger` writes them
+/// together with the channels that must receive them. The caller prints them and calls ``markPrinted()``.
+/// ``publish(to:shouldContinue:)`` publishes them, and ``writePending()`` writes the state file. The uploader sends
+/// them from the ledger to PostgreSQL. So each event in the ledger is either delivered or waits for delivery.
 /// ``takeUnprinted()`` returns the events that an earlier run did not print.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
-    /// Holds the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
+    /// Takes the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
     public let uploader: PostgreSQLUploader?
     private let rooms: RoomPlan
     /// The path of the state file.
@@ -21,9 +21,9 @@ public final class CollectorService {
     private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
-    /// True if the beacons that were present in an earlier run have been restored.
+    /// True if the beacons that were present at the end of an earlier run have been restored.
     private var hasResumed = false
-    /// The number of lines processed since sightings were last written.
+    /// The number of lines that were processed since the last write of sightings.
     private var linesSinceWrite = 0
     /// True if there have been events since the states were last published.
     private var hasChanged = false
@@ -34,20 +34,20 @@ public final class CollectorService {
     /// True if the last write of the state file failed.
     private var hasStateWriteFailed = false
     private var clock: WallClockSteps
-    /// The state of the broker. `isUsed` is true if lines come from a broker. `disconnectedSince` is the time at which
-    /// the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
+    /// The state of the connection to the broker. `isUsed` is true if lines come from a broker. `disconnectedSince` is
+    /// the time at which the connection was lost, in milliseconds since 1970; `nil` while there is a connection.
     private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
-    /// True if events were returned to the caller that are not yet recorded as printed.
+    /// True if events have been returned to the caller but are not recorded as printed yet.
     private var hasUnprinted = false
-    /// True if at least one line was live, that is received when it was written, and not read from a recording.
+    /// True if at least one line was live: it arrived when it was written, and was not read from a recording.
     private var isLive = false
 
-    /// Sightings are written at the latest after this number of lines; ``writePending()`` writes them earlier.
+    /// The largest number of lines between two writes of sightings. ``writePending()`` writes them earlier.
     private static let linesBetweenWrites = 1000
-    /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
+    /// The pause between two writes of the state file: the larger of `least` nanoseconds and `factor` times the
     /// duration of the last write.
     private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
-    /// If the program ends in a hurry, it writes the state file only if the last write took at most this time, in
+    /// If a signal ends the program, the state file is written only if its last write took at most this time, in
     /// nanoseconds.
     private static let quickStateWrite: UInt64 = 200_000_000
 
@@ -55,8 +55,8 @@ public final class CollectorService {
     ///
     /// - Parameters:
     ///   - rooms: The room plan of the same collector file.
-    ///   - state: The path of the state file. If that file exists and is no state file, it is not replaced.
-    ///   - isShared: True if the group of the state file may read it.
+    ///   - state: The path of the state file. A file that exists there and is not a state file is not replaced.
+    ///   - isShared: True if the group of the state file may read the file.
     ///   - ledger: The database on this machine; `nil` for none. An `uploader` must have the same ledger.
     ///   - reading: The present time of the clocks.
     public init(
@@ -88,7 +88,7 @@ public final class CollectorService {
     ///   - arrival: The time of arrival, in milliseconds since 1970.
     ///   - isLive: True if `arrival` was read from this machine's clock (see
     ///     ``SightingCollector/process(_:from:arrival:isLive:shouldContinue:)``).
-    ///   - shouldContinue: Called often. If it returns false, the remaining work is left out.
+    ///   - shouldContinue: Called often. If it returns false, this function returns without doing the remaining work.
     /// - Returns: The changes.
     public func process(
         _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
@@ -112,16 +112,15 @@ public final class CollectorService {
         return events
     }
 
-    /// Changes all times if this machine's wall clock was set. Durations do not change, because all times are changed
-    /// by the same amount.
+    /// Adds the step of this machine's wall clock to all times if the clock was set. So durations do not change.
     ///
     /// - Parameter reading: The present time of the clocks.
     /// - Returns: True if the clock was set.
     public func follow(_ reading: WallClockSteps.Reading) -> Bool {
         guard let step = clock.step(until: reading) else { return false }
         record([])
-        // If the collector's time comes from lines with the clock of another machine, it does not change: that clock
-        // was not set.
+        // If the lines are from another machine, the collector uses the clock of that machine, which was not set. So
+        // the collector's time does not change.
         if collector.follows(Int((reading.wall - step) / 1000)) { collector.shift(by: Int(step / 1000)) }
         let seconds = Double(abs(step) / 100_000) / 10
         notices.append(
@@ -129,14 +128,14 @@ public final class CollectorService {
         return true
     }
 
-    /// Uses the lines that wait, ends the current second, and writes the changes. Call it when no more lines come.
+    /// Uses the waiting lines, ends the current second, and writes the changes. Call it after the last line.
     public func finish(shouldContinue: () -> Bool = { true }) -> [SightingCollector.Event] {
         let events = collector.finish(shouldContinue: shouldContinue)
         record(events)
         return events
     }
 
-    /// Writes all data that waits, and clears the state. Call it when another collector takes over the site.
+    /// Writes all waiting data, and clears the state. Call it when another collector becomes active for the site.
     public func standBy() {
         record([])
         let keepsSightings = collector.keepsSightings
@@ -145,12 +144,12 @@ public final class CollectorService {
         hasResumed = false
     }
 
-    /// Restores the presences that the last collector of the site has written, from PostgreSQL or from the ledger on
+    /// Restores the presences that the last active collector of the site has written. Uses PostgreSQL or the ledger on
     /// this machine, whichever is newer.
     ///
-    /// - Parameter isLive: True if `time` is the present. A presence that seems to begin after `time` then began before
-    ///   the clock was set back, and is restored. If `isLive` is false, such a presence belongs to a later part of the
-    ///   recording, and is ignored.
+    /// - Parameter isLive: True if `time` is the present. A presence that begins after `time` is then restored, because
+    ///   the clock must have been set back. If `isLive` is false, such a presence is ignored, because it belongs to a
+    ///   later part of the recording.
     private func resume(at time: Int, isLive: Bool) {
         guard !hasResumed else { return }
         hasResumed = true
@@ -182,14 +181,14 @@ public final class CollectorService {
         uploader?.add(ledger == nil ? records.map(\.event) : [], sightings)
     }
 
-    /// Records that all events that were returned so far have been printed.
+    /// Records that all returned events have been printed.
     public func markPrinted() {
         guard hasUnprinted else { return }
         hasUnprinted = false
         ledger?.markAllDelivered(for: EventLedger.lines)
     }
 
-    /// Returns the events that an earlier run recorded but did not print, the oldest first, as JSON.
+    /// Returns the events that an earlier run recorded but did not print, as JSON, the oldest first.
     public func takeUnprinted() -> [String] {
         let events = ledger?.waiting(for: EventLedger.lines, limit: .max) ?? []
         hasUnprinted = hasUnprinted || !events.isEmpty
@@ -204,7 +203,7 @@ public final class CollectorService {
         if broker.publish(collector, hasChanged: hasChanged, shouldContinue: shouldContinue) { hasChanged = false }
     }
 
-    /// Writes the sightings that wait. If it is time, also deletes old events and writes the state file.
+    /// Writes the waiting sightings. If it is time, also deletes old events and writes the state file.
     public func writePending() {
         record([])
         if isLive {
@@ -216,7 +215,7 @@ public final class CollectorService {
         writeState(isLast: false)
     }
 
-    /// Writes all data that waits, and the state file for the last time.
+    /// Writes all waiting data, and writes the state file for the last time.
     ///
     /// - Parameter isHurried: True if a signal asked the process to end, so that there is little time.
     public func close(isHurried: Bool) {
@@ -228,7 +227,7 @@ public final class CollectorService {
 
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
-        // If the files contained no line of a receiver, the state file of an earlier run is kept.
+        // If the input files contained no line of a receiver, the state file of an earlier run is kept.
         guard collector.newestLineUnixMilliseconds != nil || broker.isUsed else { return }
         guard isLast || now >= nextStateWrite else { return }
         defer {
@@ -245,8 +244,8 @@ public final class CollectorService {
             ) { $0.hasPrefix("{\"version\":") && $0.contains("\"collector\":") }
             hasStateWriteFailed = false
         } catch {
-            // A full disk may have space again later, so the next writes are tried too. Only the first of several
-            // failures in a row is reported.
+            // The disk may have space again later, so writing is tried again. Only the first of several failures in a
+            // row is reported.
             if !hasStateWriteFailed {
                 notices.append(
                     Notice(

@@ -6,7 +6,7 @@ internal import Positioning
 struct LevelTable: Sendable {
     /// The number of units in a decibel.
     static let unit = 128.0
-    /// The levels of all cells, receiver by receiver.
+    /// The levels in all cells at the first receiver, then in all cells at the second receiver, and so on.
     private(set) var levels: [Int16] = []
     /// The index in ``levels`` at which the levels of each receiver start; `nil` for a receiver without a position.
     private(set) var rows: [Int?] = []
@@ -15,14 +15,14 @@ struct LevelTable: Sendable {
     /// The range of the cells of each floor.
     let floors: [Range<Int>]
 
-    /// Creates a table without receivers.
+    /// Creates a table that contains no receivers.
     ///
     /// - Parameter floors: The range of the cells of each floor.
     init(floors: [Range<Int>]) { self.floors = floors }
 
     /// Adds a receiver.
     ///
-    /// - Parameter receiverLevels: The level in each cell, in dB; `nil` for a receiver without a position.
+    /// - Parameter receiverLevels: The level from each cell, in dB; `nil` for a receiver without a position.
     mutating func add(_ receiverLevels: [Double]?) {
         let row = levels.count
         rows.append(receiverLevels == nil ? nil : row)
@@ -39,17 +39,17 @@ struct LevelTable: Sendable {
 /// The log-likelihoods of received levels and of missed packets on one floor. Differences of levels are in 128ths of a
 /// decibel.
 struct LikelihoodTable: Sendable {
-    /// The log-likelihood of a level, by its difference from the expected level.
+    /// The log-likelihood of a level. Indexed by the difference from the expected level, starting at ``errorRange``.
     private let byError: [Float]
     /// The differences that ``byError`` covers.
     private let errorRange: Range<Int>
-    /// Element n is the range of the differences whose log-likelihood is at least -n/4.
+    /// The range at index n contains the differences whose log-likelihood is at least -n/4.
     private let ranges: [Range<Int>]
     /// The number of elements of ``ranges`` for each unit of log-likelihood.
     private static let stepsPerUnit = 4.0
-    /// The log-likelihood of a missed packet, by the margin: the expected level minus the sensitivity.
+    /// The log-likelihood of a missed packet. Indexed by the margin, which is the expected level minus the sensitivity.
     private let byMargin: [Float]
-    /// The margin up to which silence is no evidence, because nothing is received.
+    /// The margin up to which nothing is received, so that silence is no evidence.
     let leastMargin: Int
     /// The smallest log-likelihood of a level.
     let least: Double
@@ -67,7 +67,7 @@ struct LikelihoodTable: Sendable {
             return log(
                 (1 - shadow.share) * exp(error * error * scale) + shadow.share * exp(body * body * scale) + 1e-12)
         }
-        // From this difference on, only the last term of the sum, 1e-12, matters.
+        // From this difference on, the first terms of the sum are negligible compared with its last term, 1e-12.
         let end = LevelTable.units(7.5 * spread + shadow.decibels)
         errorRange = -end..<end + 1
         let values = errorRange.map { Float(logLikelihood(Double($0) / LevelTable.unit)) }
@@ -104,8 +104,8 @@ struct LikelihoodTable: Sendable {
         return byMargin[min(margin - leastMargin, byMargin.count - 1)]
     }
 
-    /// Returns the range of the differences whose log-likelihood is at least `limit`; `nil` if that is true of all
-    /// differences. The range may also contain differences whose log-likelihood is a little below `limit`.
+    /// Returns the range of the differences whose log-likelihood is at least `limit`; `nil` if this is true of all
+    /// differences. The range may also contain a few differences with a slightly lower log-likelihood.
     func errors(from limit: Double) -> Range<Int>? {
         let step = max(0, Int((-limit * Self.stepsPerUnit).rounded(.up)))
         return step < ranges.count ? ranges[step] : nil

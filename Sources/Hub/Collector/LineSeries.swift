@@ -8,10 +8,10 @@ struct LineSeries: Sendable {
 
     /// The weight of the latest pause in the mean.
     private static let weight = 0.125
-    /// A pause of up to this time is never long, in milliseconds. A listener that receives no known beacon publishes its
-    /// state every 5 s.
+    /// The longest pause that never counts as long, in milliseconds. A listener that receives no known beacon publishes
+    /// its state every 5 s.
     static let shortPause = 7000
-    /// A pause is long if it is longer than this number of mean pauses.
+    /// The multiple of the mean pause from which a pause counts as long.
     static let factor = 3.0
 
     /// Counts a line.

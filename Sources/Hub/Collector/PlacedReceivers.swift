@@ -1,10 +1,11 @@
 public import Sites
 
 extension CollectorFile {
-    /// Gives each receiver without a position the position that a site file has for a receiver of the same name.
+    /// Sets the position of each receiver without a position to the position of the receiver of the same name in a site
+    /// file.
     ///
-    /// - Parameter sites: The sites of ``floors``, in the same order. If several sites have the receiver, the position
-    ///   on the lowest floor is used.
+    /// - Parameter sites: The site of each of the ``floors``, in the same order. If several sites have the receiver,
+    ///   the position on the lowest floor is used.
     public mutating func placeReceivers(by sites: [Site]) {
         for index in receivers.indices where receivers[index].position == nil {
             let receiver = receivers[index]
@@ -18,9 +19,9 @@ extension CollectorFile {
     }
 
     /// Returns a sentence for each receiver outside the outline of its floor, and for each room with a corner outside
-    /// the outline of its floor.
+    /// this outline.
     ///
-    /// - Parameter sites: The sites of ``floors``, in the same order.
+    /// - Parameter sites: The site of each of the ``floors``, in the same order.
     public func placesOutside(of sites: [Site]) -> [String] {
         let outlines = sites.map(\.outline)
         let outsideReceivers = receivers.filter { receiver in

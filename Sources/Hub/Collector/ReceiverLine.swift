@@ -1,8 +1,8 @@
 internal import Configuration
 internal import Sightings
 
-/// One line of a receiver, in JSON as written by `pharos scan --json`, `pharos listen --print --json` or an MQTT
-/// subscriber (`mosquitto_sub -F %J`).
+/// One line of a receiver, in JSON. Such lines are written by `pharos scan --json`, `pharos listen --print --json` or
+/// an MQTT subscriber (`mosquitto_sub -F %J`).
 public struct ReceiverLine: Hashable, Sendable {
     /// The receiver; `nil` if the line does not name it.
     public var receiver: String?
@@ -10,17 +10,18 @@ public struct ReceiverLine: Hashable, Sendable {
     public var unixMilliseconds: Int?
     /// The number of the batch that the line contains; `nil` for other lines.
     public var number: Number?
-    /// A text that stands for the set of beacon names that the receiver knows, see ``SightingBatch/knownNames``.
+    /// A text computed from the set of beacon names that the receiver knows (see ``SightingBatch/knownNames``).
     var knownNames: String?
-    /// True if the line says that the receiver works; `nil` if it says nothing about this.
+    /// True if the line says that the receiver works, false if it says that it does not; `nil` if it says nothing about
+    /// this.
     public var isListening: Bool?
-    /// True if the receiver reports that it ends, or the broker reports that the receiver is offline.
+    /// True if the receiver reports its end, or the broker reports the receiver as offline.
     public var isOff = false
     public var beacons: [Beacon] = []
     /// True if the receiver also received devices that the line does not list.
     public var hasOthers = false
 
-    /// False for a message of a broker whose topic is not that of a receiver, such as the state of a zone.
+    /// False for a message on a topic that does not belong to a receiver, such as the state of a zone.
     public private(set) var isAboutReceiver = true
 
     /// True if the line proves that the receiver receives something.
@@ -78,10 +79,10 @@ public struct ReceiverLine: Hashable, Sendable {
     public static let limit = 1 << 18
     /// The maximum length of a name or identity, in bytes.
     static let nameLimit = 400
-    /// The possible uptimes of a machine, in milliseconds: up to a hundred years.
+    /// The range of possible uptimes of a machine, in milliseconds: up to 100 years.
     private static let uptimes = 0...3_155_760_000_000
 
-    /// Reads a line. Returns `nil` if it is no JSON object, or is too long.
+    /// Reads a line. Returns `nil` if the line is too long or is not a JSON object.
     public init?(_ octets: [UInt8]) {
         guard octets.count <= Self.limit, let node = JSONDocument.parse(octets).root, node.members != nil else {
             return nil
@@ -134,8 +135,8 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    /// Reads a message with the topic `pharos/SITE/sightings/SHARD/RECEIVER`, or with the status or the state of a
-    /// receiver.
+    /// Reads a message. Its topic is `pharos/SITE/sightings/SHARD/RECEIVER`, or the topic of the status or the state of
+    /// a receiver.
     private init(topic: String, time: Int?, _ payload: JSONNode?) {
         let topicLevels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         unixMilliseconds = time
@@ -203,13 +204,14 @@ public struct ReceiverLine: Hashable, Sendable {
         (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
     }
 
-    /// Returns whether a node's `state` means that the receiver works; `nil` if the node has no `state`.
+    /// Returns true if a node's `state` means that the receiver works, otherwise false; `nil` if the node has no
+    /// `state`.
     private static func isListening(_ node: JSONNode) -> Bool? {
         guard let state = node["state"]?.string else { return nil }
         return (state == "listening" || state == "online") && node["deafSince"]?.string == nil
     }
 
-    /// Returns a battery voltage if it is possible, otherwise `nil`: beacons without a battery send 0.
+    /// Returns a battery voltage if it is possible, otherwise `nil`. Beacons without a battery send 0.
     private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }
 
     /// Returns a temperature if telemetry can contain it, otherwise `nil`.
@@ -222,7 +224,7 @@ public struct ReceiverLine: Hashable, Sendable {
         level.flatMap { $0 < 0 && $0 >= -127 ? $0 : nil }
     }
 
-    /// Returns the power at 1 m from a frame, in dBm; `nil` if the frame has none or it is not plausible.
+    /// Returns the power at 1 m from a frame, in dBm; `nil` if the frame has no plausible power.
     private static func power(_ frame: JSONNode) -> Int? {
         guard let power = frame["measuredPowerDbm"]?.integer, let type = frame["type"]?.string else { return nil }
         // Eddystone frames contain the power at 0 m, which is 41 dB higher.

@@ -1,7 +1,7 @@
-/// The runs of the program of one receiver. Each start of the program begins a new run. Determines the time of each
-/// batch, and finds batches that arrive twice.
+/// The runs of one receiver's program. Each start of the program begins a new run. This type computes the time of each
+/// batch, and detects batches that arrive twice.
 ///
-/// If a receiver kept batches while its broker was unreachable, they arrive after newer batches, or between them.
+/// A receiver keeps batches while its broker cannot be reached. They arrive after newer batches, or between them.
 struct ReceiverRuns: Sendable {
     /// The result for a batch.
     enum Verdict: Hashable, Sendable {
@@ -25,7 +25,7 @@ struct ReceiverRuns: Sendable {
         /// The time of arrival of the last batch, in milliseconds since 1970.
         var arrival: Int
         var clock: BootClock
-        /// The sequence numbers that arrived last, as a ring buffer.
+        /// The sequence numbers of the last batches, as a ring buffer.
         var recent: [Int]
         /// The index of the oldest element of ``recent``.
         var oldest = 0
@@ -50,20 +50,20 @@ struct ReceiverRuns: Sendable {
 
     /// The largest number of runs that are kept.
     static let limit = 4
-    /// The number of sequence numbers that are kept in each run: more than the number of batches that a broker delivers
-    /// twice.
+    /// The number of sequence numbers that are kept for each run. It is larger than the number of batches that a broker
+    /// delivers twice.
     static let recentLimit = 512
-    /// If the last batch of the current run arrived at least this time ago, in milliseconds, a batch of another run
-    /// begins a new run. Otherwise the batch may be a late batch of an earlier run.
+    /// The time since the last batch of the current run, in milliseconds, from which a batch of another run begins a
+    /// new run. Before that, it may be a late batch of an earlier run.
     static let handover = 3000
-    /// The largest uptime difference in milliseconds by which a batch may be older than the current run: 8 days.
-    /// Receivers keep batches for at most 7 days, so a larger difference means that the machine has restarted.
+    /// The largest uptime difference between a batch and the current run, in milliseconds: 8 days. Receivers keep
+    /// batches for at most 7 days, so a larger difference means that the machine has restarted.
     static let oldestBatch = 8 * 86_400_000
     /// The longest uptime from the last batch of a run to the first batch of the next run on the same machine, in
     /// milliseconds.
     static let restart = 10_000
 
-    /// Processes the number of a batch, and returns the time of the batch or why it is not used.
+    /// Processes the number of a batch. Returns the time of the batch, or the reason why the batch is not used.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func process(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
@@ -111,7 +111,7 @@ struct ReceiverRuns: Sendable {
         }
     }
 
-    /// Returns true if a batch seems to be from an earlier run than the current one.
+    /// Returns true if a batch is likely from an earlier run than the current run.
     private func isOld(_ number: ReceiverLine.Number, _ arrival: Int) -> Bool {
         guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.handover else {
             return false
@@ -121,30 +121,31 @@ struct ReceiverRuns: Sendable {
     }
 }
 
-/// Converts the uptime of a receiver's machine into the time of this machine. The difference between the two is
-/// estimated from the batches: it is at most the time of a batch's arrival minus the uptime in the batch, because a
-/// batch needs time to arrive. So the smallest such difference is the best estimate.
+/// Converts the uptime of a receiver's machine into the time of this machine. The offset between them is estimated from
+/// the batches. For each batch, the time of arrival minus the uptime is the offset plus the delay of the batch. So the
+/// smallest of these differences is the best estimate.
 ///
-/// A batch that the receiver kept for hours arrives hours late, so it shows nothing about the clock. A very different
-/// value is accepted only when five batches in a row, over at least 3 s, agree on it.
+/// A batch that the receiver kept for hours arrives hours late, so it says nothing about the offset. A very different
+/// value is accepted only if five batches in a row, over at least 3 s, agree on it.
 struct BootClock: Sendable {
-    /// The smallest difference in each of the last minutes, in milliseconds, the newest last.
+    /// For each of the last minutes, the smallest difference in milliseconds, the newest last.
     private var differences: [(minute: Int, least: Int)] = []
-    /// The difference that may replace ``differences``, because the last batches agree on it: the difference of the
-    /// first of these batches, the smallest difference, the number of batches, and the arrival of the first batch.
+    /// The difference that may replace ``differences``, because the last batches agree on it: the difference in the
+    /// first of these batches, the smallest difference, the number of batches, and the time of arrival of the first
+    /// batch.
     private var candidate: (first: Int, least: Int, batches: Int, since: Int)?
     /// The number of minutes whose differences are kept.
     static let minutes = 5
     /// The largest drift of a clock in a few minutes, in milliseconds. Two differences agree if they differ by at most
-    /// this.
+    /// this time.
     static let drift = 1000
-    /// The amount in milliseconds by which a single batch may make the difference smaller.
+    /// The largest decrease of the difference that a single batch may cause, in milliseconds.
     static let step = 12_000
-    /// A very different value is accepted after this number of batches in a row that span at least this time.
+    /// The number of batches in a row, and the shortest time that they must span, to accept a very different value.
     static let agreement = (batches: 5, milliseconds: 3000)
 
-    /// Adds the uptime of a batch in milliseconds, and returns the batch's time in milliseconds since 1970. The time
-    /// may be after `arrival`: the batch is then from the future.
+    /// Adds the uptime of a batch in milliseconds. Returns the batch's time in milliseconds since 1970. If this time is
+    /// after `arrival`, the batch is from the future.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {

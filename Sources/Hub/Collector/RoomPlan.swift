@@ -5,7 +5,8 @@ public import Sites
 /// The floors of a site, divided into cells, with the rooms of each cell, and the level that each receiver expects from
 /// a beacon in each cell.
 ///
-/// In the filter, the floors lie side by side on one drawing, so that the walls of one floor do not affect another.
+/// In the filter, the floors are drawn next to each other on one plane, so that the walls of one floor do not affect
+/// another floor.
 public struct RoomPlan: Sendable {
     /// A room of one floor.
     public struct Room: Hashable, Sendable {
@@ -15,7 +16,7 @@ public struct RoomPlan: Sendable {
     }
 
     public private(set) var rooms: [Room] = []
-    /// The filter that is copied for each new beacon, before any evidence.
+    /// The filter without any evidence. It is copied for each new beacon.
     let filter: CellFilter
     /// The position of each cell on its own floor.
     private(set) var positions: [FloorPosition] = []
@@ -28,19 +29,19 @@ public struct RoomPlan: Sendable {
     private(set) var sensitivities: [Int] = []
     /// The floor and the position of each receiver; `nil` for a receiver without a position.
     private(set) var receiverLocations: [(floor: Int, position: FloorPosition)?] = []
-    /// The largest horizontal distance in metres at which a cell can have a level at a receiver. Indexed by the
-    /// receiver's floor, the cell's floor, and the number of whole dB by which the level is below the level at 1 m.
+    /// The largest horizontal distance in metres at which a receiver can have a level. Indexed by the receiver's floor,
+    /// the cell's floor, and the number of whole dB by which the level is below the level at 1 m.
     private var reaches: [[[Double]]] = []
-    /// For each cell, its rooms and the share of its area in each of them.
+    /// For each cell, its rooms and the share of the cell's area in each of them.
     private var shares: [[(room: Int, share: Double)]] = []
-    /// The share of the area of all cells that belongs to each room.
+    /// For each room, its share of the area of all cells.
     private var roomShares: [Double] = []
-    /// The index of each receiver's room; `nil` if the file gives none.
+    /// For each receiver, the index of its room; `nil` if the file gives none.
     private(set) var roomOfReceiver: [Int?] = []
 
     /// The height of a storey in metres, and the loss of a ceiling in dB.
     static let storey = (height: 3.0, loss: 15.0)
-    /// The distance in metres below which the expected level does not rise any more.
+    /// The distance in metres below which the expected level does not increase any more.
     static let nearest = 0.1
     /// The distance by which a floor without an outline extends beyond its objects, in metres.
     static let margin = 1.0
@@ -122,7 +123,7 @@ public struct RoomPlan: Sendable {
         for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
     }
 
-    /// Returns the elements of ``reaches`` for two floors. They are computed without walls.
+    /// Returns the elements of ``reaches`` for two floors. The computation ignores walls.
     private static func reaches(_ from: Int, _ to: Int, _ site: Site) -> [Double] {
         let (loss, storeys) = (site.radio.pathLoss, Double(abs(from - to)))
         let (atOneMeter, height) = ((try? loss.decibels(atMeters: 1)) ?? 0, storeys * storey.height)
@@ -132,17 +133,17 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// Returns the largest horizontal distance in metres at which a cell can have this level at a receiver; negative if
-    /// no cell can.
+    /// Returns the largest horizontal distance in metres between a receiver and a cell with this level; negative if no
+    /// cell can have it.
     ///
-    /// - Parameter level: The level relative to that at 1 m, in 128ths of a dB.
+    /// - Parameter level: The level relative to the level at 1 m, in 128ths of a dB.
     func reach(from: Int, to: Int, level: Int) -> Double {
         let below = max(0, (-level + Int(LevelTable.unit) - 1) / Int(LevelTable.unit))
         let table = reaches[from][to]
         return below < table.count ? table[below] : .infinity
     }
 
-    /// Returns the index of a room in ``rooms``, to which the room is added if it is not there yet.
+    /// Returns the index of a room in ``rooms``. Adds the room if it is missing.
     private mutating func index(of room: Room) -> Int {
         if let index = rooms.firstIndex(of: room) { return index }
         rooms.append(room)
@@ -158,7 +159,7 @@ public struct RoomPlan: Sendable {
         let site = sites[floor]
         let loss = site.radio.pathLoss
         // The loss of the walls between two positions is the total loss of the link minus its path loss. The assumed
-        // power is high and the sensitivity low, so that the model's limits do not apply.
+        // power is so high and the sensitivity so low that the model does not limit the loss.
         let power = 20.0
         let radio = try? SiteRadio(pathLoss: loss, shadowing: site.radio.shadowing, sensitivity: -130)
         let beacon = try? SiteBeacon(
@@ -185,8 +186,8 @@ public struct RoomPlan: Sendable {
 
     /// Assigns the cells of a floor to its rooms.
     ///
-    /// If the collector file has no rooms for the floor, the rooms of the site file are used. If the site file has none
-    /// either, each cell belongs to the room of the receiver that expects the highest level.
+    /// If the collector file has no rooms for the floor, the rooms of the site file are used. If the site file has no
+    /// rooms either, each cell belongs to the room of the receiver that expects the highest level.
     private mutating func divide(_ floor: Int, _ file: CollectorFile, _ site: Site, step: Double) {
         let (name, outline) = (file.floors[floor].name, site.outline)
         let fileRooms = file.floors[floor].rooms.compactMap { room in
@@ -204,8 +205,8 @@ public struct RoomPlan: Sendable {
         }
         for cell in positions.indices where floors[cell] == floor {
             guard outlinedRooms.isEmpty else {
-                // The area of a cell on a border is divided among its rooms. The parts of the cell outside the floor's
-                // outline do not count as area of the cell.
+                // The area of a cell on a border is divided among the rooms. The parts of the cell outside the floor's
+                // outline are ignored.
                 var counts: [Int: Int] = [:]
                 var insideCount = 0
                 for column in 0..<Self.partsPerSide {
@@ -235,12 +236,12 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// The number of parts into which each side of a cell is divided, to compute the shares of its rooms.
+    /// The number of parts into which each side of a cell is divided, to compute the shares of rooms.
     private static let partsPerSide = 10
 
     // MARK: Results
 
-    /// Returns the probability of each room. The difference of their sum from 1 is the probability of being in no room.
+    /// Returns the probability of each room. The rest up to 1 is the probability of being in no room.
     func roomProbabilities(_ filter: CellFilter) -> [Double] {
         let uniform = filter.uniformProbabilities.reduce(0, +)
         var result = roomShares.map { $0 * uniform }
@@ -250,8 +251,8 @@ public struct RoomPlan: Sendable {
         return result
     }
 
-    /// Returns the mean position on the most likely floor, and the radius in metres around it that contains 95 % of
-    /// that floor's probability; `nil` if no floor has any probability.
+    /// Returns the mean position on the most likely floor, and the radius in metres of the circle around it that
+    /// contains 95 % of that floor's probability; `nil` if all floors have probability 0.
     func location(of filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
         var byFloor = [Double](repeating: 0, count: levels.floors.count)
         let cells = filter.states.map { Int($0) % cellCount }
@@ -266,7 +267,7 @@ public struct RoomPlan: Sendable {
             y += filter.weights[index] * positions[cell].y
         }
         let position = FloorPosition(x: x / total, y: y / total)
-        // The probability in each ring around the position, in rings of 0.1 m up to 1 km.
+        // The probability by distance from the position, in rings of 0.1 m up to 1 km.
         var rings: [Double] = []
         for (index, cell) in cells.enumerated() where floors[cell] == floor {
             let ring = Int(min(10_000, positions[cell].distance(to: position) * 10).rounded(.up))
@@ -281,8 +282,8 @@ public struct RoomPlan: Sendable {
         return (floor, position, 1000)
     }
 
-    /// Returns true if a beacon of usual power in a cell is expected to have at least the level of the sensitivity at a
-    /// receiver.
+    /// Returns true if a beacon of usual power in a cell has an expected level at a receiver that reaches the
+    /// sensitivity.
     func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
         LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }

@@ -15,7 +15,7 @@ extension SightingCollector {
     ///   - written: The present time, by the wall clock of this machine.
     ///   - disconnected: The time at which the connection to the broker was lost, in milliseconds since 1970; `nil` if
     ///     there is a connection, or no broker.
-    ///   - process: The process that writes the file as long as it runs; `nil` if the lines come from recordings.
+    ///   - process: The process that writes the file; `nil` if the lines come from recordings.
     public func state(
         written: RFC3339Time, disconnectedSince disconnected: Int? = nil, process: ProcessIdentity? = nil
     ) -> JSONValue {
@@ -70,15 +70,7 @@ extension SightingCollector {
         }
     }
 
-    /// The names of the receivers that send nothing, or report that they receive nothing.
-    public var silentReceivers: [String] {
-        receivers.indices.filter { !receivers[$0].isAlive }.map { file.receivers[$0].name }
-    }
-
-    /// The number of beacons that are certainly present.
-    public var presentCount: Int { trails.count { presence(of: $0) == true } }
-
-    /// Returns whether a beacon is present; `nil` if no receiver works that would notice a change.
+    /// Returns true if a beacon is present, otherwise false; `nil` if no working receiver could detect a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
         let recentReceivers = trail.recentReceivers
         let witnesses = trail.isPresent && !recentReceivers.isEmpty ? recentReceivers : Array(receivers.indices)
@@ -109,9 +101,9 @@ extension SightingCollector {
         return receiver.isDeaf ? "deaf" : "dead"
     }
 
-    /// Returns the JSON of one beacon, in which unknown values are null.
+    /// Returns the JSON of one beacon. Unknown values are null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
-        // While the room is not known, the last room is left out, because the beacon may have left that room.
+        // While the room is not known, the JSON has no room, because the beacon may have left its last room.
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let location = trail.isPresent ? trail.filter.flatMap(plan.location) : nil
         let distance = distance(of: trail)
@@ -174,6 +166,7 @@ extension SightingCollector.Event {
         return .record(members)
     }
 
-    /// The name of the event's room: the present room, otherwise the room before the event; empty if neither is known.
+    /// The name of the event's room: the present room if it is known, otherwise the previous room; empty if neither is
+    /// known.
     public var place: String { room ?? from ?? "" }
 }

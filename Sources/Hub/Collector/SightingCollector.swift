@@ -5,18 +5,19 @@ internal import Messaging
 public import Sightings
 public import Store
 
-/// Combines the lines of all receivers of a site, and finds which beacons are present, in which room, and with which
+/// Combines the lines of all receivers of a site. Computes which beacons are present, in which room, and with which
 /// probability.
 ///
-/// The collector's time is taken from the lines, in milliseconds since 1970, and advances second by second. No single
-/// line advances it by much: lines whose time is far ahead wait until three of them agree. A receiver is dead if it
-/// sends nothing for 15 s, or reports that it receives nothing. If a receiver is dead, the absence of a beacon from its
-/// lines is ignored. The rooms of beacons that only dead receivers could receive become unknown.
+/// The collector's time is the time in the lines, in milliseconds since 1970, and advances second by second. A single
+/// line cannot advance it by much: a line whose time is far ahead waits until at least three such lines agree. A
+/// receiver is dead if it sends nothing for 15 s, or reports that it receives nothing. If a beacon is missing from the
+/// lines of a dead receiver, this is ignored. The rooms of beacons that only dead receivers could receive become
+/// unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
     private(set) var trails: [BeaconTrail] = []
-    /// The index of each trail, by the beacon's name, or by its identity if it has no name.
+    /// The index of each trail, by the name of its beacon, or by the beacon's identity if it has no name.
     private var trailIndices: [String: Int] = [:]
     /// The beacons of the file, by name.
     private let fileBeacons: [String: CollectorFile.Beacon]
@@ -28,30 +29,30 @@ public struct SightingCollector: Sendable {
     public private(set) var counts = Counts()
     /// The start of the current second; `nil` before the first line.
     private var start: Int?
-    /// False until a second line, or the machine's clock, agrees with the time of the first line.
+    /// True if a second line or the machine's clock agrees with the time of the first line.
     private var isTimeAgreed = false
     /// Lines whose time is far ahead of the collector's time.
     private var linesAhead = WaitingLines()
     /// Lines whose time is before that of the first line, while the time is not agreed.
     private var earlierLines = WaitingLines()
-    /// The sum of all calls of ``shift(by:)``, in milliseconds.
+    /// The time by which ``shift(by:)`` has changed all times so far, in milliseconds.
     private var clockShiftMilliseconds = 0
-    /// The beacons that were present in an earlier run. They are kept until the time is agreed, because they may have
-    /// to be restored again.
+    /// The beacons that were present at the end of an earlier run. They are kept until the time is agreed,
+    /// because they are restored again if the collector starts again with another time.
     private var resumed: [Stay] = []
     /// The identities of beacons without a name, if such beacons are only counted.
     private var unknownIdentities: Set<String> = []
-    /// The id of each set of beacon names, by the text of ``SightingBatch/knownNames``. The ids begin after the indices
-    /// of the receivers: if the batches of a receiver have no such text, the receiver's index is the id of its set.
+    /// The id of each set of beacon names, by the text of ``SightingBatch/knownNames``. If the batches of a receiver
+    /// have no such text, the id is the index of the receiver. So the ids in this dictionary begin after these indices.
     private var nameSetIDs: [String: Int] = [:]
-    /// The number of trails of beacons that the file does not describe.
+    /// The number of trails of beacons that are not in the file.
     private var undescribedCount = 0
     /// True if sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// `shouldContinue` is called before each group of this number of beacons.
+    /// The number of beacons between two calls of `shouldContinue`.
     private static let beaconsPerCheck = 4
 
     /// The state of one receiver.
@@ -67,7 +68,7 @@ public struct SightingCollector: Sendable {
         /// True if the receiver sent a line within the last ``SightingCollector/deadAfter`` milliseconds and is not
         /// deaf.
         var isAlive = false
-        /// The series of lines without a long pause.
+        /// The number of series of lines, which long pauses separate.
         var lines = LineSeries()
         var reports = 0
         var runs = ReceiverRuns()
@@ -80,7 +81,7 @@ public struct SightingCollector: Sendable {
         var isTimedOut: Bool { !isAlive && !isDeaf }
     }
 
-    /// How many lines and reports arrived, and how many lines and beacons were not used.
+    /// The numbers of lines and reports that arrived, and of lines and beacons that were not used.
     public struct Counts: Hashable, Sendable {
         public var lines = 0
         public var reports = 0
@@ -88,11 +89,11 @@ public struct SightingCollector: Sendable {
         public var duplicateLines = 0
         /// Lines that arrived too late to change the presence of beacons.
         public var late = 0
-        /// Lines of receivers that the file does not name.
+        /// Lines of receivers that are not in the file.
         public var unknownReceivers = 0
         /// Lines with a time that other lines contradict.
         public var wrongClocks = 0
-        /// Different beacons without a name, if such beacons are only counted.
+        /// Different beacons without a name that are only counted.
         public var strangers = 0
         /// The number of times that a beacon was ignored because ``limit`` was reached.
         public var crowded = 0
@@ -111,7 +112,7 @@ public struct SightingCollector: Sendable {
 
         public var kind: Kind
         public var unixMilliseconds: Int
-        /// The unique id of the event, which is the same on all collectors that get the same lines.
+        /// The unique id of the event. All collectors that receive the same lines compute the same id.
         public var id = ""
         public var beacon: String?
         public var receiver: String?
@@ -126,7 +127,7 @@ public struct SightingCollector: Sendable {
         public var position: FloorPosition?
         /// The time of the last enter or exit, in milliseconds since 1970.
         public var since: Int?
-        /// The proof that the receivers worked until the beacon left; `nil` if the event is no exit.
+        /// The proof that the receivers worked until the beacon left; `nil` if the event is not an exit.
         public var proof: ListeningClock.Proof?
         /// The reason why the room is not known; `nil` if it is known, or the beacon has left.
         public var reason: UnknownReason?
@@ -134,14 +135,14 @@ public struct SightingCollector: Sendable {
 
     /// The time without a line, in milliseconds, after which a receiver is dead.
     public static let deadAfter = 15_000
-    /// The largest time by which a line may be older than the current second and still change the presence of beacons,
-    /// in milliseconds.
+    /// The largest age of a line that can still change the presence of beacons, in milliseconds before the current
+    /// second.
     public static let lateness = 2000
     /// The largest difference between the time and the arrival of a live line, in milliseconds.
     public static let liveMilliseconds = 60_000
-    /// The number of seconds without a line after which nothing changes any more.
+    /// The number of seconds without a line after which time alone changes nothing any more.
     static let quietSeconds = 400
-    /// The largest number of beacons that the file does not describe. Beacons that it describes do not count.
+    /// The largest number of beacons that are not in the file.
     public static let limit = 20_000
     /// The largest number of different sets of beacon names.
     private static let nameSetLimit = 1000
@@ -167,9 +168,9 @@ public struct SightingCollector: Sendable {
     ///   - name: The name of the receiver, for lines that do not contain it.
     ///   - arrival: The time of arrival in milliseconds since 1970, for lines without a time.
     ///   - isLive: True if `arrival` was read from this machine's clock. A line whose time agrees with `arrival` is
-    ///     then used at once. If the time is up to 60 s later than `arrival`, the line's clock is fast, and `arrival`
-    ///     is used instead.
-    ///   - shouldContinue: Called often. If it returns false, the remaining work is left out.
+    ///     then used at once. If the line's time is up to 60 s later, the line's clock is fast, and `arrival` is used
+    ///     instead.
+    ///   - shouldContinue: Called often. If it returns false, this function returns without doing the remaining work.
     /// - Returns: The changes in the seconds before the line.
     public mutating func process(
         _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false,
@@ -202,7 +203,8 @@ public struct SightingCollector: Sendable {
         return useOrKeep(timed, isCertain: isCertain, shouldContinue)
     }
 
-    /// Uses a line if its time is certain, or not far ahead of the collector's time. Otherwise the line waits.
+    /// Uses a line if its time is certain or not far ahead of the collector's time. Otherwise keeps the line until
+    /// later.
     ///
     /// - Parameter isCertain: True if the line's time is confirmed by this machine's clock.
     private mutating func useOrKeep(_ line: TimedLine, isCertain: Bool, _ shouldContinue: () -> Bool) -> [Event] {
@@ -214,8 +216,8 @@ public struct SightingCollector: Sendable {
             if let events = agreeOnTime(line, start, isCertain: isCertain, shouldContinue) { return events }
         }
         guard line.unixMilliseconds > start + WaitingLines.step, !isCertain else {
-            // A line that is near the collector's time shows that the clock of the waiting lines is wrong. A late line
-            // does not show this.
+            // A line near the collector's time shows that the clock of the waiting lines is wrong. A line that arrives
+            // late does not show this.
             if line.unixMilliseconds >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
             return use(line, shouldContinue)
         }
@@ -224,8 +226,7 @@ public struct SightingCollector: Sendable {
         return useLinesAhead(shouldContinue)
     }
 
-    /// Decides whether the collector's time is agreed. Until a second line agrees with it, the collector's time comes
-    /// from one clock, which may be wrong.
+    /// Decides whether the collector's time is agreed. Before that, it depends on a single clock, which may be wrong.
     ///
     /// - Returns: The changes if the line was used here or waits; `nil` if the caller must process it like any other
     ///   line.
@@ -240,7 +241,7 @@ public struct SightingCollector: Sendable {
             (isTimeAgreed, resumed) = (true, [])
             return nil
         }
-        // A line without a time of its own, such as a batch that may come late, is no evidence.
+        // A line without a time of its own, such as a batch that may be late, proves nothing about the time.
         guard line.line.unixMilliseconds != nil else { return nil }
         if let other = (linesAhead.lines + earlierLines.lines).first(where: agrees) {
             startAgain(without: linesAhead.lines.count + earlierLines.lines.count)
@@ -270,7 +271,7 @@ public struct SightingCollector: Sendable {
         return events
     }
 
-    /// Resets the state, except the counts and the beacons that ``resume(_:at:)`` received.
+    /// Resets the state except the counts and the beacons that were passed to ``resume(_:at:)``.
     ///
     /// - Parameter wrongCount: The number of lines to add to the count of lines with a wrong clock.
     private mutating func startAgain(without wrongCount: Int) {
@@ -303,8 +304,8 @@ public struct SightingCollector: Sendable {
         return events
     }
 
-    /// Returns the id of the set of beacon names that a receiver knows, by one of its lines; `nil` if the receiver
-    /// reports all beacons.
+    /// Returns the id of the set of beacon names that a receiver knows, according to one of its lines; `nil` if the
+    /// receiver reports all beacons.
     private mutating func nameSet(of line: ReceiverLine, _ receiver: Int) -> Int? {
         guard line.number != nil else { return nil }
         guard let names = line.knownNames else { return receiver }
@@ -361,7 +362,7 @@ public struct SightingCollector: Sendable {
         let fileReceiver = file.receivers[receiver]
         for beacon in line.beacons {
             guard let name = name(of: beacon) else { continue }
-            // A line without a batch number gets its time as the number.
+            // The batch number of a line without a number is the time of the line.
             let batch = SightingRow.Batch(
                 boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? unixMilliseconds))
             sightings.append(
@@ -378,7 +379,7 @@ public struct SightingCollector: Sendable {
         return sightings
     }
 
-    /// A beacon's present stay at the site, from its enter event, as it is saved for the next run.
+    /// A beacon's present stay at the site since its enter event, in the form in which it is saved for the next run.
     public struct Stay: Hashable, Sendable {
         public var beacon: String
         /// The name of the room; `nil` if it is not known.
@@ -388,7 +389,7 @@ public struct SightingCollector: Sendable {
         public var isKnown: Bool
     }
 
-    /// Restores the beacons that were present at the end of an earlier run. They are present without an enter event,
+    /// Restores the beacons that were present at the end of an earlier run. They are present without a new enter event,
     /// and leave if no receiver receives them.
     ///
     /// - Parameter unixMilliseconds: The present time. Stays that begin later are ignored.
@@ -405,7 +406,8 @@ public struct SightingCollector: Sendable {
             trailIndices[stay.beacon] = trails.count
             var trail = BeaconTrail(
                 name: stay.beacon, identity: fileBeacon.map { "\($0.identity)" }, fileBeacon: fileBeacon, power: nil)
-            // Rooms on several floors may have the same name. It is then not known which of them is meant.
+            // Rooms on different floors may have the same name. It is then not known in which of these rooms the beacon
+            // is.
             let rooms = plan.rooms.indices.filter { plan.rooms[$0].name == stay.room }
             trail.resume(
                 room: rooms.count == 1 ? rooms[0] : nil, since: stay.since, isKnown: stay.isKnown && rooms.count <= 1,
@@ -428,16 +430,17 @@ public struct SightingCollector: Sendable {
 
     // MARK: Time
 
-    /// Converts a time in milliseconds since 1970 into a moment for the receivers' ``ListeningClock``, which does not
-    /// change when this machine's clock is set.
+    /// Converts a time in milliseconds since 1970 into a moment for the receivers' ``ListeningClock``. The moment does
+    /// not depend on changes of this machine's clock.
     private func instant(_ unixMilliseconds: Int) -> HeardInstant {
         HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (unixMilliseconds - clockShiftMilliseconds) * 1000)
     }
 
-    /// Ends all seconds whose end is not after `unixMilliseconds`.
+    /// Ends all seconds that end at or before `unixMilliseconds`.
     ///
-    /// - Parameter shouldContinue: Called often, because processing a second may take long at a large site. If it
-    ///   returns false, the remaining work is left out, so that a process can end quickly after a signal.
+    /// - Parameter shouldContinue: Called often, because a second of a large site may take long to process. If it
+    ///   returns false, this function returns without doing the remaining work, so that a signal can end the process
+    ///   quickly.
     /// - Returns: The changes.
     public mutating func advance(to unixMilliseconds: Int, shouldContinue: () -> Bool = { true }) -> [Event] {
         (isTimeAgreed, resumed) = (true, [])
@@ -446,7 +449,8 @@ public struct SightingCollector: Sendable {
 
     private mutating func endSeconds(until unixMilliseconds: Int, _ shouldContinue: () -> Bool) -> [Event] {
         guard var start else {
-            // Seconds begin at whole seconds, so that collectors that get the same lines give the same ids to events.
+            // Seconds begin at whole seconds, so that collectors that receive the same lines compute the same ids of
+            // events.
             self.start = unixMilliseconds - unixMilliseconds % 1000
             return []
         }
@@ -456,19 +460,19 @@ public struct SightingCollector: Sendable {
             start += 1000
             events += endSecond(start, shouldContinue)
             endedSeconds += 1
-            // After so many seconds without a line all receivers are dead, so the remaining seconds are skipped.
+            // After this many seconds without a line, all receivers are dead, so the remaining seconds are skipped.
             if endedSeconds == Self.quietSeconds { start += (unixMilliseconds - start) / 1000 * 1000 }
         }
         self.start = start
         return events
     }
 
-    /// Uses the waiting lines and ends the current second. Call it when no more lines come.
+    /// Uses the waiting lines, and ends the current second. Call it after the last line.
     public mutating func finish(shouldContinue: () -> Bool = { true }) -> [Event] {
         var events: [Event] = []
         counts.wrongClocks += earlierLines.take().count
-        // No more lines come that could agree with the waiting lines. So these are used without agreement, unless they
-        // are very far ahead of the collector's time.
+        // No further line can agree with the waiting lines, so they are used without agreement. They are dropped if
+        // they are very far ahead of the collector's time.
         while let first = linesAhead.lines.first {
             guard let start, first.unixMilliseconds - start <= WaitingLines.longestGap else {
                 counts.wrongClocks += linesAhead.take().count
@@ -480,13 +484,13 @@ public struct SightingCollector: Sendable {
         return events + advance(to: start + 1000, shouldContinue: shouldContinue)
     }
 
-    /// Returns the time of the last report of a receiver, by the present wall clock, in milliseconds since 1970; `nil`
+    /// Returns the time of the last report of a receiver in milliseconds since 1970, by the present wall clock; `nil`
     /// if there was no report.
     func lastReportUnixMilliseconds(of receiver: Int) -> Int? {
         receivers[receiver].clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + clockShiftMilliseconds }
     }
 
-    /// Changes all times, because this machine's clock was set. Nothing else changes.
+    /// Adds a step of this machine's clock to all times. Nothing else changes.
     ///
     /// - Parameter milliseconds: The time by which the clock was set; positive if it was set forward.
     public mutating func shift(by milliseconds: Int) {
@@ -570,7 +574,7 @@ public struct SightingCollector: Sendable {
     }
 
     private func id(_ kind: Event.Kind, _ name: String, at unixMilliseconds: Int) -> String {
-        // The ids of events at the same time sort in the order of the events' kinds.
+        // The order of the kinds is part of the id, so that sorting by id sorts events of the same time by kind.
         let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
         let hash = String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16)
         return "\(file.name)-\(unixMilliseconds)-\(order)\(hash)"

@@ -7,7 +7,7 @@ internal import Sightings
 public struct UnknownReason: Hashable, Sendable {
     /// A room in which the beacon may be.
     public struct Candidate: Hashable, Sendable {
-        /// The name of the room; `nil` stands for all positions that belong to no room.
+        /// The name of the room; `nil` for all positions that belong to no room.
         public var room: String?
         public var probability: Double
     }
@@ -15,8 +15,8 @@ public struct UnknownReason: Hashable, Sendable {
     /// A receiver in range of the beacon that sends nothing or receives nothing.
     public struct SilentReceiver: Hashable, Sendable {
         public var name: String
-        /// The time of the receiver's last line if it sends nothing, otherwise of its last report, in milliseconds
-        /// since 1970; `nil` if there was none.
+        /// The time of the receiver's last line if it sends nothing, or of its last report if it receives nothing, in
+        /// milliseconds since 1970; `nil` if there was none.
         public var since: Int?
     }
 
@@ -57,8 +57,8 @@ extension UnknownReason {
         return parts.isEmpty ? "no receiver with a room has received it for long enough" : parts.joined(separator: "; ")
     }
 
-    /// Returns the members of a JSON object: the reason in words with local times of this machine, and the parts of the
-    /// reason.
+    /// Returns the members of a JSON object: the reason in words, with times in this machine's time zone, and the parts
+    /// of the reason.
     func members(now: Int) -> [(String, JSONValue)] {
         [
             ("reason", .string(text(.local, now: now))),

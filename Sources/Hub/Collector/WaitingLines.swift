@@ -7,26 +7,26 @@ struct TimedLine: Sendable {
     var unixMilliseconds: Int
 }
 
-/// Lines whose time is far after the times of all lines that were used, or before the time of the first line. Either
-/// the clock of the waiting lines is wrong, or no line came for a long time.
+/// Lines whose time is far after the times of all used lines, or before the time of the first line. Either their clock
+/// is wrong, or no line came for a long time.
 ///
-/// The lines wait until they agree: there are at least three of them, their times span at least 15 s, and no line that
-/// could be used at once arrived between them.
+/// The lines wait until they agree. They agree if there are at least three of them, their times span at least 15 s, and
+/// no line that could be used at once has arrived between them.
 struct WaitingLines: Sendable {
     /// The waiting lines, in the order of arrival.
     private(set) var lines: [TimedLine] = []
 
-    /// The time by which a line may be ahead of the collector's time without having to wait, in milliseconds.
+    /// The time in milliseconds by which a line may be ahead of the collector's time and is still used at once.
     static let step = 12_000
     /// The number of lines that must agree, and the time that they must span in milliseconds.
     static let agreement = (lines: 3, span: SightingCollector.deadAfter)
-    /// The time by which the waiting lines at the end of a recording may be ahead of the collector's time, to be used
-    /// without agreement, in milliseconds.
+    /// At the end of a recording: the largest time by which the waiting lines may be ahead of the collector's time, in
+    /// milliseconds. If they are further ahead, they are dropped.
     static let longestGap = 600_000
     /// The largest number of lines that wait.
     private static let limit = 100_000
 
-    /// Adds a line, and removes the lines whose time is far after that of the new line.
+    /// Adds a line, and removes the lines whose time is far after the time of the new line.
     ///
     /// - Returns: The number of removed lines.
     mutating func add(_ line: TimedLine) -> Int {
