@@ -1,7 +1,7 @@
 internal import BeaconService
 internal import LinuxHost
 
-/// An error of an inventory command. Its sentences contain the problem, its location and the remedy.
+/// An error of an inventory command. Each of its sentences contains the problem, its location and the remedy.
 public struct InventoryError: Error, Hashable, Sendable {
     /// The category of the error.
     public enum Kind: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct InventoryError: Error, Hashable, Sendable {
         case invalid
         /// The arguments are wrong.
         case request
-        /// Another process has the lock, or something is not finished: try again.
+        /// Another process has the lock, or a program has not finished in time: try again.
         case busy
         /// A program or a device is missing.
         case unavailable
@@ -29,13 +29,13 @@ public struct InventoryError: Error, Hashable, Sendable {
     /// One sentence for each problem.
     public let messages: [String]
 
-    /// An error with one sentence for each problem.
+    /// Creates an error with one sentence for each problem.
     public init(_ kind: Kind, _ messages: [String]) {
         self.kind = kind
         self.messages = messages
     }
 
-    /// An error of one sentence.
+    /// Creates an error with one sentence.
     public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
 
     init(_ error: SystemError) {
@@ -46,7 +46,7 @@ public struct InventoryError: Error, Hashable, Sendable {
         }
     }
 
-    /// The error of an input file that cannot be read.
+    /// Creates the error for an input file that cannot be read.
     init(_ error: BeaconServiceError) {
         if case .refused(.malformed, let messages) = error {
             self.init(.malformed, messages)

@@ -5,13 +5,13 @@ internal import LinuxHost
 internal import Planner
 public import Sites
 
-/// The files of an inventory: `tools.json`, and next to it the directory `tools.counts` with a directory for each
-/// count, in which every receiver writes its own log.
+/// The files of an inventory. For `tools.json`, the directory `tools.counts` next to it contains a directory for each
+/// count. Each receiver writes its own log in the directory of the count.
 public struct InventoryStore: Sendable {
     /// The inventory file; `-` for standard input.
     public let path: String
 
-    /// The store of the inventory file at `path`.
+    /// Creates the store of the inventory file at `path`.
     public init(_ path: String) { self.path = path }
 
     /// The directory of the inventory file, with its last slash; empty for the working directory.
@@ -25,14 +25,15 @@ public struct InventoryStore: Sendable {
 
     private var countsDirectory: String { directory + stem + ".counts" }
 
-    /// The path of a file that the inventory names, which is relative to the inventory file.
+    /// Returns the path of a file that the inventory names. Relative paths start at the directory of the inventory
+    /// file.
     public func path(of name: String) -> String { name.hasPrefix("/") ? name : directory + name }
 
     // MARK: The inventory file
 
     /// Reads and decodes the inventory file.
     ///
-    /// - Throws: all problems of the file.
+    /// - Throws: An error with all problems of the file.
     public func read() throws(InventoryError) -> Inventory {
         let (inventory, problems) = Inventory.decode(try readOctets())
         if let inventory { return inventory }
@@ -70,9 +71,9 @@ public struct InventoryStore: Sendable {
         }
     }
 
-    /// Reads the inventory file, changes the inventory and replaces the file. Other processes wait until this is done.
+    /// Reads the inventory file, changes the inventory, and replaces the file. Other processes wait until this is done.
     ///
-    /// - Returns: what `body` returns.
+    /// - Returns: The result of `body`.
     public func change<Answer>(
         _ body: (inout Inventory) throws(InventoryError) -> Answer
     ) throws(InventoryError) -> Answer {
@@ -105,9 +106,9 @@ public struct InventoryStore: Sendable {
 
     /// Reads the pictures of the items of a report. A picture that cannot be used is left out.
     ///
-    /// - Parameter inventory: The current inventory. An item of a finished count that has no picture gets the picture
-    ///   that the item has here.
-    /// - Returns: the pictures by the ids of their items, and one sentence for each picture that is left out.
+    /// - Parameter inventory: The current inventory. If an item of a finished count has no picture, the picture of this
+    ///   item in the current inventory is used.
+    /// - Returns: The pictures by the ids of their items, and one sentence for each picture that is left out.
     public func photos(
         of report: CountReport, _ inventory: Inventory
     ) -> (photos: [String: ItemPhoto], problems: [String]) {
@@ -141,7 +142,7 @@ public struct InventoryStore: Sendable {
 
     /// Reads the site file at `path`.
     ///
-    /// - Throws: all problems of the file.
+    /// - Throws: An error with all problems of the file.
     public static func site(_ path: String) throws(InventoryError) -> Site {
         let octets: [UInt8]
         do throws(SystemError) {
@@ -158,7 +159,7 @@ public struct InventoryStore: Sendable {
 
     /// Reads the site file at `path` and its picture, for a drawing.
     ///
-    /// - Throws: all problems of the file, or the problem of a picture that cannot be used.
+    /// - Throws: An error with all problems of the file, or with the problem of its picture.
     public static func drawnSite(_ path: String) throws(InventoryError) -> Site {
         var site = try site(path)
         do throws(FloorPictureError) {
@@ -180,7 +181,7 @@ public struct InventoryStore: Sendable {
         let names = Files.names(in: countsDirectory).filter {
             Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)")
         }
-        // The start of a count with a damaged journal is not known, so the count comes last.
+        // If the journal of a count is damaged, the start of the count is not known. Such a count is the last.
         let starts = names.map { (name: $0, start: (try? journal($0))?.start) }
         return starts.sorted { left, right in
             switch (left.start, right.start) {
@@ -192,10 +193,10 @@ public struct InventoryStore: Sendable {
         }.map(\.name)
     }
 
-    /// The journal of the count `name`, with its start and its end.
+    /// Returns the journal of the count `name`, with its start and its end.
     ///
-    /// - Throws: If the journal cannot be read, or if it names another count than its directory, because logs are
-    ///   written to the directory of the name in the journal.
+    /// - Throws: An error if the journal cannot be read, or if the count that it names differs from its directory. Logs
+    ///   are written to the directory of the name in the journal.
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }
@@ -205,8 +206,7 @@ public struct InventoryStore: Sendable {
         return journal
     }
 
-    /// The journal of the last of these counts that has a readable journal, and the files of the damaged journals of
-    /// the later counts.
+    /// Returns the last readable journal of these counts, and the files of the damaged journals of later counts.
     private func last(_ names: some BidirectionalCollection<String>) -> (journal: CountJournal?, damaged: [String]) {
         var damaged: [String] = []
         for name in names.reversed() {
@@ -216,12 +216,12 @@ public struct InventoryStore: Sendable {
         return (nil, damaged)
     }
 
-    /// The last of these counts that is not finished; `nil` if all counts are finished.
+    /// Returns the journal of the last of these counts that is not finished; `nil` if all counts are finished.
     private func lastOpen(_ names: [String]) -> CountJournal? {
         names.reversed().lazy.compactMap { try? journal($0) }.first { $0.finish == nil }
     }
 
-    /// The logs of the count `name`, and the names of files that are not logs.
+    /// Returns the logs of the count `name`, and the names of files that are not logs.
     func logs(_ name: String) -> (logs: [CountLog], damaged: [String]) {
         let directory = "\(countsDirectory)/\(name)"
         var (logs, damaged): ([CountLog], [String]) = ([], [])
@@ -235,7 +235,8 @@ public struct InventoryStore: Sendable {
         return (logs, damaged)
     }
 
-    /// The report of the count `name`, or of the last count; `nil` if there is no count yet.
+    /// Returns the report of the count `name`, or of the last count if `name` is `nil`. Returns `nil` if there is no
+    /// count yet.
     ///
     /// - Throws: `request` if there is no count of this name.
     public func report(_ inventory: Inventory, of name: String? = nil) throws(InventoryError) -> CountReport? {
@@ -256,7 +257,7 @@ public struct InventoryStore: Sendable {
         return CountReport(inventory, journal, logs, previous: previous, damaged: damaged)
     }
 
-    /// The report of the count `name`, or of the last count.
+    /// Returns the report of the count `name`, or of the last count if `name` is `nil`.
     ///
     /// - Throws: `missing` if there is no count yet.
     public func lastReport(_ inventory: Inventory, of name: String? = nil) throws(InventoryError) -> CountReport {
@@ -265,9 +266,10 @@ public struct InventoryStore: Sendable {
             .missing, "\(path): there are no counts yet; start one with `pharos inventory start \(path)`")
     }
 
-    /// Joins the count that is not finished, or starts a new one.
+    /// Joins an open count, or starts a new count.
     ///
-    /// - Parameter name: The count to join or to start; `nil` for a new count named after the day.
+    /// - Parameter name: The count to join or to start. `nil` to join the last open count, or, if none is open, to start
+    ///   a count named after the day.
     func begin(_ inventory: Inventory, by: String, name: String?) throws(InventoryError) -> CountJournal {
         try system { () throws(SystemError) in try Files.makeDirectory(countsDirectory) }
         let lock = try lock("pharos inventory start \(stem)")
@@ -298,10 +300,10 @@ public struct InventoryStore: Sendable {
         return journal
     }
 
-    /// Finishes the count `name`, or the last count that is open.
+    /// Finishes the count `name`, or the last open count if `name` is `nil`.
     ///
-    /// - Returns: the name of the count.
-    /// - Throws: `missing` if that count does not exist or is finished already, and if no count is open.
+    /// - Returns: The name of the count.
+    /// - Throws: `missing` if the count does not exist or is already finished, or if no count is open.
     public func finish(_ inventory: Inventory, by: String, name: String?) throws(InventoryError) -> String {
         let noCount = InventoryError(
             .missing, "\(path): no count is open; start one with `pharos inventory start \(path)`")
@@ -329,7 +331,7 @@ public struct InventoryStore: Sendable {
         return name
     }
 
-    /// Creates the file of a receiver's log.
+    /// Creates the file for the log of a receiver.
     func log(_ header: CountLog.Header) throws(SystemError) -> OutputFile {
         try OutputFile(replacing: "\(countsDirectory)/\(header.countName)/\(header.session).jsonl")
     }

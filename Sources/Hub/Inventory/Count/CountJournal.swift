@@ -2,7 +2,7 @@ internal import BluetoothTypes
 public import Configuration
 
 /// The start and the end of a count, with the names of the persons who started and finished it. It is stored as a file
-/// of JSON Lines next to the logs.
+/// of JSON Lines in the directory of the count.
 public struct CountJournal: Hashable, Sendable {
     /// The name of the count, such as `2026-03-01`.
     public var countName: String
@@ -47,7 +47,7 @@ extension CountJournal {
         }
     }
 
-    /// The line that starts a journal.
+    /// The first line of a journal.
     public var firstLine: String {
         CountLog.line([
             ("event", "count"), ("v", 1), ("count", .string(countName)), ("inventory", .string(inventory)),
@@ -55,8 +55,8 @@ extension CountJournal {
         ])
     }
 
-    /// The line that finishes a count. It contains all items, so that later changes of the inventory do not change the
-    /// report.
+    /// Returns the last line of a journal, which finishes the count. It contains all items, so that later changes of
+    /// the inventory do not change the report.
     public static func finishLine(_ inventory: Inventory, at: RFC3339Time, by: String) -> String {
         CountLog.line([
             ("event", "finish"), ("at", .string("\(at)")), ("by", .string(by)),
@@ -65,7 +65,7 @@ extension CountJournal {
         ])
     }
 
-    /// The name of a new count: the day, followed by a number if the name is taken.
+    /// Returns the name of a new count: the day, followed by a number if another count has the name of the day.
     public static func name(on day: RFC3339Time, taken: Set<String>) -> String {
         let date = String("\(day)".prefix(10))
         var (name, number) = (date, 1)
@@ -76,7 +76,7 @@ extension CountJournal {
         return name
     }
 
-    /// Returns true if the count `left` comes before `right`, by day, then by number.
+    /// Returns true if the count `left` comes before `right`. Counts are ordered by day, then by number.
     public static func isBefore(_ left: String, _ right: String) -> Bool {
         let parts = [left, right].map { name -> (String, Int) in
             let date = String(name.prefix(10))

@@ -2,8 +2,8 @@ internal import BluetoothTypes
 public import Configuration
 public import Sightings
 
-/// The log of one receiver in a count: a file of JSON Lines to which lines are only appended, so that an interruption
-/// loses nothing that was counted before.
+/// The log of one receiver in a count: a file of JSON Lines. Lines are only appended, so an interruption does not lose
+/// what was counted before.
 public struct CountLog: Hashable, Sendable {
     /// The person who counts, and the receiver.
     public struct Header: Hashable, Sendable {
@@ -32,22 +32,22 @@ public struct CountLog: Hashable, Sendable {
         }
     }
 
-    /// The moment when a beacon was found.
+    /// The time and place at which a beacon was found.
     public struct Finding: Hashable, Sendable {
         public var at: RFC3339Time
-        /// The time for which the receiver had listened until then, in milliseconds.
+        /// The time for which the receiver had listened before it found the beacon, in milliseconds.
         public var afterMilliseconds: Int
         public var level: Int?
         /// The distance of the beacon in millimetres; `nil` if unknown.
         public var distance: Int?
     }
 
-    /// A summary of the packets received from a beacon, up to the last line about it.
+    /// A summary of the packets received from a beacon. It combines all lines about the beacon.
     public struct Observation: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
         public var bestLevel: Int?
-        /// The shortest distance in any round, in millimetres.
+        /// The shortest distance in all rounds, in millimetres.
         public var nearest: Int?
         public var batteryMillivolts: Int?
         public var intervalMicroseconds: Int?
@@ -80,7 +80,7 @@ public struct CountLog: Hashable, Sendable {
     public var findings: [BeaconIdentity: Finding] = [:]
     public var observations: [BeaconIdentity: Observation] = [:]
     public var listening: Listening
-    /// True if the log is complete. Otherwise the receiver is still counting, or was interrupted.
+    /// True if the log is complete. If false, the receiver is still counting or was interrupted.
     public var isEnded = false
     /// The number of lines that cannot be read. An incomplete last line does not count.
     public var damagedLines = 0
@@ -90,7 +90,7 @@ public struct CountLog: Hashable, Sendable {
     /// - Returns: `nil` if the first line is not the first line of a log.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // The part after the last line end is incomplete.
+        // The text after the last line end is an incomplete line.
         lines.removeLast()
         guard let first = lines.first, let header = Header(CountLog.node(first)) else { return nil }
         self.header = header
@@ -167,7 +167,8 @@ extension CountLog.Observation {
             isDuplicate: node["duplicate"]?.isTrue ?? false, wasNear: node["near"]?.isTrue ?? false, foreign: foreign)
     }
 
-    /// Combines two lines about one beacon. The values of the later line include those of the earlier line.
+    /// Combines two lines about one beacon. The values of the later line already include the values of the earlier
+    /// line.
     fileprivate func merged(with later: Self) -> Self {
         var merged = later
         merged.first = min(first, later.first)
@@ -178,7 +179,7 @@ extension CountLog.Observation {
 
 /// The lines that are appended to a log.
 extension CountLog {
-    /// The line for a found item.
+    /// Returns the line for a found item.
     public static func line(_ finding: CountSession.Finding, in session: CountSession, at: RFC3339Time) -> String {
         let item = session.inventory.items[finding.beacon]
         return line([
@@ -189,11 +190,11 @@ extension CountLog {
         ])
     }
 
-    /// The line about the packets received from a beacon.
+    /// Returns the line about the packets received from a beacon.
     ///
     /// - Parameters:
     ///   - beacon: The beacon's number in the session.
-    ///   - time: Converts a moment of the session into the wall clock's time.
+    ///   - time: Converts a moment of the session into wall-clock time.
     public static func line(
         _ seen: CountSession.Observation, of beacon: Int, in session: CountSession,
         time: (HeardInstant) -> RFC3339Time
@@ -220,7 +221,7 @@ extension CountLog {
         ])
     }
 
-    /// The line with the listening times.
+    /// Returns the line with the listening times.
     ///
     /// - Parameters:
     ///   - lost: The number of lost reports; `nil` if unknown.

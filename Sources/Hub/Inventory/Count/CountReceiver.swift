@@ -17,7 +17,7 @@ public struct InventoryReceiver: Sendable {
     /// Settings for a receiver that runs until a signal ends it.
     public init() {}
 
-    /// Opens an adapter as a source of sightings; `nil` for the first adapter of the machine.
+    /// Opens an adapter as a source of sightings. `nil` opens the first adapter of the machine.
     ///
     /// - Parameters:
     ///   - virtualBeacons: The beacons that are received if the adapter is virtual.
@@ -36,7 +36,7 @@ public struct InventoryReceiver: Sendable {
         return source
     }
 
-    /// Opens a recording as a source of sightings, or standard input for `-`.
+    /// Opens a recording as a source of sightings. `-` opens standard input.
     public func recording(_ file: String) throws(ListenerServiceError) -> SightingSource {
         let source = try SightingSource.recording(file)
         source.levelOffset = levelOffset
@@ -46,21 +46,21 @@ public struct InventoryReceiver: Sendable {
 
 /// One receiver of a count. It writes its results into its own log.
 ///
-/// The log is created, and the count is joined or started, only when the source works. A receiver that fails to start
-/// therefore leaves no open count.
+/// The receiver joins or starts the count, and creates the log, only when the source works. So a receiver that fails to
+/// start leaves no open count.
 final class CountReceiver: SightingConsumer {
     private let run: CountRun
     private let source: SightingSource
     private let name: String
-    /// The name of the count to join or to start; `nil` for the open count, or a new one.
+    /// The name of the count to join or to start; `nil` for the open count, or a new count if none is open.
     private let countName: String?
     private var session: CountSession
     private var log: (file: OutputFile, countName: String)?
     private var fault: (any Error)?
     /// The lines that are not written yet.
     private var pending: [UInt8] = []
-    /// The time at which changes were last written and the end of the count was last checked, in nanoseconds of the
-    /// monotonic clock.
+    /// The time of the last update, in nanoseconds of the monotonic clock. An update writes changes, and checks whether
+    /// the count has been finished.
     private var lastUpdate: UInt64 = 0
     /// The time between two updates, in nanoseconds.
     private static let updateInterval: UInt64 = 2_000_000_000
@@ -85,7 +85,7 @@ final class CountReceiver: SightingConsumer {
         }
     }
 
-    /// - Throws: the error because of which the log is missing or incomplete.
+    /// - Throws: The error because of which the log is missing or incomplete.
     func check() throws { if let fault { throw fault } }
 
     var nextWakeUp: HeardInstant? { session.nextWakeUp }
@@ -137,7 +137,7 @@ final class CountReceiver: SightingConsumer {
         for finding in findings {
             pending += CountLog.line(finding, in: session, at: time(finding.instant)).utf8
         }
-        // An item is reported only after it is stored on the disk.
+        // Report an item only after it is stored on the disk.
         flush(isDurable: true)
         guard fault == nil else { return }
         for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The condition under which a beacon counts as found: it was near in at least ``neededHits`` of the last rounds. A
-/// round takes one second.
+/// round lasts one second.
 public struct CountRule: Hashable, Sendable {
     /// The number of rounds in which a beacon must be near.
     public static let neededHits = 4
@@ -12,7 +12,7 @@ public struct CountRule: Hashable, Sendable {
     /// The share of present beacons that should be found within ``goalRounds``.
     public static let goal = 0.98
 
-    /// The two kinds of ``RoundMemory``, with their names in the file.
+    /// The kinds of ``RoundMemory``, with their names in the file.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case window
         case sharedQueue = "shared-queue"
@@ -22,8 +22,8 @@ public struct CountRule: Hashable, Sendable {
     public enum RoundMemory: Hashable, Sendable {
         /// The last rounds of each beacon.
         case window(rounds: Int)
-        /// One queue of sightings for all beacons. If k beacons are near, each has 1/k of the queue, so that no beacon
-        /// is found if the capacity is below 4·k.
+        /// One queue of sightings for all beacons. If k beacons are near, each beacon has 1/k of the queue. So if the
+        /// capacity is below 4·k, no beacon is found.
         case sharedQueue(capacity: Int)
     }
 
@@ -64,8 +64,10 @@ public struct CountRule: Hashable, Sendable {
         return meters >= 0 && meters <= 0.5 && level > -75
     }
 
-    /// The probability that a beacon is found within ``goalRounds``, if it is near in each of them with probability
-    /// `heard`: the probability of at least ``neededHits`` hits.
+    /// Returns the probability that a beacon is found within ``goalRounds``, that is, the probability of at least
+    /// ``neededHits`` hits.
+    ///
+    /// - Parameter heard: The probability that the beacon is near in a round.
     public static func chance(heard: Double) -> Double {
         let (heard, rounds) = (min(1, max(0, heard)), goalRounds)
         var (chance, combinations) = (0.0, 1.0)
@@ -77,21 +79,23 @@ public struct CountRule: Hashable, Sendable {
         return min(1, chance)
     }
 
-    /// The probability that a beacon with this interval, in microseconds, is found within ``goalRounds`` if half
-    /// of the advertisements are lost.
+    /// Returns the probability that a beacon is found within ``goalRounds`` if half of the advertisements are lost.
+    ///
+    /// - Parameter intervalMicroseconds: The advertising interval of the beacon, in microseconds.
     public static func chance(intervalMicroseconds: Int) -> Double {
         let events = Double(roundMicroseconds) / Double(max(1, intervalMicroseconds) + 5000)
         return chance(heard: 1 - Glibc.pow(0.5, events))
     }
 }
 
-/// Counts the last rounds in which each beacon was near. Beacons are identified by numbers.
+/// Counts in how many of the last rounds each beacon was near. Beacons are identified by numbers.
 struct NearRounds: Sendable {
     private let memory: CountRule.RoundMemory
-    /// For each beacon, the number of the last round in which it was near, and one bit per round, which is set if the
-    /// beacon was near. The lowest bit stands for that last round.
+    /// For each beacon, the number of the last round in which it was near, and one bit for each round. A bit is set if
+    /// the beacon was near; the lowest bit is the last of these rounds.
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
-    /// The shared queue: the numbers of the beacons. Elements before ``queueStart`` have left the queue.
+    /// The shared queue: the numbers of the beacons. The elements before ``queueStart`` have been removed from the
+    /// queue.
     private var queue: [Int] = []
     private var queueStart = 0
     /// The number of times that each beacon is in the queue.
@@ -109,7 +113,7 @@ struct NearRounds: Sendable {
     /// Adds a round in which the receiver worked all the time.
     ///
     /// - Parameter near: The beacons that were near, nearest first.
-    /// - Returns: the beacons of `near` that were near often enough, with the number of rounds in which they were near.
+    /// - Returns: The beacons of `near` that were near in enough rounds, with the number of these rounds.
     mutating func addRound(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
         switch memory {
         case .window(let rounds):

@@ -24,7 +24,7 @@ public final class CountRun: Sendable {
         public let receiver: String
         public let by: String
         public let at: RFC3339Time
-        /// The time for which the receiver had listened until then, in milliseconds.
+        /// The time for which the receiver had listened before it found the item, in milliseconds.
         public let afterMilliseconds: Int
         /// The level in dBm.
         public let level: Int?
@@ -54,9 +54,9 @@ public final class CountRun: Sendable {
     private let shared = Mutex(Shared())
 
     /// - Parameters:
-    ///   - others: Inventories whose items are reported as foreign.
+    ///   - others: Other inventories. Their items are reported as foreign.
     ///   - by: The name of the person who counts.
-    ///   - output: Receives the events, on the thread of each receiver.
+    ///   - output: Receives the events. Each receiver calls it on its own thread.
     public init(
         _ store: InventoryStore, _ inventory: Inventory, others: [Inventory], rule: CountRule, by: String,
         receiver: InventoryReceiver, output: @escaping @Sendable (Event) -> Void
@@ -73,14 +73,14 @@ public final class CountRun: Sendable {
     /// Counts with one or several adapters at once, until a signal arrives or the duration is over.
     ///
     /// - Parameters:
-    ///   - adapters: The adapters; `nil` stands for the first adapter of the machine.
+    ///   - adapters: The adapters. `nil` means the first adapter of the machine.
     ///   - virtualBeacons: The beacons that are received by virtual adapters.
-    ///   - countName: The name of the count to join or to start; `nil` for the open count, or a new one named after the
-    ///     day.
+    ///   - countName: The name of the count to join or to start. `nil` to join the open count, or, if none is open, to
+    ///     start a count named after the day.
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
     public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, countName: String?) throws {
-        // All receivers share one signal descriptor. When one of them reads a signal, all of them end.
+        // All receivers share one signal descriptor. A receiver that reads a signal ends all of them.
         let signals = try SignalDescriptor()
         let firstSource = try receiver.live(adapters[0], virtualBeacons, signals: signals)
         let consumer = CountReceiver(
@@ -120,8 +120,8 @@ public final class CountRun: Sendable {
         try consumer.check()
     }
 
-    /// The report of the whole count so far, including the parts of other persons; `nil` if no receiver has joined the
-    /// count.
+    /// Returns the report of the whole count so far, including the logs of other persons; `nil` if no receiver has
+    /// joined the count.
     public func report() throws(InventoryError) -> CountReport? {
         guard let name = shared.withLock({ $0.journal?.countName }) else { return nil }
         return try store.lastReport(inventory, of: name)
@@ -176,7 +176,7 @@ public final class CountRun: Sendable {
         return (try store.log(header), header)
     }
 
-    /// Reports that an item was found, unless it was found before.
+    /// Reports that an item was found. If it was reported before, does nothing.
     func found(
         _ finding: CountSession.Finding, by receiver: String, at time: RFC3339Time
     ) {

@@ -2,10 +2,10 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import Sightings
 
-/// One receiver's part in a count: takes sightings, and returns the items that are found.
+/// One receiver's part in a count. Processes sightings, and returns the items that are found.
 ///
-/// Call ``advance(to:)`` before each sighting, then ``receive(_:_:_:)``. The same calls return the same items. Rounds
-/// in which the receiver was deaf are not counted.
+/// Call ``advance(to:)`` before each sighting, then ``receive(_:_:_:)``. The same calls always return the same items.
+/// Rounds in which the receiver was deaf do not count.
 public struct CountSession: Sendable {
     /// An item of another inventory.
     public struct Foreigner: Hashable, Sendable {
@@ -16,12 +16,12 @@ public struct CountSession: Sendable {
         public let beacon: BeaconIdentity
     }
 
-    /// The moment when a beacon was found.
+    /// The time and place at which a beacon was found.
     public struct Finding: Hashable, Sendable {
         /// The beacon's number: the index of its item in the inventory.
         public let beacon: Int
         public let instant: HeardInstant
-        /// The time for which the receiver had listened until then, in microseconds.
+        /// The time for which the receiver had listened before it found the beacon, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double?
@@ -38,22 +38,22 @@ public struct CountSession: Sendable {
         public internal(set) var reports = 0
         /// The strongest level, in dBm.
         public internal(set) var bestLevel: Int?
-        /// The shortest distance in any round, in metres.
+        /// The shortest distance in all rounds, in metres.
         public internal(set) var nearestMeters: Double?
         public internal(set) var batteryMillivolts: Int?
         /// The learned advertising interval, in microseconds.
         public internal(set) var intervalMicroseconds: Int?
         public internal(set) var addresses = AddressWatch()
-        /// True if the beacon was near in any round.
+        /// True if the beacon was near in at least one round.
         public internal(set) var wasNear = false
-        /// True if anything has changed since the last call of ``CountSession/takeChanges()``.
+        /// True if the observation has changed since the last call of ``CountSession/takeChanges()``.
         var isChanged = true
     }
 
     public let inventory: Inventory
     public let rule: CountRule
-    /// The items of other inventories. Their beacons have the numbers that follow the numbers of
-    /// the beacons of ``inventory``.
+    /// The items of other inventories. The numbers of their beacons begin after the numbers of the beacons of
+    /// ``inventory``.
     public let foreigners: [Foreigner]
     /// The observations, by the beacon's number.
     public private(set) var observations: [Int: Observation] = [:]
@@ -73,12 +73,12 @@ public struct CountSession: Sendable {
     private var nearRounds: NearRounds
     private let distances: DistanceEstimate.Rule
     private var roundStart: HeardInstant?
-    /// True if the receiver has worked during the whole round so far.
+    /// True if the receiver has worked without interruption since the start of the round.
     private var wasListened = true
     /// The time of the last call.
     private var clock: HeardInstant?
     private var isDeaf = false
-    /// The time in which the receiver seemed to work, in microseconds. It may have failed during a part of this time.
+    /// The time in which the receiver seemed to work, in microseconds. In a part of this time, it may have failed.
     private var workingMicroseconds = 0
     /// The time in which the receiver did not work, in microseconds.
     private var stoppedMicroseconds = 0
@@ -86,8 +86,8 @@ public struct CountSession: Sendable {
     private var newWarnings: [String] = []
 
     /// - Parameters:
-    ///   - others: Inventories whose items are foreign, unless `inventory` has the same beacon.
-    ///   - rule: `nil` for the rule of the inventory.
+    ///   - others: Other inventories. Their items are foreign, except items with a beacon that `inventory` has too.
+    ///   - rule: The rule to use; `nil` for the rule of the inventory.
     ///   - distances: The rule that converts levels to distances.
     public init(
         _ inventory: Inventory, others: [Inventory] = [], rule: CountRule? = nil,
@@ -124,7 +124,7 @@ public struct CountSession: Sendable {
 
     /// Advances the time to `now`, and ends the rounds that are over.
     ///
-    /// - Returns: the items that are found by the completed rounds.
+    /// - Returns: The items that are found because of the completed rounds.
     public mutating func advance(to now: HeardInstant) -> [Finding] {
         begin(at: now)
         var newFindings: [Finding] = []
@@ -133,7 +133,7 @@ public struct CountSession: Sendable {
             guard end <= now else { break }
             pass(until: end)
             newFindings += closeRound(at: end)
-            // Of many rounds without a report, only the last 64 are processed, because older rounds have no effect.
+            // If many rounds had no report, only the last 64 are processed, because older rounds have no effect.
             let idle = now.microseconds(since: end) / CountRule.roundMicroseconds
             if idle > 64 {
                 let skipped = end.advanced(byMicroseconds: (idle - 64) * CountRule.roundMicroseconds)
@@ -147,7 +147,7 @@ public struct CountSession: Sendable {
         return newFindings
     }
 
-    /// Processes an advertisement. Its data is the part `range` of `octets`.
+    /// Processes an advertisement whose data is in `range` of `octets`.
     public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         begin(at: sighting.instant)
         guard let beacon = table.receive(sighting, octets, range), beacon < table.knownCount else { return }
@@ -184,13 +184,13 @@ public struct CountSession: Sendable {
         table.startListening(at: now)
     }
 
-    /// Ends the last round early, because no more reports follow.
+    /// Ends the last round early, because no more reports will follow.
     public mutating func finish(at now: HeardInstant) -> [Finding] {
         let newFindings = advance(to: now)
         return newFindings + closeRound(at: now)
     }
 
-    /// Returns the beacons that have changed since the last call.
+    /// Returns the beacons whose observations have changed since the last call.
     public mutating func takeChanges() -> [(beacon: Int, observation: Observation)] {
         var changes: [(beacon: Int, observation: Observation)] = []
         for beacon in observations.keys.sorted() where observations[beacon]?.isChanged == true {
@@ -250,12 +250,12 @@ public struct CountSession: Sendable {
     }
 }
 
-/// Detects from addresses that two beacons send one identity.
+/// Detects from the senders' addresses that two beacons send one identity.
 ///
-/// A private address is never used again after it has changed, so two addresses that alternate belong to two beacons.
-/// Two addresses of kinds that do not change also belong to two beacons.
+/// A beacon never uses a private address again after a change, so two addresses that alternate belong to two beacons.
+/// Two different addresses of fixed kinds also belong to two beacons.
 public struct AddressWatch: Hashable, Sendable {
-    /// The last different senders, at most ``limit``.
+    /// The last different senders, at most ``limit`` of them.
     public private(set) var senders: [Sender] = []
     /// True if two beacons send the same identity.
     public private(set) var isDuplicate = false

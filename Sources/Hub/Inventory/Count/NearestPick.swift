@@ -2,8 +2,8 @@ internal import BluetoothTypes
 public import Listener
 public import Sightings
 
-/// Finds the beacon that is held to the receiver: the first beacon that is within half a metre and above -75 dBm in at
-/// least four of the last rounds.
+/// Finds the beacon that is held to the receiver. It is the first beacon that was within half a metre and above -75 dBm
+/// in at least four of the last rounds.
 public struct NearestPick: Sendable {
     /// The beacon that was picked.
     public struct Answer: Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct NearestPick: Sendable {
     private var table: SightingTable
     /// The last rounds in which each beacon was within half a metre.
     private var nearRounds: NearRounds
-    /// The number of each beacon in ``nearRounds``: the index of its identity in ``identities``.
+    /// The number of each beacon in ``nearRounds``, which is the index of its identity in ``identities``.
     private var numberOfIdentity: [BeaconIdentity: Int] = [:]
     private var identities: [BeaconIdentity] = []
     private let distances: DistanceEstimate.Rule
@@ -33,11 +33,11 @@ public struct NearestPick: Sendable {
     private var searchStart: HeardInstant?
     private var roundStart: HeardInstant?
     private var isDeaf = false
-    /// True if the receiver has worked during the whole round so far.
+    /// True if the receiver has worked without interruption since the start of the round.
     private var wasListened = true
 
     /// - Parameters:
-    ///   - rule: The rule that counts rounds. Its distance is not used.
+    ///   - rule: The rule for the number of rounds. Its distance is not used.
     ///   - known: Beacons whose level at 1 m is known.
     public init(
         rule: CountRule = CountRule(), known: [KnownBeacon] = [], distances: DistanceEstimate.Rule = .init()
@@ -47,7 +47,7 @@ public struct NearestPick: Sendable {
         self.distances = distances
     }
 
-    /// The time at which ``advance(to:)`` must be called even if no report arrives.
+    /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
@@ -65,7 +65,7 @@ public struct NearestPick: Sendable {
         }
     }
 
-    /// Processes an advertisement. Its data is the part `range` of `octets`.
+    /// Processes an advertisement whose data is in `range` of `octets`.
     public mutating func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         advance(to: sighting.instant)
         guard answer == nil else { return }
@@ -78,7 +78,7 @@ public struct NearestPick: Sendable {
         if isDeaf { wasListened = false }
     }
 
-    /// Ends the last round early, because no more reports follow.
+    /// Ends the last round early, because no more reports will follow.
     public mutating func finish(at now: HeardInstant) {
         advance(to: now)
         if answer == nil { closeRound(at: now) }
@@ -103,7 +103,7 @@ public struct NearestPick: Sendable {
         }
         atHand = hits.count
         hits.sort { $0.meters == $1.meters ? $0.number < $1.number : $0.meters < $1.meters }
-        // If several beacons are found in one round, take the nearest.
+        // If several beacons are found in one round, the nearest of them is picked.
         let foundBeacons = nearRounds.addRound(hits.map(\.number))
         guard let nearest = foundBeacons.first, let hit = hits.first(where: { $0.number == nearest.beacon }),
             let searchStart
@@ -116,7 +116,7 @@ public struct NearestPick: Sendable {
 
     private mutating func number(of identity: BeaconIdentity) -> Int {
         if let number = numberOfIdentity[identity] { return number }
-        // Limits the memory, because an attacker may send new identities all the time, each in only one round.
+        // This limits the memory: an attacker may send new identities all the time, each in only one round.
         if identities.count > 100_000 {
             numberOfIdentity.removeAll()
             identities.removeAll()
@@ -154,7 +154,7 @@ public final class NearestListener: SightingConsumer {
         self.onWarning = onWarning
     }
 
-    /// Listens until a beacon was near often enough.
+    /// Listens until a beacon was held to the receiver in enough rounds.
     ///
     /// - Throws: `ListenerServiceError` if nothing can be received; `InventoryError` if no beacon was near enough, or
     ///   the nearest beacon belongs to another item.

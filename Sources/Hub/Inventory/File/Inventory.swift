@@ -14,7 +14,7 @@ public struct Inventory: Hashable, Sendable {
     public var title: String?
     /// The site file with the floor plan, relative to the inventory file.
     public var site: String?
-    /// The rule by which an item counts as found.
+    /// The condition under which an item counts as found.
     public var rule: CountRule
     /// The voltage below which a battery is low, in millivolts.
     public var lowBatteryMillivolts: Int
@@ -24,7 +24,7 @@ public struct Inventory: Hashable, Sendable {
     public var places: [Place]
     public var items: [Item]
 
-    /// An inventory without items.
+    /// Creates an inventory without items.
     public init(name: String, title: String? = nil, site: String? = nil) {
         self.name = name
         self.title = title
@@ -36,7 +36,7 @@ public struct Inventory: Hashable, Sendable {
         items = []
     }
 
-    /// The default low battery limit in millivolts: the voltage of a coin cell some weeks before it is empty.
+    /// The default low battery limit in millivolts. A coin cell has this voltage some weeks before it is empty.
     public static let lowBatteryMillivolts = 2400
 
     /// The description of a beacon.
@@ -49,7 +49,7 @@ public struct Inventory: Hashable, Sendable {
         /// The level at 1 m, in dBm. It replaces the measured power that the beacon sends.
         public var calibrationAtOneMeter: Int?
 
-        /// A beacon without interval and level.
+        /// Creates a description without interval and level.
         public init(identity: BeaconIdentity, name: String? = nil) {
             self.identity = identity
             self.name = name
@@ -68,7 +68,7 @@ public struct Inventory: Hashable, Sendable {
         public var east: Int
         public var north: Int
 
-        /// A position in millimetres, each within ``limit``.
+        /// Creates a position. Both coordinates must be in the range ``limit``.
         public init(east: Int, north: Int) {
             self.east = east
             self.north = north
@@ -77,7 +77,7 @@ public struct Inventory: Hashable, Sendable {
         /// The range of a coordinate, in millimetres: ±100 km.
         public static let limit = -100_000_000...100_000_000
 
-        /// The position in the form of the file, in metres.
+        /// The position in metres, in the form of the inventory file.
         public var json: JSONValue {
             .array([east, north].map { .number(JSONNumber(thousandths: $0)) })
         }
@@ -98,7 +98,7 @@ public struct Inventory: Hashable, Sendable {
         /// The file of a picture, relative to the inventory file.
         public var photo: String?
 
-        /// An item without a place.
+        /// Creates an item without a place.
         public init(id: String, name: String, beacon: BeaconIdentity) {
             self.id = id
             self.name = name
@@ -106,10 +106,10 @@ public struct Inventory: Hashable, Sendable {
         }
     }
 
-    /// The title, or else the name.
+    /// The title, or the name if there is no title.
     public var heading: String { title ?? name }
 
-    /// The position of an item, or else of its place; `nil` if neither is known.
+    /// Returns the position of an item, or of its place if the item has none; `nil` if the place has none either.
     public func position(of item: Item) -> Position? {
         item.position ?? item.place.flatMap { name in places.first { $0.name == name }?.position }
     }
@@ -141,7 +141,7 @@ extension Inventory {
     /// The maximum number of items.
     public static let itemLimit = 100_000
 
-    /// The reason why a text cannot be a name, a note or a path; `nil` if it is valid.
+    /// Returns the reason why a text cannot be a name, a note or a path; `nil` if the text is valid.
     static func fault(_ text: String, limit: Int) -> String? {
         if text.isEmpty { return "the text is empty" }
         let count = text.unicodeScalars.count
@@ -150,7 +150,7 @@ extension Inventory {
         return isControl ? "the text contains control characters, such as line ends: remove them" : nil
     }
 
-    /// A unique id made from a name: `drill`, `drill-2`.
+    /// Returns a unique id made from a name, such as `drill` or `drill-2`.
     public func freeID(for name: String) -> String {
         var stem = ""
         for scalar in PlainLetters.text(name.lowercased()).unicodeScalars {
@@ -216,7 +216,7 @@ extension Inventory {
         .record([("name", .string(place.name))] + (place.position.map { [("position", $0.json)] } ?? []))
     }
 
-    /// The items in the form of the file.
+    /// Returns items in the form of the inventory file.
     static func itemsJSON(_ items: [Item]) -> JSONValue {
         .array(
             items.map { item in
@@ -231,9 +231,9 @@ extension Inventory {
             })
     }
 
-    /// The item with this id.
+    /// Returns the item with this id.
     ///
-    /// - Throws: `request` if there is no such item, with the most similar id.
+    /// - Throws: `request` if there is no such item. The message suggests the most similar id.
     public func item(_ id: String) throws(InventoryError) -> Item { items[try index(of: id)] }
 
     private func index(of id: String) throws(InventoryError) -> Int {
@@ -246,7 +246,7 @@ extension Inventory {
 
     /// Adds an item at the end.
     ///
-    /// - Throws: `request` if its id or its beacon is taken, or a text is not valid.
+    /// - Throws: `request` if another item has the id or the beacon, or if a text is not valid.
     public mutating func add(_ item: Item) throws(InventoryError) {
         if items.contains(where: { $0.id == item.id }) {
             throw InventoryError(.request, "\(item.id): another item of \(name) has this id")
@@ -260,7 +260,7 @@ extension Inventory {
 
     /// Replaces the item with the id `id`.
     ///
-    /// - Throws: the errors of ``add(_:)``, and `request` if there is no such item.
+    /// - Throws: The errors of ``add(_:)``, and `request` if there is no such item.
     public mutating func replace(_ id: String, with item: Item) throws(InventoryError) {
         let index = try index(of: id)
         if item.id != id, items.contains(where: { $0.id == item.id }) {

@@ -4,9 +4,9 @@ public import Configuration
 public import Sightings
 public import Sites
 
-/// Checks, without receiving, whether the items of an inventory can be found within six seconds.
+/// Computes, without receiving, whether the items of an inventory can be found within six seconds.
 public struct InventoryCheck: Hashable, Sendable {
-    /// The probability that a beacon is found within six seconds.
+    /// An item's beacon, and the probability that it is found within six seconds.
     public struct Beacon: Hashable, Sendable {
         public let item: String
         public let beacon: BeaconIdentity
@@ -25,9 +25,10 @@ public struct InventoryCheck: Hashable, Sendable {
     public let warnings: [String]
 
     /// - Parameters:
-    ///   - known: Beacons of other files. The interval of such a beacon is used if the inventory does not have it.
-    ///   - learned: Intervals that counts have learned, in microseconds. They are used if no file has the interval.
-    ///   - site: The site that the inventory names, if any.
+    ///   - known: Beacons of other files. Their intervals are used for beacons whose interval is not in the inventory.
+    ///   - learned: Intervals that counts have learned, in microseconds. They are used for beacons whose interval is in
+    ///     no file.
+    ///   - site: The site that the inventory names; `nil` if it names none.
     ///   - wrongPhotos: The problems of pictures, one sentence each.
     public init(
         _ inventory: Inventory, known: [KnownBeacon] = [], learned: [BeaconIdentity: Int] = [:], site: Site? = nil,

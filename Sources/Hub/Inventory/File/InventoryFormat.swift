@@ -82,7 +82,7 @@ enum InventoryKeys {
     static let position = ValueType<[Int]>.position(.thousandths(Inventory.Position.limit, unit: "m"))
         .map { _, _, parts in Inventory.Position(east: parts[0], north: parts[1]) }
 
-    /// An identity. The schema checks only how it begins; the value is read as a string.
+    /// The type of an identity. The schema checks only how the text begins. The value is the text.
     static let identity = ValueType<String>(
         schema: ["type": "string", "pattern": "^(ibeacon|altbeacon|uid|url|address):"]
     ) { $0.text($1) }

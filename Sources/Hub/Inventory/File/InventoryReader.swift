@@ -5,7 +5,8 @@ public import Sightings
 extension Inventory {
     /// Reads an inventory file.
     ///
-    /// - Returns: the inventory, which is `nil` if the file has an error; and every problem in the order of the file.
+    /// - Returns: The inventory, and all problems in the order of the file. The inventory is `nil` if the file has
+    ///   errors.
     public static func decode(_ octets: [UInt8]) -> (inventory: Inventory?, problems: [FileProblem]) {
         let (inventory, problems) = ConfigurationDecoder.decode(octets) { decoder, root in
             var reader = InventoryReader(decoder: decoder)
@@ -19,7 +20,7 @@ extension Inventory {
     /// The text of `profiles/schema/inventory.schema.json` (JSON Schema, draft 2020-12).
     public static var schema: String { InventoryKeys.section.schemaFile(title: "Pharos inventory") }
 
-    /// Items of a finished count, as ``itemsJSON(_:)`` writes them. Unreadable items are left out.
+    /// Returns the items of a finished count from the JSON of ``itemsJSON(_:)``. Unreadable items are left out.
     static func items(_ node: JSONNode?) -> [Item] {
         var reader = InventoryReader(decoder: ConfigurationDecoder())
         let nodes = node?.elements ?? []
@@ -29,14 +30,14 @@ extension Inventory {
     }
 }
 
-/// Reads an inventory file from its outermost object inwards.
+/// Reads an inventory file, beginning with its outermost object.
 private struct InventoryReader {
     var decoder: ConfigurationDecoder
-    /// The path of the item with each id, for the items read so far.
+    /// For each id read so far, the path of its item.
     private var pathOfID: [String: JSONPath] = [:]
-    /// The path of the item with each beacon, for the items read so far.
+    /// For each item's beacon read so far, the path of its item.
     private var pathOfBeacon: [BeaconIdentity: JSONPath] = [:]
-    /// The path of the description of each beacon, for the descriptions read so far.
+    /// For each described beacon read so far, the path of its description.
     private var descriptionPaths: [BeaconIdentity: JSONPath] = [:]
     private var beaconNames: [String: BeaconIdentity] = [:]
     private var placeNames: Set<String> = []
@@ -108,7 +109,7 @@ private struct InventoryReader {
 
     /// Reads an item.
     ///
-    /// - Parameter object: An object whose keys were checked.
+    /// - Parameter object: The JSON object of an item, whose keys were already checked.
     mutating func item(_ object: JSONNode, hasPlaces: Bool) -> Inventory.Item? {
         let id = decoder.read(ItemKeys.id, in: object)
         let name = decoder.read(ItemKeys.name, in: object)
@@ -155,7 +156,7 @@ extension BeaconIdentity {
     /// Reads the identity of a beacon on an item.
     ///
     /// - Parameter names: The names of beacons, for suggestions.
-    /// - Throws: if `text` is not an identity, or if the identity changes with time.
+    /// - Throws: An error if `text` is not an identity, or if the identity changes with time.
     public init(ofItem text: String, among names: [String] = []) throws(InventoryError) {
         guard let identity = BeaconIdentity(text) else {
             let advice = NearestWord.find(text, among: names).map { "did you mean \"\($0)\"?" }

@@ -19,7 +19,7 @@ public enum ItemState: String, Hashable, Sendable, CaseIterable {
 /// The result of a count for one item, merged from all logs.
 public struct ItemOutcome: Hashable, Sendable {
     public let item: Inventory.Item
-    /// The state found, heard or missing, followed by further states.
+    /// First the state found, heard or missing, then further states.
     public let states: [ItemState]
     public let firstHeard: RFC3339Time?
     public let lastHeard: RFC3339Time?
@@ -27,18 +27,18 @@ public struct ItemOutcome: Hashable, Sendable {
     public let found: RFC3339Time?
     /// The person who first found the item.
     public let foundBy: String?
-    /// The time for which the first receiver that found the item had listened until then, in milliseconds.
+    /// The time for which the receiver that found the item first had listened until then, in milliseconds.
     public let afterMilliseconds: Int?
     /// The strongest level, in dBm.
     public let bestLevel: Int?
     /// The receiver that received the beacon with the strongest level.
     public let heardBy: String?
-    /// The shortest distance in any round, in millimetres.
+    /// The shortest distance in all rounds, in millimetres.
     public let nearest: Int?
     public let batteryMillivolts: Int?
     public let intervalMicroseconds: Int?
 
-    /// The first of ``states``: found, heard or missing.
+    /// The first state: found, heard or missing.
     public var state: ItemState { states[0] }
 
     /// Merges the data of all logs about an item.
@@ -87,7 +87,7 @@ public struct ItemChange: Hashable, Sendable {
         case lost
         /// The item was not found in the previous count, and is found in this count.
         case foundAgain = "returned"
-        /// The item was received in this count, but was not near in enough rounds.
+        /// The item was received in this count but was not near in enough rounds.
         case notNear = "not-near"
         /// The item was not found in the previous count, and is missing in this count.
         case stillMissing = "still-missing"
@@ -104,12 +104,12 @@ public struct ItemChange: Hashable, Sendable {
     public let kind: Kind
     public let id: String
     public let name: String
-    /// The state, place or beacon in the previous count; `nil` for none.
+    /// The state, place or beacon in the previous count; `nil` if there was none.
     public let before: String?
-    /// The state, place or beacon in this count; `nil` for none.
+    /// The state, place or beacon in this count; `nil` if there is none.
     public let after: String?
 
-    /// The changes in the order of the inventory, removed items last.
+    /// Returns the changes in the order of the new inventory, followed by the removed items.
     static func between(_ old: [ItemOutcome], _ new: [ItemOutcome]) -> [ItemChange] {
         let earlier = Dictionary(old.map { ($0.item.id, $0) }) { first, _ in first }
         var changes: [ItemChange] = []

@@ -8,7 +8,7 @@ public struct CountReport: Hashable, Sendable {
     public struct Receiver: Hashable, Sendable {
         public let header: CountLog.Header
         public let listening: CountLog.Listening
-        /// True if the receiver's log is complete. Otherwise the receiver is still counting, or was interrupted.
+        /// True if the receiver's log is complete. If false, the receiver is still counting or was interrupted.
         public let isEnded: Bool
     }
 
@@ -30,7 +30,7 @@ public struct CountReport: Hashable, Sendable {
     public let start: RFC3339Time
     /// The time at which the count was finished; `nil` while it is open.
     public let end: RFC3339Time?
-    /// The names of all persons in the count.
+    /// The names of all persons who took part in the count.
     public let by: [String]
     public let receivers: [Receiver]
     /// The results of the items, in the order of the inventory.
@@ -46,9 +46,9 @@ public struct CountReport: Hashable, Sendable {
     public var photos: [String: ItemPhoto] = [:]
 
     /// - Parameters:
-    ///   - inventory: The current inventory. Its items are used unless the count is finished: a finished count has its
-    ///     own list of items.
-    ///   - previous: The previous count, for the changes.
+    ///   - inventory: The current inventory. Its items are used only if the count is open: a finished count has its own
+    ///     list of items.
+    ///   - previous: The previous count, to compute the changes.
     ///   - damaged: The names of files that are not logs.
     public init(
         _ inventory: Inventory, _ journal: CountJournal, _ logs: [CountLog],
@@ -109,12 +109,12 @@ public struct CountReport: Hashable, Sendable {
         }
     }
 
-    /// The number of items in a state; for `foreign`, the number of items of other inventories.
+    /// Returns the number of items in a state. For `foreign`, returns the number of items of other inventories.
     public func total(_ state: ItemState) -> Int {
         state == .foreign ? foreigners.count : outcomes.count { $0.states.contains(state) }
     }
 
-    /// The result on one line, such as `3 of 4 found, 1 missing`.
+    /// The result in one line, such as `3 of 4 found, 1 missing`.
     public var summary: String {
         let parts = ItemState.allCases.dropFirst().compactMap { state in
             total(state) > 0 ? "\(total(state)) \(Self.words(state))" : nil
@@ -129,7 +129,7 @@ public struct CountReport: Hashable, Sendable {
         ) { first, _ in first }
     }
 
-    /// A state in words.
+    /// Returns a state in words.
     public static func words(_ state: ItemState) -> String {
         switch state {
         case .lowBattery: "low battery"
@@ -141,7 +141,7 @@ public struct CountReport: Hashable, Sendable {
 
 /// The forms of a report for other programs: JSON and CSV.
 extension CountReport {
-    /// The report as one JSON object. Times are in the form of RFC 3339; unknown values are null.
+    /// The report as one JSON object. Times are in RFC 3339 format, and unknown values are null.
     public var json: JSONValue {
         .record([
             ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(countName)),
@@ -184,7 +184,7 @@ extension CountReport {
         ])
     }
 
-    /// An item with its result, as a JSON object.
+    /// Returns an item with its result, as a JSON object.
     ///
     /// - Parameter outcome: The result of the item; `nil` if the item was not counted.
     static func json(_ item: Inventory.Item, _ outcome: ItemOutcome?) -> JSONValue {
@@ -221,8 +221,8 @@ extension CountReport {
         ])
     }
 
-    /// The report as CSV (RFC 4180): a line for each item, then a line for each foreign item. No cell can be mistaken
-    /// for a formula.
+    /// The report as CSV (RFC 4180): a line for each item, then a line for each foreign item. Cells are written such
+    /// that spreadsheet programs do not interpret them as formulas.
     public var csv: String {
         func text(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
         func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }
@@ -258,9 +258,9 @@ extension CountReport {
 }
 
 extension CountReport {
-    /// The result of a count for a terminal, with at most 50 items that were not found.
+    /// Returns the result of a count for a terminal, with at most 50 of the items that were not found.
     ///
-    /// - Parameter path: The inventory file, for the command that lists the other items.
+    /// - Parameter path: The inventory file, for the command that lists all items that were not found.
     public func summaryText(of path: String) -> String {
         var text = "Count \(countName): \(summary).\n"
         let missing = outcomes.filter { $0.state != .found }

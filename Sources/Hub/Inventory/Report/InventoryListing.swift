@@ -10,9 +10,9 @@ public struct InventoryListing: Sendable {
     private let listsOnlyMissing: Bool
 
     /// - Parameters:
-    ///   - report: The report of the count; `nil` if there is none. Items that were added after the count was finished
+    ///   - report: The report of the count; `nil` if there is none. Items that were added after the end of the count
     ///     have no state.
-    ///   - onlyMissing: True if only items that the count has not found are listed.
+    ///   - onlyMissing: True to list only the items that were not found in the count.
     public init(_ inventory: Inventory, _ report: CountReport?, onlyMissing: Bool) {
         self.inventory = inventory
         self.report = report
@@ -58,7 +58,7 @@ public struct InventoryDirectory: Sendable {
     /// One sentence for each file that may be an inventory but cannot be read.
     public let warnings: [String]
 
-    /// Reads all files of `directory` that are inventories.
+    /// Reads all inventory files in `directory`.
     public init(_ directory: String) {
         self.directory = directory
         let prefix = directory == "." ? "" : directory.hasSuffix("/") ? directory : directory + "/"
@@ -69,7 +69,7 @@ public struct InventoryDirectory: Sendable {
             do throws(InventoryError) {
                 rows.append((store.path, try store.read(), store.countNames.last))
             } catch {
-                // A JSON object without items and without counts is a file of another kind, so there is no warning.
+                // A JSON object without items and without counts is not an inventory, so there is no warning.
                 if error.kind == .invalid, !store.hasItems, store.countNames.isEmpty { continue }
                 let otherProblems = error.messages.count - 1
                 warnings.append(
@@ -108,11 +108,11 @@ public struct InventoryDirectory: Sendable {
     }
 }
 
-/// All known facts about an inventory, or about one of its items.
+/// The known facts about an inventory, or about one of its items.
 public struct InventoryFacts: Sendable {
     private let facts: [(String, JSONValue)]
 
-    /// The facts about an inventory.
+    /// Collects the facts about an inventory.
     ///
     /// - Parameter report: The report of the last count; `nil` if there is none.
     public init(_ inventory: Inventory, _ report: CountReport?, counts: [String]) {
@@ -126,7 +126,7 @@ public struct InventoryFacts: Sendable {
         ]
     }
 
-    /// The facts about the item with this id.
+    /// Collects the facts about the item with this id.
     ///
     /// - Parameter report: The report of the last count; `nil` if there is none.
     /// - Throws: `request` if there is no such item.
@@ -150,7 +150,7 @@ public struct InventoryFacts: Sendable {
     /// The result as one JSON object.
     public var json: JSONValue { .record(facts) }
 
-    /// The facts as a table for a terminal, without unknown facts.
+    /// The facts as a table for a terminal. Unknown facts are left out.
     public var text: String {
         var table = Table(["", ""])
         for (key, value) in facts {

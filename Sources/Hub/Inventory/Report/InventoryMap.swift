@@ -25,12 +25,12 @@ public struct InventoryMap: Sendable {
     private static let width = 1000.0
     /// The margin, in pixels.
     private static let margin = 30.0
-    /// Names are drawn only if there are at most this many items, because more names would hide the plan.
+    /// The largest number of items whose names are drawn. More names would hide the plan.
     private static let labelLimit = 80
 
     /// - Parameters:
     ///   - site: The floor plan; `nil` for a plan without walls.
-    ///   - report: The report of the count with the states; `nil` if there is none.
+    ///   - report: The report with the states of the items; `nil` if there is none.
     public init(_ inventory: Inventory, on site: Site?, _ report: CountReport? = nil) {
         title = inventory.heading
         self.site = site
@@ -58,7 +58,7 @@ public struct InventoryMap: Sendable {
         (Self.margin + (position.x - bounds.low.x) * scale, Self.margin + height - (position.y - bounds.low.y) * scale)
     }
 
-    /// A number with two decimals.
+    /// Returns a number as text with two decimals.
     private static func number(_ value: Double) -> String {
         let hundredths = Int((min(1e7, max(-1e7, value)) * 100).rounded())
         let (whole, decimals) = (abs(hundredths) / 100, abs(hundredths) % 100)
@@ -88,7 +88,7 @@ public struct InventoryMap: Sendable {
         var itemsAtPosition: [Inventory.Position: Int] = [:]
         for entry in entries {
             guard let position = entry.position else { continue }
-            // If several items have the same position, the second and further items are drawn around the first.
+            // If several items have the same position, the first is drawn there, and the others around it.
             let rank = itemsAtPosition[position, default: 0]
             itemsAtPosition[position] = rank + 1
             let base = point(Self.floor(position))
@@ -114,8 +114,8 @@ public struct InventoryMap: Sendable {
             + "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
     }
 
-    /// The picture of the floor; empty if the floor has no picture. The parts of the picture outside the drawing are
-    /// cut off.
+    /// The SVG element of the floor's picture; empty if the floor has none. The parts of the picture outside the
+    /// drawing are cut off.
     private var picture: String {
         guard let picture = site?.picture, let image = picture.image, let depth = picture.height else { return "" }
         let corner = point(FloorPosition(x: picture.position.x, y: picture.position.y + depth))

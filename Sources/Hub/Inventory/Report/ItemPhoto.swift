@@ -3,7 +3,7 @@ internal import LinuxHost
 
 /// The picture of an item. A page contains it as text, so that the page is a single file.
 public struct ItemPhoto: Hashable, Sendable {
-    /// The kinds of pictures that are accepted: all browsers show them, and they can contain neither scripts nor web
+    /// The kinds of pictures that are accepted. All browsers show them, and they can contain neither scripts nor web
     /// addresses.
     enum Kind: String, CaseIterable, Hashable, Sendable {
         case jpeg
@@ -11,7 +11,7 @@ public struct ItemPhoto: Hashable, Sendable {
         case gif
         case webp
 
-        /// The kind of a picture by its first bytes. `nil` for any other file.
+        /// Determines the kind of a picture from its first bytes; `nil` for any other file.
         init?(_ octets: [UInt8]) {
             func begins(_ text: String, at start: Int = 0) -> Bool {
                 octets.dropFirst(start).prefix(text.utf8.count).elementsEqual(text.utf8)
@@ -38,10 +38,9 @@ public struct ItemPhoto: Hashable, Sendable {
     /// The largest size of all pictures of a report, in bytes. Mail servers refuse larger messages.
     public static let totalLimit = 12 << 20
 
-    /// Reads a picture. Its type is recognised by its first bytes, because the name of a file does not determine its
-    /// type.
+    /// Reads a picture. The kind is determined from the first bytes, because the name of a file may be wrong.
     ///
-    /// - Throws: if the file does not exist, cannot be read, is too large, or is not a picture.
+    /// - Throws: An error if the file does not exist, cannot be read, is too large, or is not a picture.
     public init(_ path: String) throws(InventoryError) {
         do throws(SystemError) {
             octets = try Files.read(path, limit: Self.limit)

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 
 /// A mail message with one attachment, as input for the machine's mail program (RFC 5322, RFC 2045).
 ///
-/// No input can add a header: addresses are checked, the subject is an encoded word, and everything else is Base64.
+/// No input can add a header: the addresses are checked, the subject is an encoded word, and all other input is Base64.
 public struct MailMessage: Sendable {
     /// The attached file.
     public struct Attachment: Sendable {
@@ -21,10 +21,11 @@ public struct MailMessage: Sendable {
         }
     }
 
-    /// The message with Unix line ends, which mail programs convert.
+    /// The message with Unix line ends. The mail program converts them.
     public let text: String
 
-    /// A message with a report: as text, and attached as PDF if `pdf` is given, otherwise as HTML.
+    /// Creates a message with a report as text, and with the report attached: as PDF if `pdf` is given, otherwise as
+    /// HTML.
     ///
     /// - Throws: `request` if an address is not valid.
     public init(_ report: CountReport, pdf: [UInt8]?, to addresses: [String]) throws(InventoryError) {
@@ -72,9 +73,9 @@ public struct MailMessage: Sendable {
             """
     }
 
-    /// Returns true if a text is an address that is safe in a header and after `--` on a command line: it contains one
-    /// `@`. Before it are letters, digits, `.!#$%&'*+/=?^_{|}~-` and backticks; after it is a name of letters, digits,
-    /// `.` and `-`. The first character must not be `-`.
+    /// Returns true if a text is an address that is safe in a header and after `--` on a command line. It must contain
+    /// one `@`. Before the `@`, letters, digits, `.!#$%&'*+/=?^_{|}~-` and backticks are allowed. After it, letters,
+    /// digits, `.` and `-` are allowed. The first character must not be `-`.
     public static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].count), (1...255).contains(parts[1].count) else {
@@ -90,7 +91,7 @@ public struct MailMessage: Sendable {
             && parts[1].allSatisfy { $0.isASCIILetterOrDigit || ".-".utf8.contains($0) }
     }
 
-    /// Encoded words of at most 75 characters, one per line (RFC 2047).
+    /// Returns a text as encoded words of at most 75 characters, one in each line (RFC 2047).
     private static func encodedWords(_ text: String) -> String {
         var words: [String] = []
         var part: [UInt8] = []

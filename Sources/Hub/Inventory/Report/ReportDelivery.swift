@@ -5,8 +5,8 @@ public enum ReportDelivery {
     /// The longest run time of a program, in seconds.
     private static let timeLimit = 600
 
-    /// The number of items whose photos are left out of a PDF document: WebP photos, because `rsvg-convert` can read
-    /// them only on some systems.
+    /// Returns the number of items whose photos are left out of a PDF document. These are WebP photos, because
+    /// `rsvg-convert` can read them only on some systems.
     public static func photosMissing(inPDFOf report: CountReport) -> Int {
         report.photos.values.count { $0.kind == .webp }
     }
@@ -32,7 +32,8 @@ public enum ReportDelivery {
         let file = "\(directory.path)/message"
         try create(file, message.text)
         for program in ["sendmail", "/usr/sbin/sendmail", "/usr/lib/sendmail"] {
-            // With -i, a line with a single dot does not end the message. After --, no address is read as an option.
+            // With -i, a line with a single dot does not end the message. With --, sendmail reads no address as an
+            // option.
             if try run([program, "-i", "--"] + addresses, input: file) != nil { return }
         }
         throw InventoryError(
@@ -50,7 +51,7 @@ public enum ReportDelivery {
 
     /// Runs a program.
     ///
-    /// - Returns: the program's output; `nil` if there is no such program.
+    /// - Returns: The program's output; `nil` if there is no such program.
     private static func run(_ job: [String], input: String) throws(InventoryError) -> [UInt8]? {
         let answers: [ProcessPool.Answer]
         do throws(SystemError) {

@@ -8,7 +8,7 @@ enum ReportPage {
     ///   - title: The title of the window.
     ///   - heading: The heading of the page.
     ///   - answer: The result in one sentence.
-    ///   - markup: The page's content, with all text escaped.
+    ///   - markup: The HTML of the page's content. All text in it must be escaped.
     static func html(title: String, heading: String, answer: String, main markup: String) -> String {
         "<!doctype html>\n<html lang=\"en\">\n"
             + PageShell.head(title: text(title), styles: [PageStyle.text, style], script: nil)
@@ -19,11 +19,11 @@ enum ReportPage {
 
     static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
 
-    /// A table with a caption; the first cell of each row is its heading.
+    /// Returns a table with a caption. The first cell of each row is the heading of the row.
     ///
     /// - Parameters:
     ///   - rows: The cells, each with its CSS class.
-    ///   - pictures: The markup before the text of each row's first cell; empty without pictures.
+    ///   - pictures: For each row, the HTML before the text of its first cell; empty for a table without pictures.
     static func table(
         caption: String, header: [String], rows: [[(text: String, style: String)]], pictures: [String] = []
     ) -> String {
@@ -48,13 +48,13 @@ enum ReportPage {
         return result + "</tbody></table></div></section>\n"
     }
 
-    /// A list of names and values.
+    /// Returns a list of names and values.
     static func facts(_ facts: [(String, String)]) -> String {
         "<section class=\"card\"><dl class=\"facts\">"
             + facts.map { "<dt>\(text($0.0))</dt><dd>\(text($0.1))</dd>" }.joined() + "</dl></section>\n"
     }
 
-    /// The colour of a state, on pages, maps and paper.
+    /// Returns the colour of a state on light pages, on maps, and on paper.
     static func color(_ state: ItemState?) -> String {
         switch state {
         case .found: "#1a7f37"
@@ -67,7 +67,7 @@ enum ReportPage {
         }
     }
 
-    /// The colour of a state on dark pages.
+    /// Returns the colour of a state on dark pages.
     private static func darkColor(_ state: ItemState?) -> String {
         switch state {
         case .found: "#3fb950"
@@ -80,10 +80,10 @@ enum ReportPage {
         }
     }
 
-    /// The CSS class of a state.
+    /// Returns the CSS class of a state.
     static func styleClass(_ state: ItemState?) -> String { state?.rawValue ?? "unknown" }
 
-    /// The style of the pages of counts, in addition to the style of all pages.
+    /// The CSS of the pages of counts, in addition to the CSS of all pages.
     private static let style: String = {
         func rules(_ color: (ItemState?) -> String) -> String {
             (ItemState.allCases.map { Optional($0) } + [nil]).map {
@@ -110,14 +110,14 @@ extension CountReport {
         "item", "place", "state", "first heard", "last heard", "best dBm", "battery mV", "where heard",
     ]
 
-    /// An item's name and id.
+    /// Returns an item's name and id.
     ///
-    /// - Parameter columns: The length to which the name is cut, in terminal columns.
+    /// - Parameter columns: The largest length of the name, in terminal columns. A longer name is cut off.
     static func label(_ name: String, _ id: String, columns: Int) -> String {
         name == id ? name : "\(TerminalText.shortened(name, to: columns)) (\(id))"
     }
 
-    /// The cells of an item's row, in the order of ``columns``.
+    /// Returns the cells of an item's row, in the order of ``columns``.
     static func cells(_ outcome: ItemOutcome, nameColumns: Int = .max) -> [String] {
         let item = outcome.item
         return [
@@ -136,7 +136,7 @@ extension CountReport {
         ]
     }
 
-    /// The date and the time to the second, in UTC.
+    /// Returns the date and the time to the second, in UTC.
     static func moment(_ time: RFC3339Time) -> String {
         String("\(time)".prefix(19)).split(separator: "T").joined(separator: " ")
     }
@@ -163,7 +163,7 @@ extension CountReport {
         ]
     }
 
-    /// A change in words.
+    /// Returns a change in words.
     static func words(_ change: ItemChange) -> String {
         switch change.kind {
         case .lost: "found in the previous count, \(change.after ?? "missing") now"
@@ -177,7 +177,7 @@ extension CountReport {
         }
     }
 
-    /// An HTML page, which can also be printed.
+    /// The report as an HTML page. It can also be printed.
     public var html: String {
         var body = ReportPage.facts(facts)
         for warning in warnings { body += "<p class=\"missing\">\(ReportPage.text(warning))</p>\n" }

@@ -1,13 +1,13 @@
 internal import Configuration
 
-/// A report for paper: A4 pages in landscape format. Each page is an SVG document; another program makes a PDF document
-/// from them.
+/// A report for paper: A4 pages in landscape format. Each page is an SVG document. `rsvg-convert` combines the pages
+/// into a PDF document.
 public struct ReportSheets: Sendable {
     /// The SVG of each page; at least one page.
     public private(set) var pages: [String] = []
 
     private var body = ""
-    /// The distance from the upper edge of the page to the end of the written part, in hundredths of a millimetre.
+    /// The height of the part of the page that is already filled, in hundredths of a millimetre.
     private var bottom = 0
     private let title: String
 
@@ -37,7 +37,8 @@ public struct ReportSheets: Sendable {
             "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
-        // The length to which names are cut, in columns: at most two lines, so that the id fits on the third line.
+        // The largest length of a name, in columns. The name then fills at most two lines, and the id fits into the
+        // third.
         let nameColumns = 60
         table(
             "Items", CountReport.columns, widths,
@@ -90,7 +91,7 @@ public struct ReportSheets: Sendable {
 
     /// - Parameters:
     ///   - widths: The widths of the columns, in millimetres.
-    ///   - rows: The cells, and the state that colours the third cell.
+    ///   - rows: For each row, its cells, and the state whose colour the third cell has.
     private mutating func table(
         _ caption: String, _ header: [String], _ widths: [Int], _ rows: [([String], ItemState?)]
     ) {
@@ -136,7 +137,7 @@ public struct ReportSheets: Sendable {
         line(fields.map { ($0.1, $0.0) }, color: "#57606a")
     }
 
-    /// - Parameter colored: The index of the text that has the colour; `nil` if all texts have it.
+    /// - Parameter colored: The index of the only text that is coloured; `nil` to colour all texts.
     private mutating func line(
         _ texts: [(left: Int, text: String)], size: Int = Self.size, isBold: Bool = false, color: String? = nil,
         colored: Int? = nil
@@ -175,8 +176,8 @@ public struct ReportSheets: Sendable {
             """)
     }
 
-    /// Breaks a text into at most `limit` lines, between words if possible. The last line ends with … if the text is
-    /// cut.
+    /// Breaks a text into at most `limit` lines, between words if possible. If the text is too long, the last line ends
+    /// with "…".
     private static func lines(_ text: String, millimetres: Int, limit: Int) -> [String] {
         let columns = max(4, millimetres * columnsInTwoCentimetres / 20)
         var lines: [String] = []
