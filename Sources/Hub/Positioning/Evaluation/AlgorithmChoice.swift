@@ -1,20 +1,20 @@
 public import Airtime
 internal import Sites
 
-/// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature. The algorithms are
-/// compared at parts of the survey that were left out of the map.
+/// Fits a map: tries several algorithms, chooses the best, and fits its likelihood temperature. To compare the
+/// algorithms, parts of the survey are left out of the map and then located.
 public struct AlgorithmChoice: Sendable {
     /// One algorithm that was tried.
     public struct Trial: Sendable {
         /// The algorithm with its fitted parameters.
         public let settings: LocatorSettings
         public let evaluation: Evaluation
-        /// The mean error of the algorithm minus that of the best algorithm. `nil` for the best algorithm, and if
-        /// unknown.
+        /// The mean error of the algorithm minus the mean error of the best algorithm. `nil` for the best algorithm,
+        /// and if the difference is not known.
         public internal(set) var behind: Difference?
     }
 
-    /// The difference of two mean errors at the same instants, with its 95 % confidence interval over stays.
+    /// The difference between two mean errors at the same instants, with its 95 % confidence interval over stays.
     public struct Difference: Hashable, Sendable {
         /// The mean of the differences, in metres.
         public let mean: Double
@@ -32,18 +32,18 @@ public struct AlgorithmChoice: Sendable {
     /// The map with the settings of the best algorithm.
     public private(set) var map: SignalMap
 
-    /// The algorithms that are tried by default. `hmm` is not one of them, because only walks can test it.
+    /// The algorithms that are tried by default. `hmm` is not one of them, because only a walk can test it.
     public static let candidates: [PositioningAlgorithm] = [
         .nn, .nnMean, .nnMedian, .bhattacharyya, .relative, .wknn, .gauss, .field,
     ]
     /// The values of k that are tried for `wknn` by leaving places out.
     static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
-    /// If the number of places times the number of beacons is larger than this, the algorithms are evaluated with a
-    /// coarser grid, and fewer maps are made.
+    /// The product of the numbers of places and beacons above which the algorithms are evaluated with a coarser grid,
+    /// and with fewer maps.
     static let largeMap = 10_000
     /// The largest number of cells of the coarser grid.
     private static let coarseCells = 3000.0
-    /// The smallest share of answered instants. Algorithms with a smaller share are ranked last.
+    /// The smallest share of answered instants for a normal rank. Algorithms with a smaller share are ranked last.
     static let leastAvailability = 0.9
 
     /// Fits a map. If nothing can be left out, the first candidate is chosen with its default parameters.
@@ -51,10 +51,10 @@ public struct AlgorithmChoice: Sendable {
     /// - Parameters:
     ///   - candidates: The algorithms to try. If there is only one, its parameters are fitted.
     ///   - base: The settings that all algorithms share, such as the grid.
-    ///   - neighbors: The number k of nearest vectors that `wknn` uses; `nil` to fit it by leaving places out.
-    ///   - leaving: The parts that are left out in turn.
+    ///   - neighbors: The number k of nearest vectors that `wknn` uses; `nil` to fit k by leaving places out.
+    ///   - leaving: The kind of parts that are left out, one after the other.
     ///   - floorPenalty: The distance that a wrong floor adds to the error, in metres.
-    /// - Throws: If the survey has no places, or if it contains no received beacon.
+    /// - Throws: If the survey has no places, or if no beacon was received at any place.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
@@ -118,8 +118,8 @@ public struct AlgorithmChoice: Sendable {
         map.evaluation = trials[0].evaluation
     }
 
-    /// The value by which trials are ranked, the smallest first: the mean error in metres, or 1000 times the share of
-    /// wrong places if no error is known. A million is added if too many answers are missing.
+    /// The value by which trials are ranked, the smallest first: the mean error in metres. If no error is known, 1000
+    /// times the share of wrong places. A million is added if too many answers are missing.
     private func rank(_ index: Int) -> Double {
         let evaluation = trials[index].evaluation
         let missing = evaluation.availability < Self.leastAvailability ? 1e6 : 0
@@ -159,29 +159,26 @@ public struct AlgorithmChoice: Sendable {
     }
 }
 
-/// Fits the temperature: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true
+/// Fits the temperature. This is the divisor of the log-likelihoods with which 95 % regions contain 95 % of the true
 /// positions.
 enum Tempering {
     /// The temperatures that are tried.
     static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let targetCoverage = 0.95
-    /// The share of the time in which the receiver is assumed to be between places. Left-out places stand for this
-    /// time.
+    /// The assumed share of the time in which the receiver is between places. Left-out places simulate this time.
     static let betweenShare = 0.5
     /// The largest number of maps that are made to leave places out.
     static let placeParts = 24
     /// The largest number of instants with which a temperature is fitted.
     static let instantLimit = 400
 
-    /// The temperature, interpolated between two steps on a logarithmic scale. `nil` without instants at places of the
-    /// map.
+    /// The fitted temperature, interpolated between two steps on a logarithmic scale. `nil` if `atPlaces` is empty.
     ///
     /// - Parameters:
-    ///   - atPlaces: For each instant of a receiver at a place of the map, the index of the smallest step with which
-    ///     the region contains the true position; the number of steps if none does.
-    ///   - between: The same index for each instant of a receiver at a place that the map does not have. Empty if
-    ///     unknown.
+    ///   - atPlaces: For each instant at a place of the map, the index of the smallest step with which the region
+    ///     contains the true position; the number of steps if no step is large enough.
+    ///   - between: The same indices for instants at places that were left out of the map. Empty if they are not known.
     static func fit(_ atPlaces: [Int], between: [Int] = []) -> Double? {
         guard let atPlaces = coverages(atPlaces) else { return nil }
         let coverages =
@@ -195,8 +192,8 @@ enum Tempering {
         return exp(log(steps[sufficient - 1]) + share * (log(steps[sufficient]) - log(steps[sufficient - 1])))
     }
 
-    /// For each temperature in ``steps``, the share of the true positions that the region contains. `nil` without
-    /// instants.
+    /// For each temperature in ``steps``, the share of the true positions that the region contains. `nil` if there are
+    /// no instants.
     private static func coverages(_ smallestSteps: [Int]) -> [Double]? {
         guard !smallestSteps.isEmpty else { return nil }
         return steps.indices.map { step in Double(smallestSteps.count { $0 <= step }) / Double(smallestSteps.count) }
@@ -204,8 +201,10 @@ enum Tempering {
 }
 
 extension Array where Element == Double {
-    /// The index of the first element for which `holds` returns true; `count` if there is none. `holds` must also
-    /// return true for all elements after the first such element.
+    /// Finds the first element for which `holds` returns true, by binary search. For all later elements, `holds` must
+    /// return true too.
+    ///
+    /// - Returns: The index of the element; `count` if there is none.
     func least(_ holds: (Double) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -4,7 +4,7 @@ public import Configuration
 public struct Evaluation: Hashable, Sendable {
     /// The part of the survey that was left out of the map.
     public enum LeftOut: String, CaseIterable, Hashable, Sendable {
-        /// Nothing: the map was evaluated with a test survey.
+        /// Nothing. The map was evaluated with a test survey.
         case test
         /// A visit: all stays at a place in one session.
         case visit
@@ -18,10 +18,10 @@ public struct Evaluation: Hashable, Sendable {
         case session
         /// All stays with one heading.
         case heading
-        /// A vector. Vectors of one stay are nearly identical, so the errors are too small.
+        /// A vector. Vectors of one stay are nearly identical, so the measured errors are too small.
         case fingerprint
 
-        /// The reason why the reported errors are too small; `nil` if they are not.
+        /// The reason why the measured errors are too small; `nil` if they are not.
         public var warning: String? {
             switch self {
             case .fingerprint, .half:
@@ -31,9 +31,9 @@ public struct Evaluation: Hashable, Sendable {
             }
         }
 
-        /// The part to leave out so that most places remain on the map: a visit if at least half of the places were
-        /// visited several times, or else a stay if at least half of the places have several stays, or else half of a
-        /// stay.
+        /// The largest part that can be left out so that most places remain on the map. A visit, if at least half of
+        /// the places were visited several times; otherwise a stay, if at least half of the places have several stays;
+        /// otherwise half of a stay.
         public static func suited(to survey: Survey) -> LeftOut {
             var visits: [Int: Set<String>] = [:]
             var stays: [Int: Int] = [:]
@@ -43,7 +43,7 @@ public struct Evaluation: Hashable, Sendable {
                 visits[place, default: []].insert(survey.session(of: stay) ?? "")
                 stays[place, default: 0] += 1
             }
-            // With fewer than two places, there is nothing to distinguish, so the choice does not matter.
+            // With fewer than two places, no place can be mistaken for another, so the choice does not matter.
             let visitedAgain = visits.values.count { $0.count > 1 }
             if visits.count < 2 || 2 * visitedAgain >= visits.count { return .visit }
             return 2 * stays.values.count(where: { $0 > 1 }) >= stays.count ? .stay : .half
@@ -55,7 +55,7 @@ public struct Evaluation: Hashable, Sendable {
         /// The place's name.
         public let place: String
         public let instants: Int
-        /// The mean error in metres. `nil` if no answer had a position.
+        /// The mean error in metres; `nil` if no answer had a position.
         public let meanError: Double?
         /// The share of the instants with the right place.
         public let exact: Double
@@ -64,19 +64,19 @@ public struct Evaluation: Hashable, Sendable {
     /// A place that was mistaken for another place.
     public struct Confusion: Hashable, Sendable {
         public let place: String
-        /// The name of the place that was answered instead.
+        /// The name of the place in the wrong answers.
         public let mistakenFor: String
-        /// The share of the instants at the true place that had this answer.
+        /// The share of these answers among all instants at the true place.
         public let share: Double
     }
 
     public internal(set) var algorithm: PositioningAlgorithm
     public internal(set) var leaving: LeftOut
-    /// The number of instants at which anything was received.
+    /// The number of instants at which at least one beacon was received.
     public internal(set) var instants = 0
     /// The share of the instants with an answer.
     public internal(set) var availability = 0.0
-    /// The mean error in metres. `nil` if no answer or no true place has a position.
+    /// The mean error in metres; `nil` if no answer or no true place has a position.
     public internal(set) var mean: Double?
     /// The median error in metres.
     public internal(set) var median: Double?
@@ -86,7 +86,7 @@ public struct Evaluation: Hashable, Sendable {
     public internal(set) var percentile95: Double?
     /// The root mean square of the error, in metres.
     public internal(set) var rootMeanSquare: Double?
-    /// The 95 % confidence interval of the mean, by ``StayBootstrap``. Empty if it is unknown.
+    /// The ends of the 95 % confidence interval of the mean, by ``StayBootstrap``. Empty if it is not known.
     public internal(set) var meanInterval: [Double] = []
     /// The share of the instants with the right place. An instant without an answer counts as wrong.
     public internal(set) var exact = 0.0
@@ -94,9 +94,9 @@ public struct Evaluation: Hashable, Sendable {
     public internal(set) var near = 0.0
     /// The share of the answers on the right floor.
     public internal(set) var floorRate = 0.0
-    /// The share of the true positions within the 50 % region. `nil` if the algorithm has no regions.
+    /// The share of the true positions that are in the 50 % region; `nil` if the algorithm has no regions.
     public internal(set) var coverage50: Double?
-    /// The share of the true positions within the 95 % region.
+    /// The share of the true positions that are in the 95 % region; `nil` if the algorithm has no regions.
     public internal(set) var coverage95: Double?
     /// The median area of the 95 % region in m².
     public internal(set) var medianRegionArea: Double?
@@ -105,10 +105,10 @@ public struct Evaluation: Hashable, Sendable {
     /// The result for each place, in the order of the map.
     public internal(set) var byPlace: [PlaceResult] = []
 
-    /// The default penalty for a wrong floor, in metres, as in the IPIN competition. It is added to the error.
+    /// The default penalty in metres that a wrong floor adds to the error, as in the IPIN competition.
     public static let floorPenalty = 15.0
-    /// The largest distance between places that count as next to each other, as a multiple of the median distance
-    /// between places. It includes the diagonals of a square grid.
+    /// The largest distance between neighbouring places, as a multiple of the median distance between places. In a
+    /// square grid, diagonal places are neighbours too.
     public static let nearness = 1.45
 
     init(
@@ -165,15 +165,16 @@ public struct Evaluation: Hashable, Sendable {
 
 /// An instant whose true place is known, with the answer.
 public struct EvaluatedInstant: Hashable, Sendable {
-    /// The index of the stay in the survey that was located.
+    /// The index of the stay in the located survey.
     public internal(set) var stay: Int
-    /// The index of the vector in the survey that was located.
+    /// The index of the vector in the located survey.
     public internal(set) var vector: Int
     public internal(set) var isAnswered = false
-    /// The error in metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
+    /// The error in metres, including the penalty for a wrong floor; `nil` if the answer or the true place has no
+    /// position.
     public internal(set) var error: Double?
-    /// The index in the map of the true place: the place nearest to the true position, or else the place with the
-    /// stay's name.
+    /// The index in the map of the true place: the place nearest to the true position; if the stay has no position, the
+    /// place with the stay's place name.
     public internal(set) var truth: Int?
     /// The index in the map of the place in the answer.
     public internal(set) var place: Int?
@@ -212,7 +213,7 @@ extension Evaluation {
     }
 
     /// Reads the evaluation from a map file. `nil` if the algorithm, the protocol or the number of instants cannot be
-    /// read. Other missing values count as unknown or 0.
+    /// read. Other missing values are read as unknown or 0.
     init?(_ node: JSONNode) {
         guard let algorithm = node["algorithm"]?.string.flatMap(PositioningAlgorithm.init(rawValue:)),
             let leaving = node["protocol"]?.string.flatMap(LeftOut.init(rawValue:)),

@@ -1,12 +1,12 @@
 internal import BeaconService
 public import Listener
 
-/// Evaluates a map with a survey, or a survey by leaving parts out, with one or several algorithms.
+/// Evaluates a map with a survey, or evaluates a survey by leaving parts of it out, with one or several algorithms.
 public struct EvaluationRun {
     /// A published evaluation protocol.
     public enum Preset: String, CaseIterable, Sendable {
-        /// The static test of the thesis of 2014: four algorithms on single seconds; each answer is exact, neighbor or
-        /// far.
+        /// The static test of the thesis of 2014: four algorithms locate single seconds, and each answer is exact,
+        /// neighbor or far.
         case experiment
 
         /// The algorithms in the order of the thesis' table.
@@ -16,7 +16,7 @@ public struct EvaluationRun {
     /// The algorithms to evaluate. If empty, the map's algorithm is evaluated. If there is no map either, the algorithm
     /// that ``MapFitting`` chooses is evaluated.
     public var algorithms: [PositioningAlgorithm] = []
-    /// The number k of nearest vectors that `wknn` uses; `nil` to fit it as ``MapFitting`` does.
+    /// The number k of nearest vectors that `wknn` uses; `nil` to fit k as ``MapFitting`` does.
     public var neighbors: Int?
     public var preset: Preset?
     /// Changes the parameters of each algorithm.
@@ -30,21 +30,21 @@ public struct EvaluationRun {
 
     private func settings(_ algorithm: PositioningAlgorithm, _ base: LocatorSettings) -> LocatorSettings {
         var settings = base
-        // The window of `base` is for the algorithm of `base`. Other algorithms and published protocols use the default
-        // window.
+        // The window of `base` is chosen for the algorithm of `base`. Other algorithms and published protocols use the
+        // default window.
         if algorithm != settings.algorithm || preset != nil { settings.window = nil }
         settings.algorithm = algorithm
         adjust(&settings)
         return settings
     }
 
-    /// The algorithms to evaluate; empty for the default.
+    /// The algorithms that were requested; empty for the default.
     private var requestedAlgorithms: [PositioningAlgorithm] { preset?.algorithms ?? algorithms }
 
     /// Evaluates a map with a survey.
     ///
     /// - Parameter name: The survey's name in messages.
-    /// - Throws: If there is only one algorithm, and the map lacks data that it needs.
+    /// - Throws: If there is only one algorithm and the map lacks data for it.
     public mutating func evaluate(
         _ map: SignalMap, test: Survey, name: String
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -77,7 +77,7 @@ public struct EvaluationRun {
 
     /// Evaluates a survey by leaving parts of it out, one after the other.
     ///
-    /// - Throws: If nothing would remain to make a map from, or if no algorithm can be evaluated.
+    /// - Throws: If no data would remain to make a map from, or if no algorithm can be evaluated.
     public mutating func evaluate(
         _ survey: Survey, leaving: Evaluation.LeftOut
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -103,7 +103,7 @@ public struct EvaluationRun {
                 }
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
             } catch .nothingLeft {
-                // The other algorithms cannot be evaluated either.
+                // The other algorithms would fail for the same reason.
                 throw .refused(
                     .malformed,
                     "--leave \(leaving.rawValue): without this part, the survey has nothing to make a map from: record more "
@@ -117,8 +117,8 @@ public struct EvaluationRun {
         return results
     }
 
-    /// The evaluations by which `map fit` chooses an algorithm, best first, so that both commands report the same
-    /// errors. Empty if no algorithm can be evaluated.
+    /// The evaluations by which `map fit` chooses an algorithm, best first. Using them makes both commands report the
+    /// same errors. Empty if no algorithm can be evaluated.
     private func trials(_ survey: Survey, _ leaving: Evaluation.LeftOut) -> [Evaluation] {
         let candidates = requestedAlgorithms.isEmpty ? AlgorithmChoice.candidates : requestedAlgorithms
         let choice = try? AlgorithmChoice(

@@ -3,26 +3,26 @@ internal import BluetoothTypes
 internal import LinuxHost
 internal import Synchronization
 
-/// Evaluates a map with a test survey, or a survey by leaving parts of it out.
+/// Evaluates a map with a test survey, or evaluates a survey by leaving parts of it out.
 public struct Evaluator: Sendable {
     private let survey: Survey
     private let positions: [BeaconKey: FloorPosition]
     /// The distance that a wrong floor adds to the error, in metres. 0 turns the penalty off.
     public var floorPenalty = Evaluation.floorPenalty
-    /// The largest number of instants that are located when parts are left out. If there are more, evenly spaced
-    /// instants are chosen.
+    /// The largest number of instants that are located when parts are left out. If there are more instants, evenly
+    /// spaced instants are located.
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
-    /// If there are more parts than ``partLimit``: true to leave out all parts, several at a time; false to leave out
-    /// only some evenly spaced parts, one at a time.
+    /// The treatment of more parts than ``partLimit``: true to leave out all parts, several at a time; false to leave
+    /// out only some evenly spaced parts, one at a time.
     var groupsParts = false
     /// Shows the number of evaluated maps; `nil` to show nothing.
     var progress: FitProgress?
 
-    /// An evaluator of a survey.
+    /// Creates an evaluator of a survey.
     ///
-    /// - Parameter positions: The positions of beacons.
+    /// - Parameter positions: The known positions of beacons.
     public init(_ survey: Survey, positions: [BeaconKey: FloorPosition] = [:]) {
         self.survey = survey
         self.positions = positions
@@ -58,7 +58,7 @@ public struct Evaluator: Sendable {
 
     /// Leaves out one part after the other, makes a map of the rest, and locates the instants of the part.
     ///
-    /// - Throws: If nothing would remain to make a map from.
+    /// - Throws: If no data would remain to make a map from.
     public func evaluate(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> Evaluation {
@@ -67,9 +67,9 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// Fits the temperature of each of several settings by leaving parts out. Places are left out too, because the
-    /// receiver may be between places. `nil` if the algorithm has no temperature, or if the temperature cannot be
-    /// fitted.
+    /// Fits the temperature of each of several settings by leaving parts out. Places are left out too, to simulate a
+    /// receiver between places. An element is `nil` if its algorithm has no temperature, or if the temperature cannot
+    /// be fitted.
     func temperatures(_ settings: [LocatorSettings], leaving: Evaluation.LeftOut) -> [Double?] {
         let indices = settings.indices.filter { settings[$0].algorithm.isProbabilistic }
         let side = (try? SignalMap(survey, positions: positions, keepsVectors: false))?.regionCellSide
@@ -95,13 +95,13 @@ public struct Evaluator: Sendable {
         return temperatures
     }
 
-    /// The number of maps with which ``temperatures(_:leaving:)`` evaluates each element of `settings`.
+    /// The number of maps that ``temperatures(_:leaving:)`` makes for each element of `settings`.
     func temperatureMapCount(_ leaving: Evaluation.LeftOut) -> Int {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
-    /// Locates the instants of the left-out parts with each of several settings. The place indices in the instants
-    /// refer to the map of the whole survey.
+    /// Locates the instants of the left-out parts with each of several settings. The place indices in the results refer
+    /// to the map of the whole survey.
     func results(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
@@ -114,14 +114,14 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// For each of several settings, and for each instant, the index of the smallest of ``Tempering/steps`` with which
-    /// the 95 % region contains the true position. Instants are left out if they have no answer, if the answer is on a
-    /// wrong floor, or if the map does not cover the true position.
+    /// For each of several settings and each instant, computes the index of the smallest temperature in
+    /// ``Tempering/steps`` with which the 95 % region contains the true position. An instant is skipped if it has no
+    /// answer, if the answer is on a wrong floor, or if the map does not cover the true position.
     private func leastSteps(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[Int], PositioningError>] {
-        // Regions must also hold on another day, but a survey of one day does not show how levels change from day to
-        // day. In this case the change is simulated.
+        // Regions must also be large enough on another day. A survey of one day does not show how levels change from
+        // day to day, so the change is simulated.
         let sessions = Set(survey.stays.filter { !$0.isCancelled }.map { survey.session(of: $0) })
         let shift = sessions.count < 2 ? DayShift() : nil
         return try leavingOut(leaving, settings) { locator, stays, isWanted in
@@ -132,7 +132,7 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// Leaves out one part after the other, and measures each of several settings with the map of the rest.
+    /// Leaves out one part after the other, makes a map of the rest, and calls `measure` for each of several settings.
     ///
     /// - Parameter measure: Receives a locator on the map of the rest, the stays to locate, and a function that returns
     ///   true for the vectors to locate.
@@ -175,7 +175,7 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// Converts the place indices of an instant from a map without the left-out parts to the map of the whole survey.
+    /// Converts the place indices of an instant: from a map without the left-out parts to the map of the whole survey.
     private func renumbered(
         _ instant: EvaluatedInstant, from map: SignalMap, to wholeMap: SignalMap, _ spacing: Double?
     ) -> EvaluatedInstant {
@@ -192,7 +192,7 @@ public struct Evaluator: Sendable {
 
     // MARK: Parts
 
-    /// Stays, or some vectors of a stay, that are left out together.
+    /// A part of the survey that is left out as a whole: some stays, or some vectors of a stay.
     struct Part {
         var stays: [Int]
         /// The indices of the vectors that are left out; `nil` for all vectors of the stays.
@@ -201,12 +201,12 @@ public struct Evaluator: Sendable {
         var vectors: Int
     }
 
-    /// The number of maps with which ``results(_:leaving:)`` evaluates each element of `settings`.
+    /// The number of maps that ``results(_:leaving:)`` makes for each element of `settings`.
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
-    /// Groups of parts that are left out at the same time. Normally each part is a group. If there are more than
-    /// ``partLimit`` parts, there are ``partLimit`` groups. With ``groupsParts``, each group has parts from all over
-    /// the survey; otherwise each group is one of some evenly spaced parts.
+    /// Groups of parts that are left out together. If there are at most ``partLimit`` parts, each part is a group.
+    /// Otherwise there are ``partLimit`` groups: with ``groupsParts``, each has parts from the whole survey; without
+    /// it, each is a single part, and the parts are evenly spaced.
     private func folds(_ parts: [Part]) -> [[Part]] {
         guard parts.count > partLimit else { return parts.map { [$0] } }
         guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }
@@ -254,12 +254,12 @@ public struct Evaluator: Sendable {
 
     // MARK: One run
 
-    /// Passes the vectors of some stays to a locator, and calls `measure` after each wanted vector in which anything
-    /// was received.
+    /// Passes the vectors of some stays to a locator. Calls `measure` after each wanted vector with at least one
+    /// received beacon.
     ///
     /// - Parameters:
     ///   - shift: The simulated change of the levels; `nil` for no change.
-    ///   - measure: Receives the locator, the index of the stay and of the vector, and the number of received beacons
+    ///   - measure: Receives the locator, the indices of the stay and the vector, and the number of received beacons
     ///     that are not on the map.
     private static func pass<Value>(
         _ stays: [Int], of test: Survey, to locator: inout Locator, shift: DayShift?, isWanted: (Int) -> Bool,
@@ -316,8 +316,8 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// The index in the map of a stay's true place: the place nearest to the stay's position on its floor, or else the
-    /// place with the stay's place name.
+    /// The index in the map of a stay's true place: the place nearest to the stay's position on its floor; if the stay
+    /// has no position, the place with the stay's place name.
     private static func truth(_ stay: Survey.Stay, _ places: [Place]) -> Int? {
         let nearest = stay.position.flatMap { position in
             places.nearest(to: position) { stay.floor == nil || $0 == stay.floor }
@@ -355,8 +355,8 @@ final class FitProgress: Sendable {
     func finish() { line.finish() }
 }
 
-/// A simulated change of the levels to another day: a pseudo-random difference in dB for each beacon at each place,
-/// which is always the same.
+/// A simulated change of the levels from one day to another: a pseudo-random difference in dB for each beacon at each
+/// place. The same beacon and place always have the same difference.
 private struct DayShift {
     /// The standard deviation of a beacon's level at a place from day to day, in dB.
     private static let deviation = 3.5

@@ -9,8 +9,8 @@ public struct Percentiles: Sendable {
         sorted = values.filter(\.isFinite).sorted()
     }
 
-    /// The percentile, by linear interpolation between order statistics: 0 is the smallest number, 100 the largest.
-    /// `nil` without numbers.
+    /// Returns a percentile: 0 is the smallest number, 100 the largest. Values between the sorted numbers are
+    /// interpolated linearly. `nil` if there are no numbers.
     public func value(at percent: Double) -> Double? {
         guard !sorted.isEmpty else { return nil }
         let position = min(max(percent / 100, 0), 1) * Double(sorted.count - 1)
@@ -19,17 +19,18 @@ public struct Percentiles: Sendable {
         return sorted[low] + (sorted[high] - sorted[low]) * (position - Double(low))
     }
 
-    /// The arithmetic mean. `nil` without numbers.
+    /// The arithmetic mean; `nil` if there are no numbers.
     public var mean: Double? { sorted.isEmpty ? nil : sorted.reduce(0, +) / Double(sorted.count) }
 
-    /// The root of the mean square. `nil` without numbers.
+    /// The root of the mean square; `nil` if there are no numbers.
     public var rootMeanSquare: Double? {
         sorted.isEmpty ? nil : (sorted.reduce(0) { $0 + $1 * $1 } / Double(sorted.count)).squareRoot()
     }
 }
 
-/// The 95 % confidence interval of a mean, computed from random samples of the stays with replacement (a bootstrap).
-/// Instants of one stay are nearly identical, so samples of instants would give an interval that is too narrow.
+/// The 95 % confidence interval of a mean, computed by a bootstrap: from random samples of the stays, with replacement.
+/// Samples of single instants would give an interval that is too narrow, because instants of one stay are nearly
+/// identical.
 public struct StayBootstrap: Sendable {
     /// The lower end of the 95 % interval.
     public let low: Double
@@ -39,7 +40,7 @@ public struct StayBootstrap: Sendable {
     /// The number of samples.
     private static let samples = 1000
 
-    /// The interval of some values, each with its stay. `nil` with fewer than two stays.
+    /// Computes the interval of some values, each with the index of its stay. `nil` if there are fewer than two stays.
     public init?(_ values: [(stay: Int, value: Double)]) {
         let byStay = Dictionary(grouping: values, by: \.stay).sorted { $0.key < $1.key }
         let stays = byStay.map { _, values in

@@ -1,22 +1,22 @@
 internal import Airtime
 
-/// `weighted-centroid` and `simple-distance`: methods that need the positions of the beacons but no survey. The other
-/// algorithms are compared with them.
+/// The algorithms `weighted-centroid` and `simple-distance`. They need the positions of the beacons but no survey, and
+/// serve as a comparison for the other algorithms.
 struct BaselineRule: PlaceRule {
     private let algorithm: PositioningAlgorithm
     private let positions: [FloorPosition?]
     /// The floor on which each beacon is received with the highest level.
     private let floors: [String?]
     private let places: [Place]
-    /// For `simple-distance`: the numbers of the beacons nearest to the south-west, south-east, north-east and
-    /// north-west corner of the rectangle around all beacons.
+    /// For `simple-distance`: the numbers of four beacons, which are nearest to the corners of the rectangle around all
+    /// beacons: south-west, south-east, north-east, north-west.
     private let corners: [Int]
     /// The south-west corner of the rectangle around all beacons.
     private let low: FloorPosition
     /// The north-east corner of the rectangle around all beacons.
     private let high: FloorPosition
 
-    /// - Throws: If the map does not have the positions of enough beacons.
+    /// - Throws: If the map has the positions of too few beacons.
     init(_ map: SignalMap) throws(PositioningError) {
         algorithm = map.settings.algorithm
         positions = map.beacons.map(\.position)
@@ -47,7 +47,7 @@ struct BaselineRule: PlaceRule {
         floors = strongest.map { $0?.floor }
     }
 
-    /// The position and the nearest place. `nil` if no beacon with a position was received.
+    /// Returns the position and the nearest place; `nil` if no beacon with a position was received.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let received = sample.means.filter { positions[$0.beacon] != nil }
         let estimate = algorithm == .weightedCentroid ? weightedCentroid(received) : simpleDistance(received)
@@ -76,9 +76,9 @@ struct BaselineRule: PlaceRule {
         return FloorPosition(x: x / total, y: y / total)
     }
 
-    /// The method of the thesis of 2013, whose author found "no meaningful results". The level of each corner's beacon
-    /// is scaled from -96...-14 dBm to 0...1. The ratio of the sums of two opposite sides gives the position between
-    /// these sides.
+    /// The method of a thesis of 2013, whose author found "no meaningful results" with it. The level of each corner's
+    /// beacon is scaled from -96...-14 dBm to 0...1. The ratio of the sums of two opposite sides gives the position
+    /// between these sides.
     private func simpleDistance(_ received: [SignalVector.Reading]) -> FloorPosition? {
         let levels = corners.map { corner in received.first { $0.beacon == corner }?.level }
         guard levels.contains(where: { $0 != nil }) else { return nil }

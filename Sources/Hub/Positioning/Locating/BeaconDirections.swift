@@ -1,7 +1,7 @@
 public import Airtime
 public import Configuration
 
-/// Directions to a beacon on a map: the beacon's position, if known, and its distance from the receiver.
+/// Directions to a beacon on a map: the beacon's position, and the distance and bearing from the receiver.
 public struct BeaconDirections: Sendable {
     /// The source of the beacon's position.
     public enum Source: String, Hashable, Sendable {
@@ -9,7 +9,7 @@ public struct BeaconDirections: Sendable {
         case position
         /// The place where the survey received the beacon with the highest level.
         case survey
-        /// The place where this run received the beacon with the highest level so far, if neither the map nor the
+        /// The place where this run received the beacon with the highest level so far. Used if neither the map nor the
         /// survey has a position for the beacon.
         case walk
     }
@@ -17,11 +17,11 @@ public struct BeaconDirections: Sendable {
     /// The assumed position of the beacon.
     public struct Destination: Hashable, Sendable {
         public let source: Source
-        /// The index in the map of the place at the position, or else of the place nearest to the position.
+        /// The index in the map of the place at the position, or of the nearest place if there is none at the position.
         public let place: Int?
         /// The position in metres east and north.
         public let position: FloorPosition
-        /// The floor's name. `nil` on sites with one floor.
+        /// The floor's name; `nil` on sites with one floor.
         public let floor: String?
     }
 
@@ -32,7 +32,7 @@ public struct BeaconDirections: Sendable {
         case otherFloor
     }
 
-    /// The assumed position of the beacon; `nil` if unknown.
+    /// The assumed position of the beacon; `nil` if it is not known.
     public private(set) var destination: Destination?
     /// The newest answer about the receiver; `nil` before the first answer.
     public private(set) var answer: LocatorAnswer?
@@ -40,9 +40,9 @@ public struct BeaconDirections: Sendable {
     /// The highest level at which this run has received the beacon, in dBm.
     private var highestLevel = -Double.infinity
 
-    /// Directions to a beacon.
+    /// Creates directions to a beacon.
     ///
-    /// - Parameter keys: The keys that the beacon may have. The first key that the map has is used.
+    /// - Parameter keys: The possible keys of the beacon. The first key that the map contains is used.
     public init(_ map: SignalMap, to keys: [BeaconKey]) {
         self.map = map
         guard let number = keys.lazy.compactMap({ map.number(of: $0) }).first else { return }
@@ -72,7 +72,7 @@ public struct BeaconDirections: Sendable {
         destination = Destination(source: .walk, place: answer.place, position: position, floor: answer.floor)
     }
 
-    /// The direction to the beacon. `nil` if the receiver or the beacon has no known position.
+    /// The direction to the beacon; `nil` if the position of the receiver or of the beacon is not known.
     public var direction: Direction? {
         guard let destination, let answer, answer.state != .none else { return nil }
         if let floor = destination.floor, let receiverFloor = answer.floor, floor != receiverFloor {
@@ -86,7 +86,7 @@ public struct BeaconDirections: Sendable {
 
     // MARK: Text and JSON
 
-    /// The directions as text, for use within a line.
+    /// The directions as text that can be part of a line.
     public var text: String {
         guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
         guard let destination else { return "map: position unknown" }

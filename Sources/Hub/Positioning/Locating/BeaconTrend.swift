@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// A beacon's level as a function of the distance d, at least 1 m: A - 10·n·log10 d.
+/// A model of a beacon's level at the distance d in metres, at least 1: A - 10·n·log10 d.
 struct BeaconTrend: Sendable {
     /// The beacon's position, or an estimate of it.
     let centre: FloorPosition
@@ -8,7 +8,7 @@ struct BeaconTrend: Sendable {
     let levelAtOneMetre: Double
     /// The exponent n.
     let exponent: Double
-    /// The variance of the levels around the trend, without the variance of the measured levels themselves, in dB².
+    /// The variance of the mean levels around the trend in dB², without the part caused by errors of measurement.
     let variance: Double
 
     /// The mean level at a place where the beacon was received.
@@ -25,7 +25,7 @@ struct BeaconTrend: Sendable {
     /// The exponent n if the positions of the places do not determine it.
     private static let usualExponent = 2.0
 
-    /// Fits the trend to some levels by weighted least squares. `nil` without levels.
+    /// Fits the trend to some levels by weighted least squares. `nil` if there are no levels.
     ///
     /// - Parameter position: The beacon's position. If `nil`, the beacon is assumed to be between the three places with
     ///   the highest levels.
@@ -77,12 +77,12 @@ struct BeaconTrend: Sendable {
 }
 
 extension SignalMap {
-    /// The trend of each beacon over all places. `nil` for a beacon that was received at no place with a position.
+    /// The trend of each beacon over all places; `nil` for a beacon that no place with a position received.
     var trends: [BeaconTrend?] {
         trends(over: Array(places.indices), LevelSpread(self, places: Array(places.indices)))
     }
 
-    /// The trend of each beacon over some places.
+    /// Returns the trend of each beacon over some places.
     func trends(over places: [Int], _ spread: LevelSpread) -> [BeaconTrend?] {
         var points = [[BeaconTrend.Point]](repeating: [], count: beacons.count)
         for place in places {

@@ -4,9 +4,10 @@ public import Sites
 /// A forward filter over the cells of a floor. Each step spreads the probability over the cells that can be reached,
 /// and multiplies it by the likelihood of the received signals.
 ///
-/// The filter locates a receiver among beacons, or a beacon among receivers: both supply log-likelihoods. The filter
-/// may have several planes of cells, one for each value of an unknown constant such as the receiver offset. By default
-/// it keeps every cell. ``sparse(prior:)`` returns a filter that keeps only likely cells, for large floors.
+/// The filter locates a receiver among beacons, or a beacon among receivers. For both purposes, it needs only
+/// log-likelihoods. It may have several planes. A plane is a set of all cells for one value of an unknown constant,
+/// such as the receiver offset. By default the filter keeps every cell. ``sparse(prior:)`` returns a filter for large
+/// floors, which keeps only likely cells.
 ///
 /// A state is a cell of a plane. Its number is the index of the plane times the number of cells, plus the index of the
 /// cell.
@@ -15,7 +16,7 @@ public struct CellFilter: Sendable {
     public internal(set) var weights: [Double] = []
     /// The numbers of the kept states, in the order of ``weights`` and ascending. Empty if the filter keeps every cell.
     public internal(set) var states: [Int32] = []
-    /// For each plane, the probability that is spread evenly over all its cells. 0 if the filter keeps every cell.
+    /// For each plane, the probability that is spread evenly over all of its cells; 0 if the filter keeps every cell.
     public internal(set) var uniformProbabilities: [Double] = []
     /// The number of cells of a plane.
     public let cellCount: Int
@@ -24,17 +25,18 @@ public struct CellFilter: Sendable {
     private var keepsAll = true
     let step: CellStep
 
-    /// The walking speed in m/s that the spread of a step assumes.
+    /// The default walking speed of a step, in m/s.
     public static let fastest = 1.5
     /// The standard deviation of the distance walked in one second, as a share of the distance at the walking speed.
     static let stepShare = 0.7
-    /// The share of the probability that a step spreads over all cells, so that a lost receiver is found again.
+    /// The share of the probability that each step spreads over all cells, so that the filter can find a lost receiver
+    /// again.
     static let leak = 0.001
-    /// The longest time in seconds for which the probability spreads. A longer time between two instants counts as this
-    /// time.
+    /// The longest time for which the probability spreads, in seconds. If more time has passed between two instants,
+    /// this time is used.
     static let longestStep = 10.0
 
-    /// A filter that keeps every cell.
+    /// Creates a filter that keeps every cell.
     ///
     /// - Parameters:
     ///   - planes: The number of planes, at least 1.
@@ -61,9 +63,9 @@ public struct CellFilter: Sendable {
         weights = shares.flatMap { [Double](repeating: $0 / Double(max(1, cellCount)), count: cellCount) }
     }
 
-    /// A filter with the same cells and walls in its initial state, which keeps only likely cells.
+    /// Returns a filter with the same cells and walls in its initial state. It keeps only likely cells.
     ///
-    /// - Parameter prior: The probability of each plane, with the sum 1. The number of elements is the number of
+    /// - Parameter prior: The probability of each plane. The sum must be 1, and the number of elements is the number of
     ///   planes, at least 1.
     public func sparse(prior: [Double]) -> CellFilter {
         var filter = self
@@ -73,15 +75,16 @@ public struct CellFilter: Sendable {
         return filter
     }
 
-    /// Spreads the probability as far as a person walks in the given time. Does nothing if the time is shorter than
-    /// 0.25 s.
+    /// Spreads the probability as far as a person walks in the given time. If the time is shorter than 0.25 s, does
+    /// nothing.
     public mutating func predict(seconds: Double) {
         var scratch = CellScratch()
         predict(seconds: seconds, &scratch)
     }
 
-    /// Spreads the probability as far as a person walks in the given time. `scratch` is working memory, which several
-    /// filters can share.
+    /// Spreads the probability as far as a person walks in the given time.
+    ///
+    /// - Parameter scratch: Working memory. Several filters can share it.
     public mutating func predict(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
@@ -93,7 +96,7 @@ public struct CellFilter: Sendable {
         }
     }
 
-    /// Multiplies the probability of each state by a likelihood, in a filter that keeps every cell.
+    /// Multiplies the probability of each state by a likelihood. The filter must keep every cell.
     ///
     /// - Parameters:
     ///   - logLikelihoods: The log-likelihoods by plane, then by cell. If all are -∞, nothing changes.
@@ -130,8 +133,8 @@ public struct CellFilter: Sendable {
         for (index, weight) in weights.enumerated() { body(keepsAll ? index : Int(states[index]), weight) }
     }
 
-    /// Returns true if a step crosses a wall or touches its end. The result does not depend on the direction of the
-    /// step, even with rounding errors.
+    /// Returns true if a step crosses a wall or touches the end of a wall. Rounding errors do not make the result
+    /// depend on the direction of the step.
     static func isCut(_ from: FloorPosition, _ to: FloorPosition, by wall: Wall) -> Bool {
         func side(_ a: FloorPosition, _ b: FloorPosition, _ c: FloorPosition) -> Double {
             (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)

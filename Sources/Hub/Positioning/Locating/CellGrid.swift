@@ -1,22 +1,22 @@
 public import Airtime
 
-/// An area in which a receiver can be: a surveyed place or a square of a grid.
+/// An area in which a receiver can be: a surveyed place, or a square of a grid.
 public struct Cell: Hashable, Sendable {
     /// The middle of the cell.
     public let position: FloorPosition
-    /// The floor's name. `nil` on sites with one floor.
+    /// The floor's name; `nil` on sites with one floor.
     public let floor: String?
     /// The area in m².
     public let area: Double
-    /// The south-west corner of the rectangle that the cell stands for in a region. The rectangle is the cell itself;
-    /// at the edge of a survey, it also includes the ground beyond the cell.
+    /// The south-west corner of the cell's rectangle in a region. This rectangle is the cell itself; for a cell at the
+    /// edge of a survey, it also includes the ground beyond the cell.
     let low: FloorPosition
-    /// The north-east corner of the rectangle that the cell stands for in a region.
+    /// The north-east corner of the cell's rectangle in a region.
     let high: FloorPosition
 }
 
 extension Cell {
-    /// A cell around a position, in metres east and north.
+    /// Creates a cell around a position, in metres east and north.
     public init(position: FloorPosition, floor: String? = nil, area: Double) {
         let half = area.squareRoot() / 2
         self.init(
@@ -24,17 +24,18 @@ extension Cell {
             high: .init(x: position.x + half, y: position.y + half))
     }
 
-    /// The area in m² of the rectangle that the cell stands for.
+    /// The area of the cell's rectangle in a region, in m².
     var groundArea: Double { (high.x - low.x) * (high.y - low.y) }
 
-    /// Returns true if a position is in the rectangle that the cell stands for.
+    /// Returns true if a position is in the cell's rectangle.
     func covers(_ position: FloorPosition) -> Bool {
         low.x <= position.x && position.x <= high.x && low.y <= position.y && position.y <= high.y
     }
 }
 
 extension Array where Element == Cell {
-    /// The index of the nearest cell on a floor, or on any floor if `floor` is `nil`. `nil` if the floor has no cell.
+    /// Returns the index of the nearest cell on a floor, or on any floor if `floor` is `nil`. Returns `nil` if the
+    /// floor has no cell.
     func nearest(to position: FloorPosition, floor: String?) -> Int? {
         let candidates = indices.filter { floor == nil || self[$0].floor == floor }
         return candidates.min { self[$0].position.distance(to: position) < self[$1].position.distance(to: position) }
@@ -77,16 +78,16 @@ public struct CellGrid: Sendable {
 
     /// The largest number of cells by default.
     public static let limit = 20_000
-    /// The default side of a cell is 0.5 m if this needs at most so many cells, otherwise 1 m.
+    /// The largest number of cells with a default side of 0.5 m. If there would be more cells, the default side is 1 m.
     private static let smallCellLimit = 4000
 
-    /// The cells that cover some areas.
+    /// Creates the cells that cover some areas.
     ///
     /// - Parameters:
     ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
     ///   - limit: The largest number of cells. If there would be more, the cells become larger.
-    ///   - margin: The width in metres of the ground beyond each area that the outermost cells also stand for.
-    ///   - isIncluded: Returns true for the cells to keep.
+    ///   - margin: The width in metres of the ground beyond each area that the outermost cells include in regions.
+    ///   - isIncluded: Returns true if a cell is kept.
     public init(
         _ areas: [Area], step wanted: Double? = nil, limit: Int = CellGrid.limit, margin: Double = 0,
         isIncluded: (Cell) -> Bool = { _ in true }
@@ -102,7 +103,7 @@ public struct CellGrid: Sendable {
         self.step = step
         for (floor, area) in areas.enumerated() {
             let (columns, rows) = Self.counts(area, step)
-            // The cells cover a little more than the area, by the same width on both sides.
+            // The cells extend a little beyond the area, by the same width on opposite sides.
             let west = (area.low.x + area.high.x - Double(columns - 1) * step) / 2
             let south = (area.low.y + area.high.y - Double(rows - 1) * step) / 2
             for column in 0..<columns {

@@ -1,24 +1,24 @@
 internal import Airtime
 internal import Sites
 
-/// Locates with `gauss`, `field` or `hmm`: computes the probability of each cell and each receiver offset from the
-/// log-likelihoods of a window of vectors.
+/// Locates a receiver with `gauss`, `field` or `hmm`. Computes the probability of each cell and of each receiver offset
+/// from the log-likelihoods of a window of vectors.
 struct CellLocator: Sendable {
     private let table: ReceptionTable
-    /// The index in the map of each cell's place: the nearest place on the cell's floor.
+    /// For each cell, the index in the map of its place: the nearest place on the cell's floor.
     private let placeOfCell: [Int]
-    /// The index of the cell nearest to each place. `nil` for places without a position, if the cells are squares of a
-    /// grid.
+    /// For each place, the index of the nearest cell; `nil` for a place without a position if the cells are squares of
+    /// a grid.
     private let cellOfPlace: [Int?]
-    /// The index of the room of each cell. `nil` for cells in no room.
+    /// For each cell, the index of its room; `nil` for a cell in no room.
     private let roomOfCell: [Int?]
     private let roomCount: Int
     /// The receiver offsets that are tried, in dB.
     private let offsets: [Double]
-    /// The logarithm of the prior probability of each receiver offset, for any receiver.
+    /// The logarithm of the prior probability of each receiver offset, for an unknown receiver.
     private let priors: [Double]
-    /// The logarithm of the probability of each receiver offset, learned from the vectors of the run that have left the
-    /// window.
+    /// The logarithm of the probability of each receiver offset according to the run's vectors that are no longer in
+    /// the window.
     private var runPriors: [Double] = []
     /// The value of ``runPriors`` when a run begins.
     private let firstPriors: [Double]
@@ -26,19 +26,19 @@ struct CellLocator: Sendable {
     private let temperature: Double
     /// The log-likelihoods of the cells in the last seconds of the run.
     private var window: CellWindow
-    /// For `gauss`: a grid that covers the ground between the places, and the log-likelihoods of its cells in the last
-    /// seconds. `nil` for `field` and `hmm`, whose own cells cover the ground, and if a place has no position.
+    /// For `gauss`: a grid over the ground between the places, and the log-likelihoods of its cells in the last
+    /// seconds. `nil` if a place has no position, and for `field` and `hmm`, because their own cells cover this ground.
     private var plane: (ground: PlacePlane, window: CellWindow)?
     /// The filter of `hmm`; `nil` for the other algorithms.
     private var filter: CellFilter?
     /// The time of the last vector, in seconds since the start of the run.
     private var lastSeconds: Double?
 
-    /// The places of `gauss`, and the cells of `field` and `hmm`.
+    /// The places for `gauss`; the cells of the grid for `field` and `hmm`.
     private var cells: [Cell] { window.cells }
 
-    /// A divisor of log-likelihoods, in addition to the temperature, for the filter and for learning the receiver
-    /// offset. It is needed because readings one second apart are not independent.
+    /// An additional divisor of log-likelihoods, for the filter and for learning the receiver offset. It is needed
+    /// because readings one second apart are not independent.
     private static let dependence = 5.0.squareRoot() / 2
 
     init(_ map: SignalMap, walls: [Wall], rooms: [MapRoom] = []) throws(PositioningError) {
@@ -116,7 +116,7 @@ struct CellLocator: Sendable {
         }
         let best = runPriors.max() ?? 0
         let total = best + log(runPriors.reduce(0) { $0 + exp($1 - best) })
-        // Another receiver may continue the run, so each offset keeps a certain probability.
+        // Another receiver may continue the run, so the probability of an offset is never lowered to 0.
         runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.largestDecrease) }
     }
 
@@ -136,9 +136,9 @@ struct CellLocator: Sendable {
         }
     }
 
-    /// The cells from which regions are computed, for temperatures up to a limit.
+    /// Returns the cells from which regions are computed.
     ///
-    /// - Parameter largest: The largest temperature with which the result will be used.
+    /// - Parameter largest: The largest temperature for which the result will be used.
     private func ground(upTo largest: Double) -> Ground {
         let window = plane?.window ?? window
         return Ground(
@@ -146,7 +146,7 @@ struct CellLocator: Sendable {
             priors: runPriors)
     }
 
-    /// The index of the smallest temperature with which the 95 % region contains a position; see
+    /// Returns the index of the smallest temperature with which the 95 % region contains a position; see
     /// ``Locator/leastTemperature(_:at:floor:)``.
     func leastTemperature(_ temperatures: [Double], at position: FloorPosition, floor: String?) -> Int? {
         let ground = ground(upTo: temperatures.last ?? temperature)
@@ -161,13 +161,13 @@ struct CellLocator: Sendable {
 
     // MARK: Answers
 
-    /// The answer for the window's vectors.
+    /// Returns the answer for the vectors in the window.
     func answer(
         heard: Int, used: Int, placeCount: Int, wantsScores: Bool, wantsRegion50: Bool
     ) -> LocatorAnswer {
         let filtered = filter.map { Posterior($0.probabilities) }
         let ground = filtered == nil ? ground(upTo: max(temperature, LocatorSettings.pointTemperature)) : nil
-        // `gauss` uses the ground only for the region, and its places for everything else.
+        // `gauss` computes only the region from the ground, and everything else from the places.
         let hypotheses = plane == nil ? ground?.hypotheses ?? [] : window.standing
         func posterior(_ temperature: Double) -> Posterior {
             filtered ?? Posterior(hypotheses, cells: cells.count, temperature: temperature, priors: runPriors)
@@ -200,7 +200,7 @@ struct CellLocator: Sendable {
         return answer
     }
 
-    /// Up to five rooms, likeliest first.
+    /// Returns up to five rooms, the likeliest first.
     private func rooms(_ posterior: Posterior) -> [LocatorAnswer.RoomCandidate] {
         var byRoom = [Double](repeating: 0, count: roomCount)
         for (cell, weight) in posterior.probabilities.enumerated() {
@@ -216,7 +216,7 @@ struct CellLocator: Sendable {
         return offsets[shares.indices.max { shares[$0] < shares[$1] } ?? 0]
     }
 
-    /// For each place, the negative logarithm of the likelihood of its cell. The likelihood is the sum over all
+    /// Returns the negative logarithm of the likelihood of each place's cell. The likelihood is the sum over all
     /// offsets.
     private func scores(_ hypotheses: [WindowHypothesis]) -> [Double?] {
         cellOfPlace.map { cell in
@@ -229,14 +229,14 @@ struct CellLocator: Sendable {
 }
 
 extension Array where Element == Place {
-    /// The index of each cell's place: the nearest place on the cell's floor.
+    /// Returns the index of each cell's place, which is the nearest place on the cell's floor.
     func placeOfEach(of cells: [Cell]) -> [Int] {
         cells.map { cell in nearest(to: cell.position) { $0 == cell.floor } ?? 0 }
     }
 }
 
 extension Array where Element == Cell {
-    /// The index of the cell nearest to each place, on the place's floor. `nil` for places without a position.
+    /// Returns the index of the cell nearest to each place on the place's floor; `nil` for a place without a position.
     func cellOfEach(of places: [Place]) -> [Int?] {
         places.map { place in place.position.flatMap { nearest(to: $0, floor: place.floor) } }
     }

@@ -1,13 +1,12 @@
 internal import Airtime
 internal import Sites
 
-/// The movement of a receiver between the cells of a grid within a second: a Gaussian that is cut off at three standard
-/// deviations, without steps through walls.
+/// The movement of a receiver between the cells of a grid in one second. The step lengths have a Gaussian distribution
+/// that is cut off at three standard deviations. No step leads through a wall.
 struct CellStep: Sendable {
-    /// For each cell, the index in ``targets`` of the first cell that can be reached from it. The last element is the
-    /// number of targets.
+    /// For each cell, the index in ``targets`` of its first target. The last element is the number of targets.
     private var starts: [Int] = [0]
-    /// The cells that can be reached within a second, cell by cell: from cell `c`,
+    /// The targets, which are the cells that can be reached in one second. The targets of cell `c` are
     /// `targets[starts[c]..<starts[c + 1]]`.
     private var targets: [Int32] = []
     /// The probability of the step to each target. The probabilities of all steps from one cell add up to 1.
@@ -48,14 +47,14 @@ struct CellStep: Sendable {
         }
     }
 
-    /// Returns true if the rectangle around a wall is within a distance in metres of a position, along both axes.
+    /// Returns true if the rectangle around a wall is near a position: at most `distance` metres away along each axis.
     private static func isNear(_ wall: Wall, _ position: FloorPosition, _ distance: Double) -> Bool {
         min(wall.from.x, wall.to.x) <= position.x + distance && max(wall.from.x, wall.to.x) >= position.x - distance
             && min(wall.from.y, wall.to.y) <= position.y + distance
             && max(wall.from.y, wall.to.y) >= position.y - distance
     }
 
-    /// Returns the weights one second later. Negligible weights are not spread.
+    /// Returns the weights one second later. Negligible weights are dropped.
     ///
     /// - Parameters:
     ///   - weights: The weights by plane, then by cell.
@@ -78,9 +77,9 @@ struct CellStep: Sendable {
         return result
     }
 
-    /// Adds to the working memory the weights that some states pass to other states in one second.
+    /// Adds to the working memory the weights that states pass to other states in one second.
     ///
-    /// - Parameter share: The share of the weight that remains.
+    /// - Parameter share: The factor by which the weights are multiplied.
     func propagate(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {
         let count = starts.count - 1
         for (state, weight) in zip(states, weights) {

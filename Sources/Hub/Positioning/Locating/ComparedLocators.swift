@@ -3,16 +3,17 @@ internal import Configuration
 internal import Listener
 public import Sites
 
-/// Locates runs with several algorithms at once, to compare them.
+/// Locates the receiver of a run with several algorithms at once, to compare them.
 public struct ComparedLocators: Sendable {
     private var locators: [RunLocator] = []
-    /// One sentence for each algorithm that the map does not support.
+    /// A sentence for each algorithm that the map does not support.
     public private(set) var notices: [String] = []
 
-    /// Locators for all algorithms that a map supports, and for the baselines if it has the positions of the beacons.
+    /// Creates locators for all algorithms that a map supports. Includes the baselines if the map has the positions of
+    /// beacons.
     ///
     /// - Parameters:
-    ///   - site: The site of the map, for walls and rooms.
+    ///   - site: The site of the map, whose walls and rooms are used.
     ///   - settings: Returns the settings for an algorithm.
     public init(_ map: SignalMap, site: Site?, settings: (PositioningAlgorithm) -> LocatorSettings) {
         let baselines = map.beaconPositions.isEmpty ? [] : PositioningAlgorithm.baselines
@@ -25,7 +26,7 @@ public struct ComparedLocators: Sendable {
         }
     }
 
-    /// True if answers contain the score of every place.
+    /// True if the answers should contain the score of every place.
     public var wantsScores: Bool {
         get { locators.contains(where: \.wantsScores) }
         set { for index in locators.indices { locators[index].wantsScores = newValue } }

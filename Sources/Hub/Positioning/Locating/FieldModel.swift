@@ -1,11 +1,11 @@
 internal import Airtime
 internal import Sites
 
-/// `field`: the level and the probability of reception of each beacon at each cell of a grid.
+/// The model of `field`: the level and the probability of reception of each beacon at each cell of a grid.
 ///
-/// The mean level of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the
-/// differences of the levels at the surveyed places from the trend. For a map made from a site file, the planner
-/// computes the mean level.
+/// The mean level of a beacon is the sum of a trend and a Gaussian process. The trend depends on the logarithm of the
+/// distance. The Gaussian process is fitted to the differences between the measured levels and the trend at the
+/// surveyed places. For a map made from a site file, the planner computes the mean level instead.
 public struct FieldModel: Sendable {
     /// The cells around the surveyed places, floor by floor.
     public let grid: CellGrid
@@ -14,7 +14,8 @@ public struct FieldModel: Sendable {
 
     /// The assumed distance between places, in metres, if no floor has two places with positions.
     static let unknownSpacing = 2.0
-    /// The smallest variance of the Gaussian process in dB²: that of shadowing with a standard deviation of 5 dB.
+    /// The smallest variance of the Gaussian process in dB². It is the variance of shadowing with a standard deviation
+    /// of 5 dB.
     static let leastVariance = 25.0
     /// The length scales of the Gaussian process that are tried, as multiples of the distance between places.
     private static let lengthFactors = [2.0, 1.4, 1, 0.75]
@@ -22,10 +23,11 @@ public struct FieldModel: Sendable {
     private static let shortestLength = 3.0
     /// The largest number of groups of places from which the length scale is chosen.
     private static let lengthGroups = 4
-    /// Cells farther from every place than this multiple of the distance between places are left out.
+    /// The distance from the nearest place beyond which cells are left out, as a multiple of the distance between
+    /// places.
     private static let reachFactor = 2.0
 
-    /// The field of a map.
+    /// Computes the field of a map.
     ///
     /// - Parameters:
     ///   - gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
@@ -51,8 +53,8 @@ public struct FieldModel: Sendable {
         }
     }
 
-    /// The length scale in metres with which the Gaussian process best predicts the levels at each place from the
-    /// levels at the other places.
+    /// Returns the length scale in metres with which the Gaussian process best predicts the levels at each place from
+    /// the levels at the other places.
     ///
     /// - Parameter placesByFloor: The indices of the places of each floor.
     private static func length(_ map: SignalMap, _ spread: LevelSpread, _ placesByFloor: [[Int]]) -> Double {
@@ -75,8 +77,8 @@ public struct FieldModel: Sendable {
         return lengths[sums.indices.max { sums[$0] < sums[$1] } ?? 0]
     }
 
-    /// The cells around the surveyed places, and the indices of the places of each floor. The outermost cells also
-    /// stand for the ground beyond them, up to half of the distance between places.
+    /// Returns the cells around the surveyed places, and the indices of the places of each floor. In regions, the
+    /// outermost cells include the ground beyond them, up to half of the distance between places.
     ///
     /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
     static func grid(
@@ -104,8 +106,9 @@ public struct FieldModel: Sendable {
 }
 
 extension SignalMap {
-    /// The side of a cell in metres with which about `count` cells cover the places. It is at most a third of the
-    /// distance between places, but never less than 1 m. `nil` to use the default side of ``CellGrid``.
+    /// Returns the side of a cell in metres with which about `count` cells cover the places. The side is at least 1 m,
+    /// and otherwise at most a third of the distance between places. Returns `nil` to use the default side of
+    /// ``CellGrid``.
     func cellSide(for count: Double) -> Double? {
         var area = 0.0
         for floor in Set(places.map(\.floor)) {
@@ -116,8 +119,8 @@ extension SignalMap {
         return side > 1 ? max(1, min(side, (spacing ?? side) / 3)) : nil
     }
 
-    /// The side of the cells from which regions are computed, in metres: a quarter of the distance between places, or
-    /// more on large sites. `nil` to use the default side of ``CellGrid``.
+    /// The side of the cells from which regions are computed, in metres. It is a quarter of the distance between
+    /// places, or more on large sites. `nil` to use the default side of ``CellGrid``.
     var regionCellSide: Double? {
         let side = cellSide(for: Self.regionCells) ?? 0
         let quarter = (spacing ?? FieldModel.unknownSpacing) / 4
@@ -142,11 +145,11 @@ private struct FloorField {
     private let statistics: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
-    /// The variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a beacon was
-    /// never received.
+    /// The variance in dB² of the level ``ReceivedLevel/notReceived``. This level is assumed at a place where a beacon
+    /// was never received.
     private static let absentVariance = 100.0
-    /// The probability of reception at a cell is computed as if the beacon's probability over all places had been
-    /// measured for this many additional seconds.
+    /// The weight in seconds of a beacon's mean probability of reception. The probability at a cell is computed as if
+    /// the mean over all places had been measured for this time in addition to the survey.
     private static let priorSeconds = 5.0
     /// The number of nearest places that influence a cell.
     static let placeLimit = 64
@@ -183,7 +186,7 @@ private struct FloorField {
         return exp(-distance * distance / 2)
     }
 
-    /// Computes some cells from some places.
+    /// Computes the field at some cells from some places.
     ///
     /// - Parameter near: The indices in ``places`` of the places that influence the cells.
     private func fill(_ table: inout ReceptionTable, _ grid: CellGrid, _ cells: [Int], from near: [Int]) {
@@ -196,7 +199,7 @@ private struct FloorField {
         }
     }
 
-    /// For each cell, the sum of the values of the places, weighted by their correlation with the cell.
+    /// Returns, for each cell, the sum of the values of the places, weighted by their correlations with the cell.
     private func sums(_ cross: [Double], _ values: [Double], _ count: Int) -> [Double] {
         var sums = [Double](repeating: 0, count: count)
         for (place, value) in values.enumerated() where value != 0 {
@@ -205,7 +208,7 @@ private struct FloorField {
         return sums
     }
 
-    /// The Gaussian process of a beacon over some places. `nil` if the beacon was received at none of them.
+    /// Returns the Gaussian process of a beacon over some places; `nil` if none of them received the beacon.
     private func process(_ beacon: Int, _ near: [Int], _ kernel: [Double]) -> GaussianProcess? {
         let received = near.map { statistics[$0][beacon] }
         guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
@@ -217,9 +220,9 @@ private struct FloorField {
         return GaussianProcess(values: values, kernel: kernel, noise: noise, variance: trend.variance)
     }
 
-    /// A measure of how well the levels around a place predict each other: the logarithm of the probability density of
-    /// the level at each place, given the levels at the other places. It is summed over all beacons and the places that
-    /// received them.
+    /// Returns a measure of how well the levels around a place predict each other. It is the logarithm of the
+    /// probability density of the level at each place, given the levels at the other places, summed over all beacons
+    /// and the places that received them.
     ///
     /// - Parameter middle: The index in the map of the place in the middle.
     func leaveOneOutDensity(around middle: Int) -> Double {
@@ -233,7 +236,7 @@ private struct FloorField {
         }
     }
 
-    /// The indices in ``places`` of the places that influence a position, in ascending order.
+    /// Returns the indices in ``places`` of the places that influence a position, in ascending order.
     private func nearest(to position: FloorPosition) -> [Int] {
         guard places.count > Self.placeLimit else { return Array(places.indices) }
         let distances = positions.map { $0.distance(to: position) }

@@ -6,8 +6,8 @@ struct CholeskyFactor: Sendable {
     /// L by rows; only the lower triangle is used.
     private var rows: [Double]
 
-    /// The factor of a matrix given by rows. Only the lower triangle of the matrix is read. `nil` if the matrix is not
-    /// positive definite.
+    /// Computes the factor of a matrix that is given row by row. Reads only the lower triangle of the matrix. `nil` if
+    /// the matrix is not positive definite.
     init?(_ matrix: [Double], size: Int) {
         guard size > 0, matrix.count == size * size else { return nil }
         self.size = size
@@ -38,7 +38,7 @@ struct CholeskyFactor: Sendable {
         for row in 0..<size {
             let diagonal = 1 / rows[row * size + row]
             let factors = rows[row * size..<row * size + row]
-            // This loop takes most of the time of a fit. It uses pointers so that the compiler vectorises it.
+            // This loop takes most of the time of a fit. With pointers, the compiler vectorises it.
             unsafe right.withUnsafeMutableBufferPointer { right in
                 guard let start = right.baseAddress else { return }
                 let target = unsafe start + row * width
@@ -77,10 +77,11 @@ struct GaussianProcess {
         self.variance = variance
     }
 
-    /// The logarithm of the probability density of each value, given all other values, without the constant part.
+    /// The logarithm of the probability density of each value, given all other values. Constant terms are omitted.
     ///
-    /// With C the covariance of the values v, the difference of a value from its expectation is (C⁻¹·v)ᵢ/(C⁻¹)ᵢᵢ, and
-    /// its variance 1/(C⁻¹)ᵢᵢ (Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2).
+    /// Let C be the covariance of the values v. Then a value differs from its expectation by (C⁻¹·v)ᵢ/(C⁻¹)ᵢᵢ, and the
+    /// variance of this difference is 1/(C⁻¹)ᵢᵢ (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+    /// section 5.4.2).
     var leaveOneOutDensities: [Double] {
         let size = factor.size
         var inverse = [Double](repeating: 0, count: size * size)
@@ -101,7 +102,8 @@ struct GaussianProcess {
     /// Returns the expected values at other places, and their variances.
     ///
     /// - Parameters:
-    ///   - cross: The correlations of the known places with the other places, by known place, then by other place.
+    ///   - cross: The correlations of the known places with the other places: the elements of the first known place,
+    ///     then of the second, and so on.
     ///   - count: The number of other places.
     func predict(_ cross: [Double], count: Int) -> (means: [Double], variances: [Double]) {
         var right = cross.map { $0 * variance }

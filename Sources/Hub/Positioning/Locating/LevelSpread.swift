@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// The variance of levels from second to second. A variance that was measured in few seconds is shrunk towards the
-/// variance of all beacons.
+/// The variance of levels from second to second. If a variance was measured in only a few seconds, the variance of all
+/// beacons is given more weight.
 struct LevelSpread: Sendable {
     /// The variance of the levels at one place, pooled over all beacons and places, in dB².
     let pooled: Double
@@ -10,7 +10,7 @@ struct LevelSpread: Sendable {
 
     /// The weight of the pooled variance in the variance of a beacon, in degrees of freedom.
     private static let shrinkage = 4.0
-    /// The additional variance between days and between receivers, which a survey does not show, in dB².
+    /// The additional variance between days and between receivers in dB². A survey does not show it.
     static let unseenVariance = 4.0
     /// The pooled variance that is assumed if no beacon was received twice at any place, in dB².
     static let defaultVariance = 16.0
@@ -48,11 +48,11 @@ struct GaussModel {
     let cells: [Cell]
     private(set) var table: ReceptionTable
 
-    /// The additional variance in dB² of the level ``ReceivedLevel/notReceived``, which is assumed at a place where a
-    /// beacon was never received.
+    /// The additional variance in dB² of the level ``ReceivedLevel/notReceived``. This level is assumed at a place
+    /// where a beacon was never received.
     private static let absentVariance = 25.0
 
-    /// Makes a cell of each place of a map. The cell of a place without a position is at the origin.
+    /// Makes one cell for each place of a map. The cell of a place without a position is at the origin.
     init(_ map: SignalMap) {
         let spread = LevelSpread(map, places: Array(map.places.indices))
         let spacing = map.spacing ?? FieldModel.unknownSpacing

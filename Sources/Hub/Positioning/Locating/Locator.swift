@@ -8,27 +8,28 @@ public import Sites
 /// for vector in run { print(locator.locate(vector).position as Any) }
 /// ```
 ///
-/// A locator uses the times of the vectors and no clock, so a recording gives the same answers at any speed.
+/// A locator uses only the times of the vectors and no clock, so a recording gives the same answers at any speed.
 public struct Locator: Sendable {
     /// The map, with the settings in use.
     public let map: SignalMap
-    /// The rooms that answers refer to. Empty if none are known.
+    /// The rooms that answers refer to; empty if no rooms are known.
     public let rooms: [MapRoom]
-    /// True if answers contain the score of every place.
+    /// True if answers should contain the score of every place.
     public var wantsScores = false
-    /// True if answers contain ``LocatorAnswer/region50``.
+    /// True if answers should contain ``LocatorAnswer/region50``.
     var wantsRegion50 = false
 
-    /// The rule of the algorithm. `nil` for `gauss`, `field` and `hmm`.
+    /// The rule of the algorithm; `nil` for `gauss`, `field` and `hmm`.
     private let rule: (any PlaceRule)?
-    /// The state of `gauss`, `field` and `hmm`. `nil` for other algorithms.
+    /// The state of `gauss`, `field` and `hmm`; `nil` for other algorithms.
     private var cells: CellLocator?
     private var window: SampleWindow
 
     /// - Parameters:
     ///   - settings: The settings of the locator; `nil` for the map's settings.
     ///   - walls: Walls through which the receiver cannot move, for the algorithm `hmm`.
-    ///   - rooms: The rooms to name in answers; `nil` for the rooms of the site from which the map was made, if any.
+    ///   - rooms: The rooms that answers name; `nil` for the rooms of the site from which the map was made, if it has
+    ///     any.
     /// - Throws: If the map lacks data that the algorithm needs.
     public init(
         _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = [], rooms: [MapRoom]? = nil
@@ -67,14 +68,14 @@ public struct Locator: Sendable {
     /// Adds the next second of a run, and locates the receiver.
     ///
     /// - Parameters:
-    ///   - vector: The vector with the map's beacon numbers. Other numbers are ignored.
+    ///   - vector: The vector with the map's beacon numbers. Readings with other numbers are ignored.
     ///   - unknownBeacons: The number of beacons received in this second that are not on the map.
     public mutating func locate(_ vector: SignalVector, unknownBeacons: Int = 0) -> LocatorAnswer {
         add(vector)
         return answer(unknownBeacons: unknownBeacons)
     }
 
-    /// The answer for the run so far.
+    /// Returns the answer for the run so far.
     ///
     /// - Parameter unknownBeacons: The number of beacons received in the newest second that are not on the map.
     func answer(unknownBeacons: Int) -> LocatorAnswer {
@@ -110,9 +111,9 @@ public struct Locator: Sendable {
         cells?.add(vector)
     }
 
-    /// The index of the smallest temperature with which the 95 % region of the window contains a position;
-    /// `temperatures.count` if even the largest is too small. `nil` if the algorithm has no regions, if no beacon of
-    /// the map was received, if the answer is on another floor, or if the map does not cover the position.
+    /// Returns the index of the smallest temperature with which the 95 % region of the window contains a position;
+    /// `temperatures.count` if even the largest is too small. Returns `nil` if the algorithm has no regions, if no
+    /// beacon of the map was received, if the answer is on another floor, or if the map does not cover the position.
     ///
     /// - Parameter temperatures: The temperatures to try, in ascending order, at least one.
     func leastTemperature(_ temperatures: [Double], at position: FloorPosition, floor: String?) -> Int? {
@@ -120,9 +121,9 @@ public struct Locator: Sendable {
     }
 }
 
-/// The last vectors of a run, which are located together. Beacons have the map's numbers.
+/// The last vectors of a run, which are located together. They use the map's beacon numbers.
 struct SampleWindow: Sendable {
-    /// The last vectors, oldest first, including empty ones.
+    /// The last vectors, oldest first, including vectors without readings.
     private(set) var vectors: [SignalVector] = []
     /// The last levels of each beacon in the run, up to ``historyLength``. Used only if `length` is `nil`.
     private var runHistory: [Int: [Double]] = [:]
@@ -131,7 +132,7 @@ struct SampleWindow: Sendable {
     /// The largest number of levels of a beacon from which its histogram is made.
     static let historyLength = 5
 
-    /// - Parameter length: The number of vectors to keep; `nil` to keep the newest vector, and the last levels of each
+    /// - Parameter length: The number of vectors to keep. `nil` to keep the newest vector, and the last levels of each
     ///   beacon in the whole run.
     init(length: Int?) {
         self.length = length
@@ -149,8 +150,8 @@ struct SampleWindow: Sendable {
     /// The mean level of each beacon over the vectors in which it was received, sorted by beacon number.
     var means: [SignalVector.Reading] { SignalVector(seconds: 0, readings: vectors.flatMap(\.readings)).readings }
 
-    /// The last levels of each beacon within the window, or in the whole run if `length` is `nil`; oldest first, up to
-    /// ``historyLength``.
+    /// The last levels of each beacon within the window, oldest first, up to ``historyLength``. If `length` is `nil`,
+    /// within the whole run.
     var history: [Int: [Double]] {
         guard length != nil else { return runHistory }
         var history: [Int: [Double]] = [:]

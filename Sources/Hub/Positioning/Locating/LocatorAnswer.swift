@@ -29,42 +29,41 @@ public struct LocatorAnswer: Sendable {
     public struct RoomCandidate: Hashable, Sendable {
         /// The room's index in ``Locator/rooms``.
         public let room: Int
-        /// `nil` if the algorithm has no probabilities.
+        /// The probability of the room; `nil` if the algorithm has no probabilities.
         public let probability: Double?
     }
 
     public internal(set) var state: State
     /// The reason why the receiver was not located; `nil` if it was.
     public internal(set) var reason: Reason?
-    /// The position in metres east and north. `nil` if the place has no position.
+    /// The position in metres east and north; `nil` if the place has no position.
     public internal(set) var position: FloorPosition?
-    /// The floor's name. `nil` on sites with one floor.
+    /// The floor's name; `nil` on sites with one floor.
     public internal(set) var floor: String?
     /// The place's index in the map.
     public internal(set) var place: Int?
     /// Up to five places, likeliest first. Empty if the algorithm has no probabilities.
     public internal(set) var candidates: [Candidate] = []
-    /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. If the
-    /// probabilities add up to less than 1, the rest is the probability of being in none of these rooms.
+    /// Up to five rooms, the likeliest first. If the algorithm has no probabilities, only the room of the position. If
+    /// the probabilities add up to less than 1, the rest is the probability of being in none of these rooms.
     public internal(set) var rooms: [RoomCandidate] = []
-    /// The region that contains the receiver with a probability of 95 %, even if the receiver walks or is between the
-    /// places of the map. `nil` if the algorithm has no probabilities.
+    /// The region that contains the receiver with a probability of 95 %. The probability also applies while the
+    /// receiver walks or is between the places of the map. `nil` if the algorithm has no probabilities.
     public internal(set) var region95: Region?
-    /// The region that contains the receiver with a probability of 50 %, if it was requested.
+    /// The region that contains the receiver with a probability of 50 %; `nil` if it was not requested.
     var region50: Region?
-    /// The number of beacons received within the window, including beacons of the newest vector that are not on the
-    /// map.
+    /// The number of beacons received within the window, plus the beacons in the newest vector that are not on the map.
     public internal(set) var heard: Int
-    /// The number of those beacons that are on the map.
+    /// The number of beacons in ``heard`` that are on the map.
     public internal(set) var used: Int
-    /// The likeliest difference of the receiver's levels from those of the surveyor's receiver, in dB. `nil` if the
+    /// The likeliest difference in dB between the levels of the receiver and of the surveyor's receiver. `nil` if the
     /// algorithm does not estimate it.
     public internal(set) var receiverOffset: Double?
-    /// The score of each place, if scores were requested; the smallest score is best. `nil` for a place that is not a
-    /// candidate, infinite for an impossible place.
+    /// The score of each place if scores were requested. The smallest score is best. A score is `nil` if the place is
+    /// not a candidate, and infinite if the place is impossible.
     public internal(set) var scores: [Double?] = []
 
-    /// The likeliest room. `nil` if it is likelier that the receiver is in no room, or if no rooms are known.
+    /// The likeliest room; `nil` if no rooms are known, or if the receiver is more likely in no room.
     public var room: RoomCandidate? {
         guard let best = rooms.first else { return nil }
         guard let probability = best.probability else { return best }

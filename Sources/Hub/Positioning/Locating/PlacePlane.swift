@@ -1,26 +1,27 @@
 internal import Airtime
 
-/// A grid over the ground around the surveyed places, on which the log-likelihoods of the places are interpolated. The
-/// log-likelihood of a cell is the mean over the nearest places, weighted by a Gaussian of the distance.
+/// A grid over the ground around the surveyed places. The log-likelihoods of the places are interpolated to its cells:
+/// the log-likelihood of a cell is a mean over the nearest places, and the weights are a Gaussian of the distance.
 ///
-/// `gauss` compares a receiver with the places only. The receiver may be between them, so its region is computed from
-/// this grid.
+/// `gauss` compares a receiver only with the places. The receiver may be between places, so `gauss` computes the region
+/// from this grid.
 struct PlacePlane: Sendable {
     let grid: CellGrid
     /// For each cell, the index in ``places`` of its first place. The last element is the number of elements of
     /// ``places``.
     private var starts: [Int] = [0]
-    /// The nearest places, cell by cell: those of cell `c` are `places[starts[c]..<starts[c + 1]]`.
+    /// The nearest places of each cell. The places of cell `c` are `places[starts[c]..<starts[c + 1]]`.
     private var places: [Int32] = []
     /// The weight of each element of ``places``. The weights of one cell add up to 1.
     private var shares: [Double] = []
 
-    /// The standard deviation of the weights as a multiple of the distance between places.
+    /// The standard deviation of the Gaussian weights, as a multiple of the distance between places.
     private static let width = 0.5
-    /// Places are left out if their weight is smaller than this share of the nearest place's weight.
+    /// The smallest weight of a place, as a share of the weight of the nearest place. Places with a smaller weight are
+    /// left out.
     private static let smallestWeight = 0.01
 
-    /// The plane of a map. `nil` if a place has no position.
+    /// Creates the plane of a map; `nil` if a place has no position.
     ///
     /// - Parameter gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
     init?(_ map: SignalMap, gridMetres: Double?) {
@@ -49,7 +50,7 @@ struct PlacePlane: Sendable {
         }
     }
 
-    /// The log-likelihoods of the cells, by offset, then by cell.
+    /// Returns the log-likelihoods of the cells, by offset, then by cell.
     ///
     /// - Parameters:
     ///   - logLikelihoods: The log-likelihoods of the places, by offset, then by place.

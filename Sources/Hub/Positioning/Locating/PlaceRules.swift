@@ -2,39 +2,39 @@ internal import Airtime
 
 /// A rule that gives each place a score.
 protocol PlaceRule: Sendable {
-    /// The score of each place; the smallest score is best. `nil` for a place that is not a candidate, infinite for an
-    /// impossible place.
+    /// Returns the score of each place. The smallest score is best. A score is `nil` if the place is not a candidate,
+    /// and infinite if the place is impossible.
     func scores(_ sample: SampleWindow) -> [Double?]
 
-    /// The position and place of the receiver. `nil` if no place is possible.
+    /// Returns the position and the place of the receiver; `nil` if no place is possible.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)?
 }
 
 extension PlaceRule {
-    /// Returns the place with the smallest score. Of several places with this score, returns the first place of the
-    /// map.
+    /// Returns the place with the smallest score. If several places have this score, returns the first of them.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let scores = scores(sample)
         guard let least = scores.compactMap({ $0 }).min(), least.isFinite else { return nil }
-        // Scores that differ by less than this count as equal, because rounding may cause the difference.
+        // Nearly equal scores count as equal, because rounding may cause the difference.
         let limit = least + 1e-12 * abs(least)
         guard let place = scores.firstIndex(where: { $0.map { $0 <= limit } ?? false }) else { return nil }
         return (places[place].position, place)
     }
 }
 
-/// A fingerprint: readings of a survey at one place, with which a sample is compared.
+/// A fingerprint: the readings of a survey at one place, with which a sample is compared.
 struct PlaceFingerprint: Sendable {
     /// The place's index in the map.
     let place: Int
     let readings: [SignalVector.Reading]
 
-    /// One fingerprint for each vector of a map.
+    /// Returns a fingerprint for each vector of a map.
     static func vectors(of map: SignalMap) -> [PlaceFingerprint] {
         map.fingerprints.map { PlaceFingerprint(place: $0.place, readings: $0.vector.readings) }
     }
 
-    /// Up to `count` fingerprints for each stay: the means of equal slices of its vectors. Empty vectors are left out.
+    /// Returns up to `count` fingerprints for each stay, which are the means of equal slices of its vectors. Vectors
+    /// without readings are left out.
     static func slices(of map: SignalMap, _ count: Int) -> [PlaceFingerprint] {
         var fingerprints: [PlaceFingerprint] = []
         var stay: [SignalMap.Fingerprint] = []
@@ -42,7 +42,7 @@ struct PlaceFingerprint: Sendable {
             let sliceCount = min(count, stay.count)
             var remaining = stay[...]
             for slice in 0..<sliceCount {
-                // If the number of vectors does not divide evenly, each of the first slices has one more vector.
+                // If the slices cannot have equal numbers of vectors, each of the first slices has one vector more.
                 let length = stay.count / sliceCount + (slice < stay.count % sliceCount ? 1 : 0)
                 let mean = SignalVector(seconds: 0, readings: remaining.prefix(length).flatMap(\.vector.readings))
                 fingerprints.append(PlaceFingerprint(place: stay[0].place, readings: mean.readings))
@@ -58,8 +58,8 @@ struct PlaceFingerprint: Sendable {
         return fingerprints
     }
 
-    /// The squared distance to a sample over all beacons of the map. A level that is missing in the fingerprint or in
-    /// the sample is replaced by ``ReceivedLevel/notReceived``.
+    /// Returns the squared distance to a sample over all beacons of the map. If a level is missing in the fingerprint
+    /// or in the sample, ``ReceivedLevel/notReceived`` is used.
     func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
         var sum = 0.0
         var (index, sampleIndex) = (0, 0)
@@ -82,8 +82,8 @@ struct PlaceFingerprint: Sendable {
 }
 
 extension Array where Element == PlaceFingerprint {
-    /// For each place, the smallest distance between a sample and the fingerprints of the place; `nil` for a place
-    /// without a fingerprint.
+    /// Returns, for each place, the smallest distance between a sample and the fingerprints of the place; `nil` for a
+    /// place without fingerprints.
     func leastDistances(to sample: [SignalVector.Reading], placeCount: Int) -> [Double?] {
         var best = [Double](repeating: .infinity, count: placeCount)
         for fingerprint in self {
@@ -94,8 +94,8 @@ extension Array where Element == PlaceFingerprint {
     }
 }
 
-/// `nn`: the smallest distance to any vector of the place. `nn-mean`, `nn-median`: the distance to the place's mean or
-/// median of each beacon.
+/// The rules `nn`, `nn-mean` and `nn-median`. The score for `nn` is the smallest distance to a vector of the place. The
+/// score for the others is the distance to the place's mean or median levels.
 struct NearestFingerprintRule: PlaceRule {
     private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
@@ -106,7 +106,7 @@ struct NearestFingerprintRule: PlaceRule {
         placeCount = map.places.count
     }
 
-    /// Compares a sample with one level per place and beacon, such as the mean.
+    /// Compares a sample with one level for each place and beacon, such as the mean level.
     init(_ map: SignalMap, _ value: (PlaceStatistics) -> Double) {
         fingerprints = map.statistics.enumerated().map { place, statistics in
             PlaceFingerprint(
@@ -120,8 +120,9 @@ struct NearestFingerprintRule: PlaceRule {
     }
 }
 
-/// `bhattacharyya`: -ln of the mean overlap between the histograms of the place's five strongest beacons and the
-/// histograms of the last received levels. A place is a candidate only if all of these beacons are received.
+/// The rule `bhattacharyya`. The histograms of the place's five strongest beacons are compared with the histograms of
+/// the last received levels. The score is -ln of their mean overlap. A place is a candidate only if all of these
+/// beacons are received.
 struct BhattacharyyaRule: PlaceRule {
     /// The strongest beacons of each place.
     private let strongest: [[PlaceStatistics]]
@@ -144,8 +145,8 @@ struct BhattacharyyaRule: PlaceRule {
         }
     }
 
-    /// The Bhattacharyya coefficient Σ √(P·Q) of two histograms over levels in whole dBm. P and Q are the shares of a
-    /// level in all seconds in which the beacon was received.
+    /// Returns the Bhattacharyya coefficient Σ √(P·Q) of two histograms over levels in whole dBm. P and Q are the
+    /// shares of a level among all seconds in which the beacon was received.
     private static func overlap(_ survey: PlaceStatistics, _ sample: [PlaceStatistics.Bin]) -> Double {
         let total = Double(survey.seconds * sample.reduce(0) { $0 + $1.seconds })
         return sample.reduce(0) { sum, bin in
@@ -155,9 +156,9 @@ struct BhattacharyyaRule: PlaceRule {
     }
 }
 
-/// `relative`: the sum of the differences between the levels of the fingerprint and of the sample, each relative to the
-/// strongest level, plus a penalty for each beacon that is only in the fingerprint or only in the sample. Infinite if
-/// the fingerprint and the sample have no common beacon.
+/// The rule `relative`. The levels of the fingerprint and of the sample are relative to their strongest levels. The
+/// score is the sum of the differences between these levels, plus a penalty for each beacon that is only in the
+/// fingerprint or only in the sample. It is infinite if the fingerprint and the sample have no common beacon.
 struct RelativeRule: PlaceRule {
     /// The fingerprints, with relative levels.
     private let fingerprints: [PlaceFingerprint]
@@ -179,7 +180,7 @@ struct RelativeRule: PlaceRule {
         penalty = settings.penalty ?? reading.penalty
     }
 
-    /// A copy of readings with relative levels, 0...1.
+    /// Returns readings with relative levels, 0...1.
     private static func relative(
         _ readings: [SignalVector.Reading], _ reading: RelativeReading
     ) -> [SignalVector.Reading] {
@@ -216,8 +217,8 @@ struct RelativeRule: PlaceRule {
     }
 }
 
-/// `wknn`: the weighted mean of the positions of the k nearest vectors, with the weights 1/(distance + 0.5)². The
-/// distance of a vector is computed from the differences between levels, in dB.
+/// The rule `wknn`. The position is the weighted mean of the positions of the k nearest vectors, with the weights
+/// 1/(distance + 0.5)². The distance of a vector is computed from the differences between levels, in dB.
 struct WeightedNeighbors: PlaceRule {
     private let fingerprints: [PlaceFingerprint]
     private let placeCount: Int
@@ -229,14 +230,14 @@ struct WeightedNeighbors: PlaceRule {
         neighbors = max(1, map.settings.neighbors)
     }
 
-    /// The smallest distance of each place's vectors to the sample. `nil` for a place without vectors.
+    /// Returns, for each place, the smallest distance of its vectors to the sample; `nil` for a place without vectors.
     func scores(_ sample: SampleWindow) -> [Double?] {
         fingerprints.leastDistances(to: sample.means, placeCount: placeCount)
     }
 
-    /// The position of the sample and the place with the largest weight. `nil` if the map has no vectors.
+    /// Returns the position of the sample, and the place with the largest weight; `nil` if the map has no vectors.
     ///
-    /// Only the vectors of the floor with the largest weight are used for the position.
+    /// Only vectors on the floor with the largest weight determine the position.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let nearest = nearest(to: sample.means)
         guard let nearestPlace = nearest.first?.place else { return nil }
@@ -261,7 +262,8 @@ struct WeightedNeighbors: PlaceRule {
         return (total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? nearestPlace)
     }
 
-    /// The places of the nearest vectors with their weights, nearest first. Equally near vectors keep their order.
+    /// Returns the places of the nearest vectors with their weights, nearest first. Equally near vectors keep their
+    /// order.
     private func nearest(to sample: [SignalVector.Reading]) -> [(place: Int, weight: Double)] {
         var nearest: [(square: Double, place: Int)] = []
         for fingerprint in fingerprints {

@@ -24,10 +24,10 @@ public struct Region: Hashable, Sendable {
 struct Posterior: Sendable {
     /// The probability of each cell. Their sum is 1.
     let probabilities: [Double]
-    /// The unnormalised weight of each receiver offset. Empty if the posterior was made from probabilities.
+    /// The weight of each receiver offset, not normalised. Empty if the posterior was made from probabilities.
     let offsetWeights: [Double]
 
-    /// The probabilities of cells, summed over the hypotheses of a window.
+    /// Computes the probabilities of cells, summed over the hypotheses of a window.
     ///
     /// - Parameters:
     ///   - temperature: The divisor of the log-likelihoods.
@@ -39,7 +39,7 @@ struct Posterior: Sendable {
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
         for (hypothesis, logPrior) in zip(hypotheses, logPriors) {
-            // Cells that are less likely than the likeliest cell by a factor of e³⁰ count as impossible.
+            // Cells whose likelihood is below e⁻³⁰ times the likelihood of the likeliest cell count as impossible.
             let limit = (best - 30 - logPrior) * temperature
             var sum = 0.0
             for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > limit {
@@ -59,7 +59,7 @@ struct Posterior: Sendable {
         offsetWeights = []
     }
 
-    /// The first cells of a list: as few as together have at least a given probability.
+    /// Returns the first cells of a list: the smallest number of them that together have at least a given probability.
     private func prefix(of order: [Int], holding probability: Double) -> [Int] {
         var sum = 0.0
         var count = 0
@@ -70,7 +70,7 @@ struct Posterior: Sendable {
         return Array(order.prefix(count))
     }
 
-    /// The mean position of the cells on the likeliest floor, and that floor.
+    /// Returns the likeliest floor, and the mean position of the cells on this floor.
     func position(_ cells: [Cell]) -> (position: FloorPosition, floor: String?)? {
         var floors: [String?: (weight: Double, x: Double, y: Double)] = [:]
         for (cell, weight) in probabilities.enumerated() where weight > 0 {
@@ -85,9 +85,9 @@ struct Posterior: Sendable {
         return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
-    /// The likeliest cells of one floor that together have a share of the floor's probability (`chosen`), all cells of
-    /// the floor with a probability that matters (`likely`), and the probability that the chosen cells must have
-    /// together (`wanted`).
+    /// Returns three values for one floor. `chosen` contains the likeliest cells that together have a share of the
+    /// floor's probability. `likely` contains all cells with a probability that is not negligible. `wanted` is the
+    /// probability that the chosen cells must have together.
     private func likeliest(
         _ share: Double, _ cells: [Cell], floor: String?
     ) -> (chosen: [Int], likely: [Int], wanted: Double) {
@@ -97,13 +97,14 @@ struct Posterior: Sendable {
         return (prefix(of: byProbability, holding: wanted), likely, wanted)
     }
 
-    /// The region of one floor that contains the receiver with a probability, if the receiver is on that floor.
+    /// Returns the region of one floor that contains the receiver with a probability, if the receiver is on this floor.
     ///
     /// - Parameter position: The middle of the region's circle.
     func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition, floor: String?) -> Region {
         let (chosen, likely, wanted) = likeliest(probability, cells, floor: floor)
         let polygon = Self.hull(of: chosen.map { cells[$0] })
-        // The hull may contain other cells than the chosen cells. The circle gets the same probability as the hull.
+        // The hull may contain more cells than the chosen cells. The circle must have at least the probability of the
+        // hull.
         let hull = Region(area: Self.area(of: polygon), radius: 0, polygon: polygon)
         let hullProbability = likely.reduce(0) { hull.contains(cells[$1].position) ? $0 + probabilities[$1] : $0 }
         let byDistance = likely.map { (distance: cells[$0].position.distance(to: position), cell: $0) }
@@ -114,13 +115,13 @@ struct Posterior: Sendable {
         return Region(area: hull.area, radius: max(circleRadius, cellRadius), polygon: polygon)
     }
 
-    /// Returns true if a position is in the region that holds a given share of one floor's probability.
+    /// Returns true if a position is in the region that contains a given share of one floor's probability.
     func contains(_ position: FloorPosition, with probability: Double, _ cells: [Cell], floor: String?) -> Bool {
         let polygon = Self.hull(of: likeliest(probability, cells, floor: floor).chosen.map { cells[$0] })
         return Region(area: 0, radius: 0, polygon: polygon).contains(position)
     }
 
-    /// The convex hull of the rectangles that cells stand for.
+    /// Returns the convex hull of the rectangles of cells in a region.
     private static func hull(of cells: [Cell]) -> [FloorPosition] {
         hull(
             cells.flatMap { cell in
@@ -131,12 +132,12 @@ struct Posterior: Sendable {
             })
     }
 
-    /// The area of a polygon whose corners are counterclockwise.
+    /// Returns the area of a polygon whose corners are counterclockwise.
     private static func area(of corners: [FloorPosition]) -> Double {
         zip(corners, corners.dropFirst() + corners.prefix(1)).reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y } / 2
     }
 
-    /// The convex hull of some points, counterclockwise (Andrew's monotone chain).
+    /// Returns the convex hull of some points, counterclockwise (Andrew's monotone chain).
     private static func hull(_ points: [FloorPosition]) -> [FloorPosition] {
         var sorted: [FloorPosition] = []
         for point in points.sorted(by: { ($0.x, $0.y) < ($1.x, $1.y) }) where point != sorted.last {

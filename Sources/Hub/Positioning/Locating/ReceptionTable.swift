@@ -3,8 +3,8 @@ internal import Airtime
 /// Computes the likelihood of a vector at each of many cells.
 ///
 /// A beacon is received in a second with a probability p. The level of a received beacon follows Student's t
-/// distribution with five degrees of freedom around a mean. With z the difference of the level from the mean in units
-/// of σ, and without constants, the logarithm of the likelihood is
+/// distribution with five degrees of freedom around a mean. Let z be the difference of the level from the mean in units
+/// of σ. Then, without constant terms, the logarithm of the likelihood is
 /// ln L = Σ over received beacons (ln p - ln σ - 3·ln(1 + z²/5)) + Σ over the other beacons ln(1 - p).
 public struct ReceptionTable: Sendable {
     /// The number of cells.
@@ -13,10 +13,10 @@ public struct ReceptionTable: Sendable {
     public let beaconCount: Int
     /// The mean level in dBm, by beacon, then by cell.
     private var means: [Double]
-    /// The factor 1/(5·σ²) of the squared difference from the mean, by beacon, then by cell. 0 without data.
+    /// The factor 1/(5·σ²) of the squared difference from the mean, by beacon, then by cell; 0 if there is no data.
     private var scales: [Double]
-    /// ln p - ln σ - ln(1 - p), by beacon, then by cell: the change of ln L if the beacon is received, apart from the
-    /// term of its level.
+    /// ln p - ln σ - ln(1 - p), by beacon, then by cell. This is the change of ln L if the beacon is received, without
+    /// the term that depends on the level.
     private var logReceptionRatios: [Double]
     /// Σ ln(1 - p) over all beacons, by cell.
     private var logNoReception: [Double]
@@ -27,7 +27,7 @@ public struct ReceptionTable: Sendable {
     /// The largest number of factors 1 + z²/5 whose product cannot overflow.
     private static let factorLimit = 48
 
-    /// A table without data on any beacon: every vector is equally likely at every cell.
+    /// Creates a table without data. Every vector is then equally likely at every cell.
     public init(cells: Int, beacons: Int) {
         cellCount = cells
         beaconCount = beacons
@@ -42,7 +42,8 @@ public struct ReceptionTable: Sendable {
     /// - Parameters:
     ///   - mean: The mean level, in dBm.
     ///   - variance: σ² in dB², at least 1.
-    ///   - probability: p, the probability of reception in a second, which is limited to ``probabilityRange``.
+    ///   - probability: p, the probability of reception in a second. A value outside ``probabilityRange`` is replaced
+    ///     by the nearer limit.
     public mutating func set(beacon: Int, cell: Int, mean: Double, variance: Double, probability: Double) {
         let index = beacon * cellCount + cell
         let variance = max(1, variance)
@@ -54,25 +55,26 @@ public struct ReceptionTable: Sendable {
         logNoReception[cell] += logMiss
     }
 
-    /// The mean level of a beacon at a cell, in dBm.
+    /// Returns the mean level of a beacon at a cell, in dBm.
     public func mean(beacon: Int, cell: Int) -> Double { means[beacon * cellCount + cell] }
 
-    /// The standard deviation of a beacon's level at a cell, in dB. Infinite if the table has no data for the pair.
+    /// Returns the standard deviation of a beacon's level at a cell, in dB; infinite if the table has no data for them.
     public func deviation(beacon: Int, cell: Int) -> Double {
         let scale = scales[beacon * cellCount + cell]
         return scale > 0 ? (1 / (Self.degreesOfFreedom * scale)).squareRoot() : .infinity
     }
 
-    /// The probability of receiving a beacon at a cell in a second. 0 if the table has no data for the pair.
+    /// Returns the probability of receiving a beacon at a cell in a second; 0 if the table has no data for them.
     public func receptionProbability(beacon: Int, cell: Int) -> Double {
         let index = beacon * cellCount + cell
         guard scales[index] > 0 else { return 0 }
         return 1 / (1 + exp(-(logReceptionRatios[index] - 0.5 * log(Self.degreesOfFreedom * scales[index]))))
     }
 
-    /// The log-likelihoods of a vector, by offset, then by cell.
+    /// Returns the log-likelihoods of a vector, by offset, then by cell.
     ///
-    /// - Parameter offsets: The possible differences of the receiver's levels from the surveyor's, in dB.
+    /// - Parameter offsets: The possible differences between the levels of the receiver and of the surveyor's receiver,
+    ///   in dB.
     public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {
         let readings = vector.readings.filter { (0..<beaconCount).contains($0.beacon) }
         var base = logNoReception
@@ -104,10 +106,11 @@ public struct ReceptionTable: Sendable {
         }
     }
 
-    /// The expected log-likelihood of each cell for a receiver that is at the cell `truth`. For each cell, the receiver
-    /// offset is assumed that fits the cell best.
+    /// Returns the expected log-likelihood of each cell for a receiver that is at the cell `truth`. For each cell, uses
+    /// the receiver offset that fits this cell best.
     ///
-    /// - Parameter offsetVariance: The variance of receiver offsets in dB². 0 if the receiver is the surveyor's.
+    /// - Parameter offsetVariance: The variance of receiver offsets in dB²; 0 if the receiver is the surveyor's
+    ///   receiver.
     func expectedLogLikelihoods(at truth: Int, offsetVariance: Double) -> [Double] {
         var result = logNoReception
         var weights = [Double](repeating: offsetVariance > 0 ? 1 / offsetVariance : .infinity, count: cellCount)

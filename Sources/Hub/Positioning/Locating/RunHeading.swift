@@ -20,7 +20,7 @@ public struct Heading: Hashable, Sendable {
     /// The compass word nearest to the direction.
     public var compass: String { Self.compass(degrees) }
 
-    /// The direction as text, for use within a line.
+    /// The direction as text that can be part of a line.
     var text: String {
         "heading \(compass) (\(Int(degrees.rounded()) % 360) ± \(Int(uncertainty.rounded(.up))) degrees)"
     }
@@ -34,11 +34,11 @@ public struct Heading: Hashable, Sendable {
     }
 }
 
-/// Finds the direction of a run: the slope of a straight line through its last positions.
+/// Computes the direction of a run: the slope of a straight line through its last positions.
 ///
 /// Successive positions are not independent: they are computed from overlapping windows, and the errors of a standing
-/// receiver change slowly. The uncertainty of the slope takes that into account. A slope that such errors could cause
-/// is not reported as a direction.
+/// receiver change slowly. This increases the uncertainty of the slope. A slope that such errors could cause is not
+/// reported as a direction.
 struct RunHeading: Sendable {
     private var positions: [(seconds: Double, position: FloorPosition, floor: String?)] = []
     /// The number of successive seconds whose positions are assumed to have the same error.
@@ -50,7 +50,8 @@ struct RunHeading: Sendable {
     static let least = (seconds: 6.0, positions: 6)
     /// The smallest assumed standard deviation of a position, in metres.
     static let deviation = 0.8
-    /// The smallest speed of a moving receiver: as a multiple of the speed's standard error, and in m/s.
+    /// The limits from which a receiver counts as moving: its speed as a multiple of the speed's standard error, and in
+    /// m/s.
     static let moving = (errors: 4.0, speed: 0.25)
 
     /// - Parameter window: The number of seconds from which each position is computed.
@@ -61,7 +62,7 @@ struct RunHeading: Sendable {
 
     /// Adds the next answer.
     ///
-    /// - Returns: the direction; `nil` while the receiver stands, and while its direction is not known.
+    /// - Returns: The direction; `nil` if the receiver stands, or if its direction is not known.
     mutating func add(_ answer: LocatorAnswer, seconds: Double) -> Heading? {
         guard answer.state != .none, let position = answer.position else { return nil }
         if let last = positions.last, last.floor != answer.floor || seconds <= last.seconds { begin() }

@@ -3,25 +3,25 @@ public import Configuration
 public import Listener
 public import Sites
 
-/// Locates runs on a map, second by second.
+/// Locates the receiver of a run on a map, second by second.
 public struct RunLocator: Sendable {
     private var locator: Locator
-    /// True if answers contain the score of every place.
+    /// True if answers should contain the score of every place.
     public var wantsScores: Bool {
         get { locator.wantsScores }
         set { locator.wantsScores = newValue }
     }
     private var session: String?
     private var heading: RunHeading
-    /// The beacon number in the map of each received key; `nil` for keys that the map does not have.
+    /// For each received key, the beacon's number in the map; `nil` for a key that is not on the map.
     private var numberOfKey: [BeaconKey: Int?] = [:]
 
-    /// A locator for a map.
+    /// Creates a locator for a map.
     ///
     /// - Parameters:
     ///   - settings: The settings of the locator.
-    ///   - site: The site of the map. Its walls limit the movements in the algorithm `hmm`, and its rooms are named in
-    ///     answers. `nil` to use no walls, and the rooms of the site from which the map was made, if any.
+    ///   - site: The site of the map. Its walls limit the movements in the algorithm `hmm`, and answers name its rooms.
+    ///     `nil` to use no walls, and the rooms of the site from which the map was made, if it has any.
     /// - Throws: If the map lacks data that the algorithm needs.
     public init(_ map: SignalMap, settings: LocatorSettings, site: Site? = nil) throws(ListenerServiceError) {
         locator = try MapFitting.refusing { () throws(PositioningError) in
@@ -68,9 +68,10 @@ public struct RunLocator: Sendable {
             heading: heading.add(answer, seconds: seconds))
     }
 
-    /// The beacon number in the map: that of the first of the beacon's keys that the map has.
+    /// Returns the beacon's number in the map. If the map contains several keys of the beacon, the first of them is
+    /// used.
     private mutating func number(of beacon: HeardBeacon) -> Int? {
-        // Limits the memory if very many identities are received.
+        // This limits the memory if very many identities are received.
         if numberOfKey.count > 2 * Survey.beaconLimit { numberOfKey.removeAll() }
         for key in beacon.keys {
             let number = numberOfKey[key] ?? map.number(of: key)
@@ -83,25 +84,25 @@ public struct RunLocator: Sendable {
 
 /// The answer at one instant, with the true position if it is known.
 public struct LocatedInstant: Sendable {
-    /// The name of the run. `nil` if it has none.
+    /// The name of the run; `nil` if it has none.
     public let session: String?
     /// Seconds since the start of the run.
     public let seconds: Double
     public let algorithm: PositioningAlgorithm
     public let answer: LocatorAnswer
-    /// The direction in which the receiver moves. `nil` while it stands, and while the direction is not known.
+    /// The direction in which the receiver moves; `nil` if it stands, or if the direction is not known.
     public var heading: Heading?
     /// The true position of the receiver.
     public var truth: RunTruth.Spot?
 
-    /// The horizontal distance of the answer from the true position, in metres. `nil` without a true position or
-    /// without an answer with a position.
+    /// The horizontal distance between the answer and the true position, in metres; `nil` if one of them has no
+    /// position.
     public var error: Double? {
         guard let truth, let position = answer.position else { return nil }
         return position.distance(to: truth.position)
     }
 
-    /// The answer as one JSON object.
+    /// Returns the answer as one JSON object.
     ///
     /// - Parameters:
     ///   - rooms: The rooms that the answer refers to.
@@ -181,8 +182,8 @@ public struct LocatedInstant: Sendable {
         ])
     }
 
-    /// The score of each place, by the place's name. If several places have the same name, the floor or a number is
-    /// added in parentheses to all of these names but the first.
+    /// Returns the score of each place, by the place's name. If several places have the same name, all of these names
+    /// except the first are followed by the floor or a number in parentheses.
     private func scores(on map: SignalMap) -> JSONValue {
         var usedNames: Set<String> = []
         return .record(
@@ -200,7 +201,7 @@ public struct LocatedInstant: Sendable {
             })
     }
 
-    /// The answer as one line of text.
+    /// Returns the answer as one line of text.
     ///
     /// - Parameter rooms: The rooms that the answer refers to.
     public func text(on map: SignalMap, rooms: [MapRoom] = []) -> String {

@@ -3,16 +3,16 @@ internal import BluetoothTypes
 internal import Configuration
 public import Listener
 
-/// An object that receives runs, second by second.
+/// An object that receives runs second by second.
 public protocol RunConsumer: AnyObject {
     /// True if no more seconds are needed.
     var isSatisfied: Bool { get }
     /// Begins a new run. `session` is its name, or `nil` if it has none.
     func begin(session: String?)
-    /// Receives the time at which the run began, in microseconds since 1970, or `nil` if unknown. Called before the
-    /// first second, or not at all.
+    /// Receives the time at which the run began, in microseconds since 1970; `nil` if it is not known. If this function
+    /// is called, it is called before the first second.
     func date(_ unixMicroseconds: Int64?)
-    /// Receives the name of the adapter. Called before the first second, if there is an adapter.
+    /// Receives the name of the adapter. If there is an adapter, this function is called before the first second.
     func listen(on adapter: String)
     /// Receives one second of the run: the time since its start, and the received beacons.
     func take(seconds: Double, _ heard: [HeardBeacon])
@@ -27,10 +27,10 @@ extension RunConsumer {
     public func listen(on adapter: String) {}
 }
 
-/// A file with runs or packets: a capture (btsnoop, pcap or pcapng), the output of `pharos scan --json`, a table, or
-/// JSON Lines as in surveys, with or without stays.
+/// A file with runs or packets. It is a capture (btsnoop, pcap or pcapng), the output of `pharos scan --json`, a table,
+/// or JSON Lines as in surveys, with or without stays.
 ///
-/// Lines are passed on as they arrive, so another program may still be writing the file.
+/// Lines are passed on as soon as they are written, so the file may still grow.
 public struct RunFile {
     private let path: String
     private let known: KnownBeacons
@@ -39,12 +39,12 @@ public struct RunFile {
     /// True if unknown beacons are left out.
     public var isOnlyKnown = false
 
-    /// A file of runs.
+    /// Creates a file of runs.
     ///
     /// - Parameters:
     ///   - path: The file, or `-` for standard input.
     ///   - known: The known beacons.
-    ///   - rules: The rules for reading levels in tables and surveys.
+    ///   - rules: The rules for reading levels from tables and surveys.
     ///   - shared: Identities that several devices send.
     public init(_ path: String, _ known: KnownBeacons, rules: SurveyFiles.LevelRules, shared: Set<BeaconKey> = []) {
         self.path = path
@@ -55,8 +55,7 @@ public struct RunFile {
 
     /// Passes all seconds to a consumer.
     ///
-    /// - Throws: If the file is missing or cannot be read. The consumer has already received the seconds before the
-    ///   problem.
+    /// - Throws: If the file is missing or cannot be read. The consumer receives the seconds before the problem.
     public func run(_ consumer: any RunConsumer) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         let start = try pieces.peek(32)
@@ -122,7 +121,7 @@ public struct RunFile {
             whole, file: pieces.name, notReceivedLevel: rules.notReceivedLevel,
             acceptsZeroLevel: rules.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         let faults = problems.map { $0.inFile(pieces.name) }
-        // Any text can be read as the rows of a table. If the table has errors and no level, it is not a run.
+        // Any text can be read as rows of a table. So a table with errors and without a single level is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
             if survey == nil { throw .service(.refused(.malformed, SurveyFiles.sentences(faults))) }
             throw Self.noRun(faults, pieces.name)
@@ -154,7 +153,7 @@ public struct RunFile {
 extension SecondGatherer {
     /// Passes all seconds to a consumer, as one run without a name.
     ///
-    /// - Parameter source: The source that receives with an adapter. `nil` for a recording.
+    /// - Parameter source: The source that receives with an adapter; `nil` for a recording.
     public func passSeconds(to consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
         var hasBegun = false
         onSecond = { [unowned self] second, heard in
@@ -171,9 +170,8 @@ extension SecondGatherer {
     }
 }
 
-/// Passes on the stays of a survey that is still being read, each as a run. A later line of the survey may cancel a
-/// stay. Such a stay is passed on too, because the result must not depend on how much of the file has already been
-/// written.
+/// Passes on the stays of a survey that is still being read, each as a run. A stay is passed on even if a later line of
+/// the survey cancels it. Otherwise the result would depend on how much of the file is already written.
 private struct StayFeed {
     /// The index of the stay that is being passed on.
     private var stay = 0

@@ -3,13 +3,13 @@ internal import BeaconService
 internal import Configuration
 public import Listener
 
-/// The true positions of a receiver, from a table with the columns `x` and `y` and optionally `session`, `time`,
-/// `floor` and `place`.
+/// The true positions of a receiver, from a table. The table has the columns `x` and `y`, and may have the columns
+/// `session`, `time`, `floor` and `place`.
 public struct RunTruth: Sendable {
     /// A true position.
     public struct Spot: Hashable, Sendable {
         public let position: FloorPosition
-        /// The floor's name. `nil` if unknown.
+        /// The floor's name; `nil` if it is not known.
         public let floor: String?
         public let place: String?
 
@@ -21,7 +21,7 @@ public struct RunTruth: Sendable {
         }
     }
 
-    /// The positions of each session in the order of time. A position without a time is for the whole session.
+    /// The positions of each session in the order of time. A position without a time is valid for the whole session.
     private var spots: [String?: [(time: Double?, spot: Spot)]] = [:]
 
     /// Reads a table.
@@ -57,8 +57,8 @@ public struct RunTruth: Sendable {
         for session in spots.keys { spots[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
     }
 
-    /// The position at a time in seconds since the start of the run, interpolated between two rows. `nil` if the time
-    /// is more than half a second before the first row or after the last row.
+    /// Returns the position at a time in seconds since the start of the run, interpolated between two rows. Returns
+    /// `nil` if the time is more than half a second before the first row or after the last row.
     public func spot(session: String?, seconds: Double) -> Spot? {
         guard let spots = spots[session] ?? spots[nil], let first = spots.first, let last = spots.last else {
             return nil

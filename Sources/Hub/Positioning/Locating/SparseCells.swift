@@ -1,38 +1,40 @@
 internal import Airtime
 
-/// The received signals, as log-likelihoods of the states of a ``CellFilter``. The filter first uses a bound of each
-/// log-likelihood, which is quick to compute. The exact value is computed only for states that may matter.
+/// The received signals, as log-likelihoods of the states of a ``CellFilter``. The filter first uses an upper bound of
+/// each log-likelihood, which takes little time to compute. It then computes the exact value only for states that may
+/// be relevant.
 public protocol CellEvidence {
     /// The largest log-likelihood that a state can have.
     var most: Double { get }
-    /// The smallest useful limit for ``candidates(plane:from:)``: with this limit, all states are candidates.
+    /// The limit for ``candidates(plane:from:)`` from which all states are candidates. A smaller limit gives no more
+    /// candidates.
     var least: Double { get }
     /// The share of the probability that the filter may leave out or spread evenly over the cells of a plane.
     var tolerance: Double { get }
 
-    /// An upper bound of the log-likelihood of each of some states, which are in ascending order.
+    /// Returns an upper bound of the log-likelihood of each state. The states are in ascending order.
     func bounds(of states: [Int32]) -> [Double]
 
-    /// Replaces bounds by the exact log-likelihoods.
+    /// Replaces the bounds by the exact log-likelihoods.
     mutating func refine(_ bounds: inout [Double], of states: [Int32])
 
-    /// The states of a plane whose bound is at least a limit, in ascending order.
+    /// Returns the states of a plane whose bound is at least a limit, in ascending order.
     func candidates(plane: Int, from limit: Double) -> [Int32]
 
-    /// The mean likelihood of a plane's cells; `nil` if unknown. If known, the filter uses it for all cells that have
-    /// no weight of their own.
+    /// Returns the mean likelihood of a plane's cells; `nil` if it is not known. The filter uses it for all cells
+    /// without a weight of their own.
     mutating func mean(plane: Int) -> Double?
 }
 
-/// Working memory for filters that keep only likely cells. All filters of a thread can share one scratch.
+/// Working memory for filters that keep only likely cells. All filters of a thread can share it.
 public struct CellScratch: Sendable {
-    /// The weight added to each state. All are 0 while no filter uses the scratch.
+    /// The weight that was added to each state. All weights are 0 while no filter uses the scratch.
     fileprivate var sums: [Double] = []
-    /// One bit for each state, set if weight was added to the state or it was marked. All are 0 while no filter uses
-    /// the scratch.
+    /// One bit for each state. The bit is set if weight was added to the state, or if the state was marked. All bits
+    /// are 0 while no filter uses the scratch.
     fileprivate var marks: [UInt64] = []
 
-    /// An empty scratch, which grows as needed.
+    /// Creates an empty scratch. It grows as needed.
     public init() {}
 
     fileprivate mutating func prepare(_ states: Int) {
@@ -58,16 +60,16 @@ public struct CellScratch: Sendable {
     }
 }
 
-/// The operations of a filter that keeps only likely cells. The probability of the other cells is spread evenly over
-/// each plane.
+/// The operations of a filter that keeps only likely cells. In each plane, the probability of the other cells is spread
+/// evenly.
 extension CellFilter {
-    /// After a step, only states with a weight above this value are kept.
+    /// After a step, states with a weight up to this value are dropped.
     private static let leastWeight = 1e-12
-    /// A plane with a smaller probability is dropped.
+    /// The smallest probability of a plane. Planes with a smaller probability are dropped.
     private static let leastPlaneProbability = 1e-9
     /// The largest number of states that the filter keeps.
     static let limit = 4096
-    /// The difference from the largest log-likelihood within which candidates are searched first.
+    /// The distance below the largest log-likelihood within which candidates are searched first.
     private static let firstReach = 12.0
 
     // MARK: Time
@@ -103,7 +105,7 @@ extension CellFilter {
 
     // MARK: Evidence
 
-    /// Multiplies the probability of each state by a likelihood. If the likelihood is 0 everywhere, nothing changes.
+    /// Multiplies the probability of each state by a likelihood. If all likelihoods are 0, changes nothing.
     public mutating func update(_ evidence: inout some CellEvidence, _ scratch: inout CellScratch) {
         guard cellCount > 0 else { return }
         scratch.prepare(planes * cellCount)
@@ -130,7 +132,7 @@ extension CellFilter {
         while true {
             var isDone = true
             for plane in uniformProbabilities.indices where uniformProbabilities[plane] > 0 {
-                // Cells below this limit are negligible, even if all cells of the plane reach it.
+                // Cells with a lower log-likelihood are negligible, even if all cells of the plane have it.
                 let needed =
                     weighted.logSum + log(evidence.tolerance / Double(uniformProbabilities.count))
                     - log(uniformProbabilities[plane])
@@ -156,7 +158,7 @@ extension CellFilter {
         private var best = -Double.infinity
         /// The sum of `exp(log - best)`.
         private var scaled = 0.0
-        /// A state is negligible if the logarithm of its share of the whole weight is below this value.
+        /// The logarithm of the share of the whole weight below which a state is negligible.
         let least: Double
 
         init(least: Double) { self.least = least }
@@ -195,7 +197,7 @@ extension CellFilter {
 
     /// Keeps the states with the largest weights.
     ///
-    /// - Parameter evenWeights: For each plane, the weight that is spread evenly, on the same scale as the weights in
+    /// - Parameter evenWeights: The weight that is spread evenly over each plane, on the same scale as the weights in
     ///   `weighted`.
     private mutating func keep(_ weighted: WeightedStates, evenWeights: [Double], tolerance: Double) {
         let logSum = weighted.logSum
@@ -205,8 +207,8 @@ extension CellFilter {
         var totals = uniformProbabilities
         var shares: [Double] = []
         shares.reserveCapacity(weighted.states.count)
-        // The sum of the weights in each bin, by plane, then by bin. Each bin covers a factor of √e, from the whole
-        // weight downwards.
+        // The sum of the weights in each bin, by plane, then by bin. A bin covers a factor of √e. The first bin begins
+        // at the whole weight, and the next bins contain smaller weights.
         var bins = [Double](repeating: 0, count: totals.count * Self.bins)
         var counts = [Int](repeating: 0, count: bins.count)
         for (index, state) in weighted.states.enumerated() {

@@ -1,28 +1,28 @@
 internal import Airtime
 
-/// The movements that a receiver can make while a window of seconds is received: it stands, or it walks straight in one
-/// of eight directions.
+/// The possible movements of a receiver during a window of seconds: it stands, or it walks straight in one of eight
+/// directions.
 ///
-/// The levels of a receiver that walks are those of the places that it has passed. If they counted as levels of the
-/// place where it is now, its position would lag behind by half of the window, and its region would be too small.
+/// A walking receiver receives the levels of the places that it passes. If these levels counted for the place where it
+/// is now, its position would lag behind by half of the window, and its region would be too small.
 struct WindowMotion: Sendable {
     /// The logarithm of the probability of each movement. Movement 0 is standing.
     let logPriors: [Double]
-    /// The cell in which the receiver was, or -1 if it was outside the grid: by movement (without standing), then by
-    /// the age of the second, then by the cell in which the receiver is now.
+    /// The cell in which the receiver was, or -1 if it was outside the grid. Indexed by the movement (without
+    /// standing), then by the age of the second, then by the cell in which the receiver is now.
     private let sources: [[[Int32]]]
 
     /// The probability that a receiver stands.
     private static let standing = 0.6
-    /// The number of directions of a walk, which are equally likely.
+    /// The number of directions of a walk. All directions are equally likely.
     private static let directions = 8
-    /// The assumed speed of a walk in m/s. One speed is enough: after some seconds, the distance differs from that of
-    /// slower and faster walks by less than the error of a position.
+    /// The assumed speed of a walk in m/s. A single speed is enough: over a few seconds, slower and faster walks differ
+    /// from it by less than the error of a position.
     private static let speed = 1.0
     /// The longest time in seconds for which a walk is assumed to be straight.
     private static let longest = 5
 
-    /// The movements between the cells of a grid.
+    /// Computes the movements between the cells of a grid.
     ///
     /// - Parameter window: The number of seconds from which a position is computed.
     init(_ grid: CellGrid, window: Int) {
@@ -52,12 +52,12 @@ struct WindowMotion: Sendable {
     /// - Parameters:
     ///   - sums: The sums, by the cell in which the receiver is now.
     ///   - logLikelihoods: The log-likelihoods of the second, by the cell in which the receiver was.
-    ///   - movement: The index of the movement, from 1. (Movement 0 is standing.)
-    ///   - age: The number of seconds that have passed since that second.
+    ///   - movement: The index of the movement, at least 1. Index 0 means standing.
+    ///   - age: The number of seconds since that second.
     func add(_ logLikelihoods: ArraySlice<Double>, to sums: inout [Double], movement: Int, age: Int) {
         let sourcesByAge = sources[movement - 1]
         let source = sourcesByAge[min(max(0, age), sourcesByAge.count - 1)]
-        // Uses pointers, because this loop takes most of the time of locating.
+        // This loop takes most of the time of locating, so it uses pointers.
         unsafe logLikelihoods.withUnsafeBufferPointer { values in
             unsafe source.withUnsafeBufferPointer { source in
                 unsafe sums.withUnsafeMutableBufferPointer { sums in
@@ -71,7 +71,7 @@ struct WindowMotion: Sendable {
     }
 }
 
-/// The log-likelihoods of a window of seconds, assuming a receiver offset and a movement.
+/// The log-likelihoods of a window of seconds, for one receiver offset and one movement.
 struct WindowHypothesis: Sendable {
     /// The index of the receiver offset.
     let offset: Int
@@ -81,7 +81,7 @@ struct WindowHypothesis: Sendable {
     let logLikelihoods: [Double]
 }
 
-/// The log-likelihoods of some cells in the last seconds of a run.
+/// The log-likelihoods of all cells in the last seconds of a run.
 struct CellWindow: Sendable {
     let cells: [Cell]
     /// The movements of the receiver; `nil` if it is assumed to stand.
@@ -93,8 +93,8 @@ struct CellWindow: Sendable {
     /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
     private var seconds: [(seconds: Double, logLikelihoods: [Double])] = []
 
-    /// Movements are left out for offsets whose log-likelihood is lower than that of the likeliest offset by more than
-    /// this.
+    /// The largest distance of an offset's log-likelihood from the likeliest offset's log-likelihood with which
+    /// movements are computed for the offset.
     private static let negligible = 9.0
 
     init(_ cells: [Cell], motion: WindowMotion? = nil, offsets: Int, length: Int) {
@@ -109,15 +109,15 @@ struct CellWindow: Sendable {
 
     /// Adds the next second.
     ///
-    /// - Returns: the log-likelihoods of the second that leaves the window, if any.
+    /// - Returns: The log-likelihoods of the second that leaves the window; `nil` if no second leaves it.
     mutating func add(_ logLikelihoods: [Double], seconds time: Double) -> [Double]? {
         let oldest = seconds.count == length ? seconds.removeFirst().logLikelihoods : nil
         seconds.append((time, logLikelihoods))
         return oldest
     }
 
-    /// The log-likelihoods of a receiver that stands, by offset: the sum over the seconds, divided by the square root
-    /// of the number of seconds, because readings one second apart are not independent.
+    /// The log-likelihoods of a standing receiver, by offset: the sum over the seconds, divided by the square root of
+    /// the number of seconds. The divisor is needed because readings one second apart are not independent.
     var standing: [WindowHypothesis] {
         var sum = [Double](repeating: 0, count: cells.count * offsetCount)
         for second in seconds { for index in sum.indices { sum[index] += second.logLikelihoods[index] } }
@@ -131,10 +131,10 @@ struct CellWindow: Sendable {
 
     private var scale: Double { 1 / Double(max(1, seconds.count)).squareRoot() }
 
-    /// The log-likelihoods for all offsets and movements, those of a standing receiver first.
+    /// Returns the log-likelihoods for all offsets and movements. Those of a standing receiver are first.
     ///
     /// - Parameters:
-    ///   - temperature: The largest temperature (divisor of the log-likelihoods) with which the result will be used.
+    ///   - temperature: The largest temperature (divisor of the log-likelihoods) for which the result will be used.
     ///   - priors: The logarithm of each offset's prior probability.
     func hypotheses(temperature: Double, priors: [Double]) -> [WindowHypothesis] {
         let standing = standing

@@ -2,7 +2,7 @@ internal import Airtime
 
 /// The algorithms, by their names in commands and maps.
 public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
-    /// The place of the survey's vector whose levels are nearest to the received levels.
+    /// The place of the vector whose levels are nearest to the received levels.
     case nn
     /// The place whose mean levels are nearest to the received levels.
     case nnMean = "nn-mean"
@@ -10,22 +10,22 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     case nnMedian = "nn-median"
     /// The place whose five strongest beacons have the most similar histograms of levels.
     case bhattacharyya
-    /// The place whose levels are nearest to the received levels, both relative to the strongest level.
+    /// The place whose levels are nearest to the received levels. Both are relative to their strongest level.
     case relative
-    /// The weighted mean of the positions of the nearest vectors of the survey.
+    /// The weighted mean of the positions of the nearest vectors.
     case wknn
-    /// The position from the likelihood of each place.
+    /// The position computed from the likelihood of each place.
     case gauss
-    /// The position from the likelihood of each cell of a grid.
+    /// The position computed from the likelihood of each cell of a grid.
     case field
-    /// As `field`, with a filter that follows the receiver over time.
+    /// Like `field`, with a filter that follows the receiver over time.
     case hmm
     /// The mean position of the six strongest beacons with known positions, weighted by their power.
     case weightedCentroid = "weighted-centroid"
     /// A position between four beacons at the corners, from the mean levels of opposite sides.
     case simpleDistance = "simple-distance"
 
-    /// True if the algorithm computes the probability of each place, and thus a region.
+    /// True if the algorithm computes probabilities of places, and therefore a region.
     public var isProbabilistic: Bool {
         switch self {
         case .gauss, .field, .hmm: true
@@ -44,8 +44,7 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     var needsFingerprints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
-/// The unit of the levels that `relative` compares. The article of 2016 that describes the algorithm does not specify
-/// the unit.
+/// The unit of the levels that `relative` compares. The article of 2016 that describes the algorithm names no unit.
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// The level as a share of the range from -100 dBm to the strongest level, 0...1.
     case db
@@ -54,7 +53,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// 10^(difference from the strongest level / 10).
     case power
 
-    /// The default penalty for a beacon that only the survey or only the receiver received.
+    /// The default penalty for a beacon that was received only in the survey or only by the receiver.
     public var penalty: Double {
         switch self {
         case .db, .power: 0.5
@@ -65,7 +64,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
 
 /// The algorithm that locates a receiver on a map, with its parameters.
 public struct LocatorSettings: Hashable, Sendable {
-    /// The fingerprints that `relative` compares a sample with.
+    /// The fingerprints with which `relative` compares a sample.
     public enum Fingerprints: String, CaseIterable, Hashable, Sendable {
         /// Each of the survey's vectors.
         case vectors
@@ -73,10 +72,10 @@ public struct LocatorSettings: Hashable, Sendable {
         case slices
     }
 
-    /// The difference of the receiver's levels from those of the surveyor's receiver.
+    /// The difference between the levels of the receiver and of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
-        /// Unknown: the algorithm sums over offsets of -12...12 dB. Offsets other than 0 count only if the
-        /// levels of the run support them.
+        /// Unknown. The algorithm sums over offsets of -12...12 dB. Offsets other than 0 are likely only if the levels
+        /// of the run support them.
         case unknown
         /// Known, in dB.
         case known(Double)
@@ -84,43 +83,44 @@ public struct LocatorSettings: Hashable, Sendable {
 
     public var algorithm: PositioningAlgorithm
     /// The number of the newest vectors that are located together, at least 1. `nil` for the algorithm's default: one
-    /// for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, five for the others.
+    /// vector for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, and five vectors for
+    /// the others.
     public var window: Int?
     /// For `relative`: the unit of relative levels.
     public var reading: RelativeReading = .db
-    /// For `relative`: the penalty for a beacon that only the survey or only the receiver received. `nil` for the
-    /// default of the unit.
+    /// For `relative`: the penalty for a beacon that was received only in the survey or only by the receiver; `nil` for
+    /// the default of the unit.
     public var penalty: Double?
-    /// For `relative`: the fingerprints that the sample is compared with.
+    /// For `relative`: the fingerprints with which the sample is compared.
     public var fingerprints: Fingerprints = .slices
-    /// For `wknn`: k, the number of nearest vectors.
+    /// For `wknn`: the number k of nearest vectors.
     public var neighbors = 10
     /// For `gauss`, `field` and `hmm`: the receiver offset.
     public var receiverOffset: ReceiverOffset = .unknown
     /// The divisor of the log-likelihoods, fitted so that a 95 % region contains 95 % of the true positions.
     public var likelihoodTemperature = 4.0
-    /// The side of a cell of the field, in metres. `nil` to choose it by the size of the site.
+    /// The side of a cell of the field, in metres; `nil` to choose it by the size of the site.
     public var gridMetres: Double?
 
     /// The receiver offsets that are tried, in dB.
     public static let offsets = stride(from: -12.0, through: 12, by: 3).map { $0 }
     /// The standard deviation of the prior distribution of the receiver offset, in dB.
     static let offsetDeviation = 4.0
-    /// The receiver offsets that are tried with a map without a survey, in dB. The range is larger, because the power
-    /// of the beacons is uncertain too.
+    /// The receiver offsets that are tried in dB if the map has no survey. Their range is larger, because the power of
+    /// the beacons is uncertain too.
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
-    /// The standard deviation of the prior distribution of the receiver offset with a map without a survey, in dB.
+    /// The standard deviation in dB of the prior distribution of the receiver offset if the map has no survey.
     static let plannedDeviation = 8.0
-    /// The temperature with which the position is computed. It gives a smaller mean error than the temperature of the
-    /// region.
+    /// The temperature with which the position is computed. It gives a smaller mean error than the temperature for
+    /// regions.
     static let pointTemperature = 1.75
 
-    /// An algorithm with its default parameters.
+    /// Creates the settings of an algorithm with its default parameters.
     public init(_ algorithm: PositioningAlgorithm = .field) {
         self.algorithm = algorithm
     }
 
-    /// The number of vectors that are located together. `nil` for the whole run.
+    /// The number of vectors that are located together; `nil` for the whole run.
     public var effectiveWindow: Int? {
         if let window { return max(1, window) }
         switch algorithm {
@@ -130,8 +130,8 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    /// The probability before a run that the receiver's levels are those of the surveyor's receiver. Other offsets get
-    /// weight only if the received levels support them.
+    /// The prior probability that the receiver's levels equal those of the surveyor's receiver. Other offsets become
+    /// likely only if the received levels support them.
     private static let sameReceiver = 0.6
 
     /// Returns the logarithm of the probability that each receiver offset has when a run begins.
@@ -144,7 +144,7 @@ public struct LocatorSettings: Hashable, Sendable {
         }
     }
 
-    /// The receiver offsets to sum over on a map, in dB, with the logarithms of their prior probabilities.
+    /// Returns the receiver offsets to sum over on a map, in dB, and the logarithms of their prior probabilities.
     func offsets(on map: SignalMap) -> (decibels: [Double], priors: [Double]) {
         if case .known(let offset) = receiverOffset { return ([offset], [0]) }
         let isPlanned = map.modelSite != nil

@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// The places where another beacon or another stay would improve a map most.
+/// The places at which another beacon or another stay would improve a map most.
 public struct MapAdvice: Hashable, Sendable {
     /// A place and the improvement that it needs.
     public struct Improvement: Hashable, Sendable {
@@ -22,18 +22,18 @@ public struct MapAdvice: Hashable, Sendable {
 
     /// The smallest number of beacons for a reliable place.
     public static let fewestBeacons = 4
-    /// A beacon counts at a place if it is received in at least this share of the seconds.
+    /// The smallest share of the seconds in which a beacon must be received to count at a place.
     static let share = 0.5
-    /// If a place has fewer recorded seconds, the reason mentions their number.
+    /// The number of recorded seconds of a place below which the reason mentions this number.
     static let fewestSeconds = 20
-    /// The smallest error that leads to advice, in metres, or as the share of wrong answers if the place has no
+    /// The smallest error that leads to advice: in metres, or as the share of wrong answers for a place without a
     /// position.
     static let leastError = 0.05
 
     /// The largest number of improvements of each kind.
     private static let limit = 3
 
-    /// The advice for a map.
+    /// Computes the advice for a map.
     public init(_ map: SignalMap) {
         let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
         var improvements: [Improvement] = []
@@ -69,7 +69,7 @@ public struct MapAdvice: Hashable, Sendable {
 }
 
 extension SignalMap {
-    /// The number of beacons that are received at a place in at least half of its seconds.
+    /// Returns the number of beacons that are received at a place in at least half of its seconds.
     public func beaconsHeard(at place: Int) -> Int {
         let seconds = Double(max(1, places[place].seconds))
         return statistics[place].count { Double($0.seconds) >= MapAdvice.share * seconds }

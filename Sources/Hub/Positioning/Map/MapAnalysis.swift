@@ -1,29 +1,29 @@
 public import Airtime
 internal import Sites
 
-/// The analysis of a map: the level of each beacon, the number of received beacons and the expected error at each cell,
-/// and the places that are mistaken for each other.
+/// The analysis of a map. It contains the level of each beacon, the number of received beacons and the expected error
+/// at each cell, and the places that are mistaken for each other.
 ///
-/// Everything is computed from the map's field, which also covers the ground between the surveyed places. If errors
-/// were measured by leaving parts of the survey out, the expected errors are scaled to have the same mean at the
-/// surveyed places.
+/// All values are computed from the map's field, which also covers the ground between the surveyed places. If errors
+/// were measured by leaving parts of the survey out, the expected errors are multiplied by a factor, so that both have
+/// the same mean at the surveyed places.
 public struct MapAnalysis: Sendable {
     /// The map.
     public let map: SignalMap
-    /// The cells of all floors, or the places in their order if no place has a position.
+    /// The cells of all floors. If no place has a position, the places in their order.
     public let cells: [Cell]
-    /// The side of a cell, in metres. `nil` if the cells are the places.
+    /// The side of a cell in metres; `nil` if the cells are places.
     public let step: Double?
     /// The expected error at each cell, in metres. Empty if the cells are places without positions.
     public private(set) var expectedErrors: [Double] = []
     /// The number of beacons that are usually received at each cell.
     public let receivedBeacons: [Int]
-    /// The error at each place, in metres: the error measured by leaving parts of the survey out, or the expected error
-    /// if none was measured. `nil` if the place has no position.
+    /// The error at each place in metres, measured by leaving parts of the survey out. If it was not measured, the
+    /// expected error; `nil` if the place has no position.
     public private(set) var placeErrors: [Double?] = []
-    /// For each place, up to five other places for which it is mistaken, with the probabilities, most likely first.
+    /// For each place, up to five other places for which it is mistaken, with their probabilities, the likeliest first.
     public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
-    /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are received, largest first.
+    /// Areas in which fewer beacons than ``MapAdvice/fewestBeacons`` are received, the largest first.
     public private(set) var gaps: [Gap] = []
 
     /// An area in which too few beacons are received.
@@ -39,7 +39,7 @@ public struct MapAnalysis: Sendable {
 
     /// The largest number of places in an element of ``confusion``.
     private static let confusionLimit = 5
-    /// Places with a smaller probability are left out of ``confusion``.
+    /// The smallest probability of a place in ``confusion``.
     private static let leastProbability = 0.005
     /// The largest product of the squared number of cells and the number of beacons. It limits the time of the
     /// computation.
@@ -49,9 +49,9 @@ public struct MapAnalysis: Sendable {
     /// The index of each place's cell; `nil` for places without a position.
     private let cellOfPlace: [Int?]
 
-    /// The analysis of a map.
+    /// Analyses a map.
     ///
-    /// - Parameter cellLimit: The approximate largest number of cells.
+    /// - Parameter cellLimit: The approximate limit of the number of cells.
     /// - Throws: If the field cannot be computed.
     public init(_ map: SignalMap, cellLimit: Int = 900) throws(PositioningError) {
         self.map = map
@@ -70,8 +70,8 @@ public struct MapAnalysis: Sendable {
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
-        // In a field that the planner computed, a beacon whose level equals the receiver's sensitivity is received with
-        // the probability in the middle of the range.
+        // A beacon whose level equals the receiver's sensitivity is at the limit of usual reception. In a field that
+        // the planner computed, the probability of reception is then in the middle of its range.
         let range = PlannedField.probabilityRange
         let leastProbability = map.modelSite == nil ? 0.5 : (range.lowerBound + range.upperBound) / 2
         let (table, count) = (table, cells.count)
@@ -82,11 +82,11 @@ public struct MapAnalysis: Sendable {
         if hasPositions { gaps = Self.gaps(cells, spots, receivedBeacons) }
     }
 
-    /// The mean level of a beacon at a cell in the field, in dBm.
+    /// Returns the mean level of a beacon at a cell in the field, in dBm.
     public func level(beacon: Int, cell: Int) -> Double { table.mean(beacon: beacon, cell: cell) }
 
-    /// The measured mean level of a beacon at a place minus the level of the field there, in dB. `nil` if the beacon
-    /// was not received at the place, or if the place has no position.
+    /// Returns the measured mean level of a beacon at a place minus the level in the field, in dB. Returns `nil` if the
+    /// beacon was not received at the place, or if the place has no position.
     public func residual(beacon: Int, place: Int) -> Double? {
         guard let cell = cellOfPlace[place],
             let statistics = map.statistics[place].first(where: { $0.beacon == beacon })
@@ -101,11 +101,11 @@ public struct MapAnalysis: Sendable {
         return floors
     }
 
-    /// The number of beacons that are usually received at a place. `nil` for a place without a position.
+    /// Returns the number of beacons that are usually received at a place; `nil` for a place without a position.
     public func receivedBeacons(at place: Int) -> Int? { cellOfPlace[place].map { receivedBeacons[$0] } }
 
-    /// Computes the expected errors and the places that are mistaken for each other, from the probability of each cell
-    /// for a receiver at another cell.
+    /// Computes the expected errors, and the places that are mistaken for each other. Both follow from the probability
+    /// of each cell for a receiver at another cell.
     private mutating func computeExpectedErrors(hasPositions: Bool) {
         let isOffsetKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =
@@ -144,8 +144,8 @@ public struct MapAnalysis: Sendable {
         setPlaceErrors(hasPositions: hasPositions)
     }
 
-    /// Sets the error of each place. Scales the expected errors so that their mean agrees with the mean of the errors
-    /// measured by leaving parts of the survey out.
+    /// Sets the error of each place. Multiplies the expected errors by a factor, so that their mean equals the mean of
+    /// the errors that were measured by leaving parts of the survey out.
     private mutating func setPlaceErrors(hasPositions: Bool) {
         var measuredErrors: [String: Double] = [:]
         for result in map.evaluation?.byPlace ?? [] {
@@ -170,7 +170,7 @@ public struct MapAnalysis: Sendable {
         }
     }
 
-    /// The gaps: connected cells with too few beacons.
+    /// Returns the gaps, which are connected cells with too few beacons.
     private static func gaps(_ cells: [Cell], _ spots: [CellGrid.Spot], _ receivedBeacons: [Int]) -> [Gap] {
         var remaining: [CellGrid.Spot: Int] = [:]
         for cell in cells.indices where receivedBeacons[cell] < MapAdvice.fewestBeacons {

@@ -4,10 +4,10 @@ internal import Sites
 extension SignalMap {
     /// Reads a map file.
     ///
-    /// - Returns: The map, or `nil` if there is an error, and every problem in the order of the file.
+    /// - Returns: The map, and all problems in the order of the file. The map is `nil` if the file has errors.
     public static func decode(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
         // A JSON tree of the whole file would take many times the memory of the map, so the long lists are parsed line
-        // by line. If there is a problem, the file is parsed again as one tree, which gives the line and column of each
+        // by line. If there is a problem, the file is parsed again as one tree, to find the line and column of each
         // problem.
         let pieces = MapPieces(octets)
         if case let (root?, faults) = JSONDocument.parse(pieces.rest), faults.isEmpty, pieces.areTopLevel(in: root) {
@@ -26,7 +26,7 @@ extension SignalMap {
 }
 
 /// A map file, divided into the elements of its long lists and the rest of the file. A list is divided only if each of
-/// its elements has its own line, as in the files that Pharos writes.
+/// its elements is on its own line, as in files that Pharos has written.
 private struct MapPieces {
     /// The file, in which each long list is replaced by an empty list.
     private(set) var rest: [UInt8] = []
@@ -49,9 +49,9 @@ private struct MapPieces {
     /// Returns true if the long lists are members of the root object.
     func areTopLevel(in root: JSONNode) -> Bool { elements.keys.allSatisfy { root[$0]?.elements?.isEmpty == true } }
 
-    /// Parses the elements of a list, one after the other, as long as `take` returns `true` for them.
+    /// Parses the elements of a list, one after the other, until an element is invalid or `take` returns `false`.
     ///
-    /// - Returns: `true` if all elements were valid, and `take` returned `true` for each of them.
+    /// - Returns: `true` if all elements were valid and `take` returned `true` for each of them.
     static func forEach(_ elements: [ArraySlice<UInt8>], _ take: (JSONNode) -> Bool) -> Bool {
         elements.allSatisfy { element in
             let (root, problems) = JSONDocument.parse(Array(element))
@@ -231,7 +231,7 @@ private struct MapDecoder {
 }
 
 extension JSONNode {
-    /// The number, which is infinite if it is too large. `nil` if the value is not a number.
+    /// The number; infinite if it is too large, and `nil` if the value is not a number.
     var real: Double? {
         guard case .number(let number) = value else { return nil }
         return Double(number.text)

@@ -13,9 +13,10 @@ extension SignalMap {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Writes the map's file in pieces, because the text of a large map takes much more memory than the map.
+    /// Writes the text of the map's file in pieces, because the whole text of a large map would take much more memory
+    /// than the map.
     ///
-    /// Each member of the object and each element of a list has its own line.
+    /// Each member of the object and each element of a list is on its own line.
     ///
     /// - Parameter take: Receives the pieces in order. Each piece is valid UTF-8.
     public func write<Failure: Error>(_ take: (_ piece: [UInt8]) throws(Failure) -> Void) throws(Failure) {
@@ -78,7 +79,8 @@ extension Place {
 }
 
 extension SignalMap.Beacon {
-    /// - Parameter trend: The trend for readers of the file, computed from the statistics.
+    /// - Parameter trend: The trend, computed from the statistics. It is only written for other programs that read the
+    ///   file.
     fileprivate func json(_ trend: BeaconTrend?) -> JSONValue {
         .record([
             ("key", .string(key.text)), ("position", .optional(position, JSONValue.position)),

@@ -24,10 +24,10 @@ public enum MapFile {
         let name = path == "-" ? "standard input" : path
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
-            // The kind of the file is examined only after decoding has failed, because reading a large map twice takes
+            // Determine the kind of the file only after decoding has failed, because reading a large map twice takes
             // long.
             if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
-            // One message for a file of another kind, instead of one message for each key.
+            // Report one problem for a file of another kind, instead of one problem for each key.
             if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
                 throw .refused(.malformed, "\(name): this is not a map; `pharos map fit` makes one from surveys")
             }
@@ -40,8 +40,8 @@ public enum MapFile {
         return map
     }
 
-    /// Returns true if a file looks like a map: one JSON object that is not a line of a survey. `false` for standard
-    /// input.
+    /// Returns true if a file looks like a map: it is one JSON object that is not a line of a survey. Returns false for
+    /// standard input.
     ///
     /// - Throws: If the file is missing.
     public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
@@ -50,7 +50,7 @@ public enum MapFile {
         return InputForm(start) == .object
     }
 
-    /// Writes a map, or prints it for `-`. The old file is kept until the new file is complete.
+    /// Writes a map to a file, or prints it for `-`. The old file remains until the new file is complete.
     public static func write(_ map: SignalMap, to path: String) throws(ListenerServiceError) {
         if path == "-" { return map.write { Terminal.write($0) } }
         do throws(SystemError) {
@@ -60,7 +60,7 @@ public enum MapFile {
         }
     }
 
-    /// Writes a text, or prints it for `-`. The old file is kept until the new file is complete.
+    /// Writes a text to a file, or prints it for `-`. The old file remains until the new file is complete.
     public static func write(_ text: String, to path: String) throws(ListenerServiceError) {
         if path == "-" {
             Terminal.write(text)
@@ -114,9 +114,9 @@ public enum MapFile {
         return site
     }
 
-    /// The positions of beacons, by each of the keys that they may have in a survey.
+    /// Returns the positions of beacons. Each position is listed under every key that its beacon may have in a survey.
     ///
-    /// - Parameter path: A site file or a fleet in any of its forms.
+    /// - Parameter path: A site file, or a fleet in any of its forms.
     /// - Throws: If the file is neither a site nor a fleet.
     public static func beaconPositions(_ path: String) throws(ListenerServiceError) -> [BeaconKey: FloorPosition] {
         let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
@@ -150,13 +150,13 @@ public enum MapFile {
         return positions
     }
 
-    /// The path of a fleet that a site file names, which is relative to the site file.
+    /// Returns the path of the fleet that a site file names. Relative paths start at the directory of the site file.
     private static func fleetPath(_ fleet: String, ofSite site: String) -> String {
         let directory = site.lastIndex(of: "/").map { String(site[...$0]) } ?? ""
         return fleet.hasPrefix("/") ? fleet : directory + fleet
     }
 
-    /// The manifest of a fleet.
+    /// Reads the manifest of a fleet.
     ///
     /// - Parameter isNamedInFile: `true` if a site file names the path.
     private static func manifest(
@@ -189,8 +189,8 @@ public enum MapFile {
 
     /// Makes a map from a site file and the fleet that it names.
     ///
-    /// The keys of a site's beacons are their names; the keys of a fleet's beacons are the first identities that they
-    /// send.
+    /// The key of a beacon in the site file is its name. The key of a beacon in the fleet is the first identity that it
+    /// sends.
     ///
     /// - Throws: If the file is missing, not a site, or without beacons.
     public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
@@ -209,7 +209,7 @@ public enum MapFile {
         }
     }
 
-    /// A simulation of a site file.
+    /// Creates a simulation of a site file.
     ///
     /// - Throws: The errors of ``map(ofSite:settings:)``.
     public static func simulatedSite(
@@ -221,7 +221,8 @@ public enum MapFile {
         }
     }
 
-    /// A site with the beacons of its fleet, the keys of these beacons by name, and the file's bytes.
+    /// Reads a site with the beacons of its fleet. Returns the site, the keys of these beacons by name, and the file's
+    /// bytes.
     private static func siteWithFleet(
         _ path: String
     ) throws(ListenerServiceError) -> (site: Site, keys: [String: BeaconKey], octets: [UInt8]) {

@@ -4,7 +4,7 @@ public import Listener
 
 /// Fits and updates maps for commands. Converts errors to messages with exit codes.
 public enum MapFitting {
-    /// Tries some algorithms and chooses the best.
+    /// Tries some algorithms, and chooses the best of them.
     ///
     /// - Parameter keepsNeighbors: The number of nearest vectors that `wknn` uses; `nil` to fit it.
     /// - Throws: If no map can be made.
@@ -21,7 +21,7 @@ public enum MapFitting {
         }
     }
 
-    /// The changes that a new survey makes to a map.
+    /// Computes the changes that a new survey makes to a map.
     ///
     /// - Parameters:
     ///   - name: The map's name in messages.
@@ -51,7 +51,7 @@ public enum MapFitting {
         do throws(PositioningError) { return try make() } catch { throw refusal(error) }
     }
 
-    /// The message and exit code of an error.
+    /// Returns the message and the exit code of an error.
     public static func refusal(_ error: PositioningError) -> ListenerServiceError {
         switch error {
         case .noPlaces, .nothingHeard, .noPositions, .nothingLeft, .otherSite: .refused(.malformed, "\(error)")

@@ -160,7 +160,7 @@ enum FieldKeys {
 // MARK: Types
 
 extension ValueType {
-    /// The type of a value that may also be null. Null is read as no value.
+    /// The type of a value that may also be null. Null is read as `nil`.
     var orNull: ValueType {
         let members = schema.map { $0.key == "type" ? .init("type", .array([$0.value, "null"])) : $0 }
         let read = read

@@ -1,8 +1,8 @@
 internal import Airtime
 
-/// The changes that a new survey makes to a map: matching data is kept, changed data is replaced.
+/// The changes that a new survey makes to a map. Matching data is kept, and changed data is replaced.
 ///
-/// The new map is fitted from ``survey``, which contains the kept data of the map and the new survey.
+/// The new map is made from ``survey``, which contains the kept data of the map and the new survey.
 public struct MapUpdate: Sendable {
     /// The kind of a change.
     public enum Kind: String, Hashable, Sendable {
@@ -23,26 +23,27 @@ public struct MapUpdate: Sendable {
         public let kind: Kind
         /// The beacon's key or the place's name.
         public let subject: String
-        /// The mean difference over places or beacons, in dB. `nil` if there is nothing to compare.
+        /// The mean difference in dB, over the places of a beacon or the beacons of a place; `nil` if there is nothing
+        /// to compare.
         public let difference: Double?
     }
 
     /// The changes of beacons in the order of the map, then the changes of places in the order of the new survey.
     public private(set) var changes: [Change] = []
-    /// The stays of the new map.
+    /// The survey from which the new map is made.
     public private(set) var survey = Survey()
 
-    /// A beacon counts as moved if the mean difference of its levels is above this value, in dB, and also above
-    /// 2.5 times the median difference of all beacons.
+    /// The mean difference of a beacon's levels in dB above which the beacon may have moved. The difference must also
+    /// be above 2.5 times the median difference of all beacons.
     public static let movedBeacon = 5.0
-    /// A difference is unusual if it is larger than the median difference by this factor.
+    /// The factor by which a difference must exceed the median difference to be unusual.
     static let unusualFactor = 2.5
-    /// The mean difference of a place's levels, in dB, above which the place is replaced.
+    /// The mean difference of a place's levels in dB above which the place is replaced.
     public static let changedPlace = 8.0
-    /// A beacon counts at a place if it is received in at least this share of the seconds.
+    /// The smallest share of the seconds in which a beacon must be received to count at a place.
     static let share = 0.3
 
-    /// The changes that a survey of the same site makes to a map.
+    /// Computes the changes that a survey of the same site makes to a map.
     ///
     /// - Throws: If the map does not contain its vectors, or the survey received none of the map's beacons.
     public init(_ map: SignalMap, with new: Survey) throws(PositioningError) {
@@ -77,7 +78,7 @@ public struct MapUpdate: Sendable {
         return leftPosition.distance(to: rightPosition) <= SurveyPlaces.tolerance
     }
 
-    /// The mean level at each place of each beacon that is received there often enough.
+    /// Returns, for each place, the mean level of each beacon that is received there often enough.
     private static func levels(_ map: SignalMap) -> [[BeaconKey: Double]] {
         map.statistics.enumerated().map { place, statistics in
             var levels: [BeaconKey: Double] = [:]
@@ -88,7 +89,7 @@ public struct MapUpdate: Sendable {
         }
     }
 
-    /// The beacons whose old readings are left out.
+    /// Adds the changes of beacons, and returns the beacons whose old readings are left out.
     ///
     /// - Parameter oldPlaces: For each place of the new map, the index of the same place in the old map.
     private mutating func beacons(
@@ -125,7 +126,7 @@ public struct MapUpdate: Sendable {
         return omittedBeacons
     }
 
-    /// The places whose old stays are left out.
+    /// Adds the changes of places, and returns the places whose old stays are left out.
     private mutating func places(
         _ map: SignalMap, _ newMap: SignalMap, _ oldPlaces: [Int?], _ oldLevels: [[BeaconKey: Double]],
         _ newLevels: [[BeaconKey: Double]], _ omittedBeacons: Set<BeaconKey>

@@ -1,10 +1,11 @@
 internal import Airtime
 
-/// The statistics of the levels of one beacon at one place, with one level per second in which the beacon was received.
+/// The statistics of the levels of one beacon at one place. Each second in which the beacon was received has one level.
 public struct PlaceStatistics: Hashable, Sendable {
     /// The beacon's number in the map.
     public let beacon: Int
-    /// The number of seconds with each level in whole dBm (rounded half away from zero), ascending.
+    /// The number of seconds with each level, in ascending order of levels. Levels are rounded to whole dBm, halves
+    /// away from zero.
     public let histogram: [Bin]
     /// The number of seconds in which the beacon was received, at least 1.
     public let seconds: Int
@@ -32,7 +33,7 @@ public struct PlaceStatistics: Hashable, Sendable {
 }
 
 extension PlaceStatistics {
-    /// The statistics of some levels. `nil` without levels.
+    /// Computes the statistics of some levels; `nil` if there are none.
     init?(beacon: Int, levels: [Double]) {
         guard !levels.isEmpty else { return nil }
         let sorted = levels.sorted()
@@ -47,7 +48,7 @@ extension PlaceStatistics {
         histogram = Self.histogram(sorted)
     }
 
-    /// The histogram of sorted levels.
+    /// Returns the histogram of sorted levels.
     static func histogram(_ sorted: [Double]) -> [Bin] {
         var bins: [Bin] = []
         for level in sorted {
@@ -62,14 +63,14 @@ extension PlaceStatistics {
     }
 }
 
-/// Measures how similar two places of a map are in a single second.
+/// Measures how similar two places of a map look in a single second.
 public struct PlaceOverlap: Sendable {
     private let map: SignalMap
     private let spread: LevelSpread
     /// The statistics of each place, by beacon.
     private let byBeacon: [[Int: PlaceStatistics]]
 
-    /// The overlap above which single seconds do not distinguish two places.
+    /// The overlap above which a single second does not distinguish two places.
     public static let limit = 0.5
 
     /// Compares the places of a map.
@@ -79,8 +80,8 @@ public struct PlaceOverlap: Sendable {
         byBeacon = map.statistics.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.beacon, $0) }) }
     }
 
-    /// The overlap of two places, 0...1: the product over all beacons of the Bhattacharyya coefficients of their
-    /// levels, which are assumed to be normally distributed, and of their probabilities of reception.
+    /// Returns the overlap of two places, 0...1. It is the product of the Bhattacharyya coefficients of all beacons.
+    /// They compare the levels, which are assumed to be normally distributed, and the probabilities of reception.
     public func share(_ left: Int, _ right: Int) -> Double {
         let (leftStatistics, rightStatistics) = (byBeacon[left], byBeacon[right])
         let seconds = [left, right].map { Double(max(1, map.places[$0].seconds)) }
@@ -110,8 +111,8 @@ public struct PlaceOverlap: Sendable {
             * exp(-difference * difference / (4 * sum))
     }
 
-    /// The place that is most similar to the given place on the same floor, and the overlap of the two places. `nil` if
-    /// the floor has no other place.
+    /// Returns the most similar place on the same floor, and the overlap with it; `nil` if the floor has no other
+    /// place.
     public func nearest(to place: Int) -> (place: Int, share: Double)? {
         let others = map.places.indices.filter { $0 != place && map.places[$0].floor == map.places[place].floor }
         return others.map { (place: $0, share: share(place, $0)) }.max { ($0.share, $1.place) < ($1.share, $0.place) }

@@ -5,14 +5,15 @@ public import Sites
 extension SignalMap {
     /// Makes a map without a survey. The planner computes its levels from the path loss and the walls.
     ///
-    /// The places are the positions of the beacons. The beacons of a site's fleet must be in `Site.beacons`.
+    /// The places of the map are the positions of the beacons. `Site.beacons` must include the beacons of the site's
+    /// fleet.
     ///
     /// - Parameters:
-    ///   - site: The site. Beacons without a key, and all but the first beacon with one key, are left out with a
-    ///     warning.
-    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key; if the name
-    ///     cannot be a key, the beacon has none.
-    ///   - floor: The floor's name. `nil` on sites with one floor.
+    ///   - site: The site. Beacons without a key are left out with a warning. If several beacons have the same key,
+    ///     all but the first are left out with a warning too.
+    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name. If the name
+    ///     cannot be a key, the beacon has no key.
+    ///   - floor: The floor's name; `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
         site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil
@@ -54,18 +55,19 @@ struct PlannedField {
     let grid: CellGrid
     private(set) var table: ReceptionTable
 
-    /// The probability of reception in a second, far below and far above the receiver's sensitivity. A second without a
-    /// packet is weak evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
+    /// The probability of reception in a second: the lower limit far below the receiver's sensitivity, the upper limit
+    /// far above it. The limits are weak because the intervals of the beacons and the sensitivity of the receiver are
+    /// unknown.
     static let probabilityRange = 0.1...0.5
-    /// The standard deviation of the error of the sensitivity and the powers together, in dB.
+    /// The standard deviation in dB of the combined error of the sensitivity and the powers.
     static let uncertainty = 15.0
-    /// The temperature with which regions contain the stated share of true positions, on public recordings of a library
-    /// and an office. There is no survey from which it could be fitted.
+    /// The temperature with which regions contain the stated share of true positions. It was determined with public
+    /// recordings of a library and an office, because it cannot be fitted without a survey.
     static let likelihoodTemperature = 2.0
     /// The margin around the beacons and walls of a floor without an outline, in metres.
     static let margin = 1.0
-    /// The largest number of values in the table, which has one value per cell and beacon. If there would be more, the
-    /// cells become larger.
+    /// The largest number of values in the table, which has one value for each cell and beacon. If there would be more
+    /// values, the cells become larger.
     static let limit = 20_000_000
 
     init(_ site: Site, floor: String?, gridMetres: Double?, cellLimit: Int) throws(PositioningError) {
@@ -76,8 +78,8 @@ struct PlannedField {
             high: .init(x: bounds.high.x + margin, y: bounds.high.y + margin))
         let limit = min(cellLimit, Self.limit / max(1, site.beacons.count))
         let covered = CellGrid([area], step: gridMetres, limit: limit) { site.outline?.contains($0.position) ?? true }
-        // An outline that is narrower than a cell may contain no centre of a cell. In this case the whole rectangle is
-        // covered.
+        // An outline that is narrower than a cell may contain no centre of a cell. In this case, cover the whole
+        // rectangle.
         grid = covered.cells.isEmpty ? CellGrid([area], step: gridMetres, limit: limit) : covered
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing

@@ -4,12 +4,12 @@ public import Sites
 
 /// The places and beacons of a survey, and the statistics of each beacon at each place.
 ///
-/// All data that an algorithm needs is computed from the map. Equal surveys give equal maps.
+/// The map contains all data that an algorithm needs. Equal surveys give equal maps.
 public struct SignalMap: Sendable {
     /// A beacon that was received in the survey.
     public struct Beacon: Hashable, Sendable {
         public let key: BeaconKey
-        /// The position in metres east and north. `nil` if unknown.
+        /// The position in metres east and north; `nil` if it is not known.
         public let position: FloorPosition?
         /// The number of seconds in which the beacon was received, over all places.
         public let seconds: Int
@@ -34,9 +34,9 @@ public struct SignalMap: Sendable {
         let visit: Int
     }
 
-    /// The site's name. `nil` if no recording has one.
+    /// The site's name; `nil` if no recording has one.
     public internal(set) var site: String?
-    /// The time at which the newest recording began. `nil` if no recording has one.
+    /// The time at which the newest recording began; `nil` if no recording has a time.
     public internal(set) var created: RFC3339Time?
     /// The files from which the map was made.
     public var sources: [Source] = []
@@ -46,19 +46,19 @@ public struct SignalMap: Sendable {
     public let beacons: [Beacon]
     /// The statistics of each place, sorted by beacon number.
     public internal(set) var statistics: [[PlaceStatistics]]
-    /// The site from which the field is computed, with its beacons in the map's order. `nil` for a map of a survey.
+    /// The site from which the field is computed, with its beacons in the map's order; `nil` for a map of a survey.
     public internal(set) var modelSite: Site?
     /// The settings of the locator.
     public var settings = LocatorSettings()
-    /// The accuracy measured by leaving parts of the survey out. `nil` if it was not measured.
+    /// The accuracy measured by leaving parts of the survey out; `nil` if it was not measured.
     public var evaluation: Evaluation?
     /// Warnings about the survey, one sentence each.
     public internal(set) var notices: [String] = []
-    /// The survey's vectors, in the order of the survey. Empty if the map does not keep them.
+    /// The survey's vectors in their order. Empty if the map does not keep them.
     var fingerprints: [Fingerprint] = []
     private let numberOfKey: [BeaconKey: Int]
 
-    /// The map of a survey. Dropped stays and stays without a place or position are ignored.
+    /// Makes the map of a survey. Cancelled stays, and stays without a place or position, are ignored.
     ///
     /// - Parameters:
     ///   - positions: The known positions of beacons.
@@ -119,10 +119,11 @@ public struct SignalMap: Sendable {
         }
     }
 
-    /// The largest number of readings with which a map file contains all vectors, so that every algorithm can be tried.
+    /// The largest number of readings with which a map file contains all vectors. With the vectors, every algorithm can
+    /// be tried.
     private static let vectorLimit = 200_000
 
-    /// True if the map's file contains the vectors, because the algorithm needs them or there are few readings.
+    /// True if the map's file contains the vectors, because the algorithm needs them or because there are few readings.
     var wantsVectors: Bool {
         settings.algorithm.needsFingerprints || beacons.reduce(0) { $0 + $1.seconds } <= Self.vectorLimit
     }
@@ -150,20 +151,21 @@ public struct SignalMap: Sendable {
         }
     }
 
-    /// A beacon's number, or `nil` if the map does not have it.
+    /// Returns a beacon's number; `nil` if the map does not have the beacon.
     public func number(of key: BeaconKey) -> Int? { numberOfKey[key] }
 
-    /// The map's numbers of a survey's beacons. `nil` for beacons that the map does not have.
+    /// Returns the map's numbers of a survey's beacons; `nil` for beacons that the map does not have.
     public func numbers(for survey: Survey) -> [Int?] { survey.beacons.map { numberOfKey[$0] } }
 
-    /// A vector of a survey with the map's beacon numbers. Beacons that the map does not have are left out.
+    /// Returns a vector of a survey with the map's beacon numbers. Beacons that the map does not have are left out.
     ///
     /// - Parameter numbers: The result of ``numbers(for:)``.
     public func vector(_ index: Int, of survey: Survey, numbers: [Int?]) -> SignalVector {
         survey.vector(index).renumbered(numbers)
     }
 
-    /// Identities that several devices of the survey sent. In the map, each has the address of its device appended.
+    /// The identities that several devices of the survey sent. In the map, the key of each of these devices is the
+    /// identity followed by the device's address.
     public var sharedIdentities: Set<BeaconKey> { Set(beacons.compactMap(\.key.identityOfSeveral)) }
 
     /// The known positions of beacons.
@@ -171,8 +173,8 @@ public struct SignalMap: Sendable {
         Dictionary(beacons.compactMap { beacon in beacon.position.map { (beacon.key, $0) } }) { first, _ in first }
     }
 
-    /// The median distance from a place to the nearest other place on its floor, in metres. `nil` if no two places have
-    /// positions.
+    /// The median over the places of the distance to the nearest other place on the same floor, in metres; `nil` if no
+    /// two places have positions.
     public var spacing: Double? {
         let withPosition = places.filter { $0.position != nil }
         let nearest = withPosition.compactMap { place in
@@ -195,7 +197,7 @@ public enum PositioningError: Error, Hashable, Sendable {
     case nothingHeard
     /// The algorithm needs places with positions.
     case noPositions(PositioningAlgorithm)
-    /// If a part of the survey is left out, nothing remains to make a map from.
+    /// If a part of the survey is left out, no data remains to make a map from.
     case nothingLeft
     /// The map file does not contain the vectors that the algorithm needs.
     case noFingerprints(PositioningAlgorithm)

@@ -8,7 +8,7 @@ public struct CheckReport: Sendable {
         var stay: Int?
         var isError: Bool
         var message: String
-        /// The number of problems that the row stands for.
+        /// The number of problems in the row.
         var count = 1
     }
 
@@ -40,7 +40,7 @@ public struct CheckReport: Sendable {
     /// True if there are no errors. There may be warnings.
     public var isGood: Bool { !rows.contains(where: \.isError) }
 
-    /// One line per problem, and a summary.
+    /// One line for each problem, and a summary.
     public var text: String {
         var text = ""
         for row in rows {

@@ -1,18 +1,18 @@
 internal import Configuration
 
-/// Evaluations as text: one evaluation in full, several evaluations as a table.
+/// Evaluations as text. One evaluation is described in full; several evaluations form a table.
 public enum EvaluationText {
     /// The evaluations as text.
     ///
-    /// - Parameter preset: The published protocol whose form of table is used; `nil` for the usual forms.
+    /// - Parameter preset: The published protocol whose table is used; `nil` for the usual forms.
     public static func text(_ results: [Evaluation], preset: EvaluationRun.Preset? = nil) -> String {
         if preset == .experiment { return experiment(results) }
         guard results.count == 1, let only = results.first else { return table(results) }
         return one(only)
     }
 
-    /// The table of the thesis: the shares of the instants with the right place, with a place next to it, and of all
-    /// other instants, including those without an answer.
+    /// Returns the table of the thesis. It shows the share of the instants with the right place, the share with a place
+    /// next to it, and the share of all other instants, including instants without an answer.
     private static func experiment(_ results: [Evaluation]) -> String {
         var table = Table(
             ["algorithm", "exact %", "neighbor %", "far %", "seconds"],
@@ -87,9 +87,10 @@ public enum EvaluationText {
         return text
     }
 
-    /// The places with the largest errors, worst first, and the number of the other places.
+    /// Returns the places with the largest errors, worst first, and the number of the other places.
     ///
-    /// A place without any answer is the worst. Without positions, the order depends on the share of right answers.
+    /// A place without any answer is the worst. If no place has a position, the share of right answers determines the
+    /// order.
     private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], remaining: Int) {
         func badness(_ place: Evaluation.PlaceResult) -> (error: Double, wrong: Double) {
             (place.meanError ?? (place.exact > 0 ? 0 : .infinity), -place.exact)

@@ -1,6 +1,6 @@
 public import Configuration
 
-/// The result of making a map: the algorithms that were tried, the chosen algorithm with the reason, and its errors.
+/// The result of making a map: the algorithms that were tried, the chosen algorithm with the reason, and the errors.
 public struct FitReport: Sendable {
     private let map: SignalMap
     private let trials: [AlgorithmChoice.Trial]
@@ -9,7 +9,7 @@ public struct FitReport: Sendable {
     private var stays = 0
     private var vectors = 0
 
-    /// The report of a map of a survey.
+    /// Creates the report of a map that was made from a survey.
     ///
     /// - Parameters:
     ///   - survey: The survey from which the map was made.
@@ -24,7 +24,7 @@ public struct FitReport: Sendable {
         sessions = Set(usedStays.map { survey.session(of: $0) ?? "" }).count
     }
 
-    /// The report of a map of a site file.
+    /// Creates the report of a map that was made from a site file.
     ///
     /// - Parameter output: The path of the map file.
     public init(siteMap: SignalMap, output: String) {
@@ -93,7 +93,7 @@ public struct FitReport: Sendable {
         leaving == .half ? "halves of stays" : "\(leaving.rawValue)s"
     }
 
-    /// The expected errors, and the limits of their validity.
+    /// The expected errors, and sentences about the limits of their validity.
     private var expectedErrors: [String] {
         guard let evaluation = map.evaluation else { return [] }
         var sentences: [String] = []
@@ -118,7 +118,7 @@ public struct FitReport: Sendable {
         return sentences
     }
 
-    /// The places with the largest errors, and those that are mistaken for others.
+    /// The places with the largest errors, and the places that are mistaken for others.
     private var worst: [String] {
         guard let evaluation = map.evaluation else { return [] }
         let places = evaluation.byPlace.enumerated().filter { $0.element.meanError != nil }
@@ -169,12 +169,12 @@ extension AlgorithmChoice.Trial {
     }
 }
 
-/// The result of updating a map: the kept, replaced and added data.
+/// The result of updating a map: which data was kept, replaced and added.
 public struct UpdateReport: Sendable {
     private let changes: [MapUpdate.Change]
     private let fit: FitReport
 
-    /// The report of an update.
+    /// Creates the report of an update.
     ///
     /// - Parameter fit: The report of the new map.
     public init(_ update: MapUpdate, _ fit: FitReport) {

@@ -12,8 +12,8 @@ struct FloorDrawing {
     private static let wallLimit = 3000
 
     /// - Parameters:
-    ///   - floor: The floor's name. `nil` on sites with one floor.
-    ///   - site: The site whose outline and walls are drawn. `nil` to draw none.
+    ///   - floor: The floor's name; `nil` on sites with one floor.
+    ///   - site: The site whose outline and walls are drawn; `nil` to draw none.
     ///   - spots: Positions that the drawing must contain.
     init(_ map: SignalMap, floor: String?, site: Site?, spots: [FloorPosition]) {
         beacons = map.beacons
@@ -40,8 +40,8 @@ struct FloorDrawing {
     /// Draws the picture of the floor. Everything that is drawn later covers it.
     func drawPicture(in drawing: inout SVG) { frame.draw(content.picture, in: &drawing) }
 
-    /// Begins a group that is drawn only inside the outline; without an outline, everywhere. A group without a class is
-    /// translucent if the floor has a picture.
+    /// Begins a group that is drawn only inside the outline. If the floor has no outline, the group is drawn
+    /// everywhere. A group without a class is translucent if the floor has a picture.
     ///
     /// - Parameter id: An id that is unique on the page.
     func beginInside(_ drawing: inout SVG, id: String, class style: String = "") {
@@ -58,7 +58,7 @@ struct FloorDrawing {
 
     /// Draws the beacons whose positions are known.
     ///
-    /// - Parameter id: Returns the id of a beacon's circle, from the beacon's number in the map.
+    /// - Parameter id: Returns the id of a beacon's circle. The argument is the beacon's number in the map.
     func drawBeacons(in drawing: inout SVG, radius: Double, id: (Int) -> String = { _ in "" }) {
         for (number, beacon) in beacons.enumerated() {
             guard let position = beacon.position else { continue }
@@ -115,8 +115,8 @@ struct PaperDrawing {
             + "\(HTMLEscaping.text(HTMLEscaping.shortened(raw, to: 90)))</text>"
     }
 
-    /// The CSS classes of the pages in light colours. The style has no CSS variables, because print programs do not
-    /// support them.
+    /// The CSS classes of the pages, in light colours. This style contains no CSS variables, because print programs do
+    /// not support them.
     private static let style = """
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}

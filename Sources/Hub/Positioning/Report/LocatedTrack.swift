@@ -11,13 +11,13 @@ public struct LocatedTrack: Sendable {
     /// The number of points beyond ``limit``, which are left out.
     private(set) var leftOut = 0
 
-    /// The largest number of points: one per second for almost 14 hours.
+    /// The largest number of points. With one point per second, this is enough for almost 14 hours.
     public static let limit = 50_000
     /// The largest number of regions that are drawn.
     private static let regionLimit = 300
 
-    /// - Parameter site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if
-    ///   any.
+    /// - Parameter site: The site whose walls and outline are drawn; `nil` for the site from which the map was made, if
+    ///   there is one.
     public init(_ map: SignalMap, site: Site? = nil) {
         self.map = map
         self.site = site ?? map.modelSite
@@ -43,8 +43,8 @@ public struct LocatedTrack: Sendable {
             + "\(NumberFormat.fixed(errors.value(at: 95), 2)) m."
     }
 
-    /// The floors of the run in the order in which it reached them. For a run without positions, the floor of the map's
-    /// first place.
+    /// The floors of the run, in the order in which the receiver reached them. If the run has no positions, the floor
+    /// of the map's first place.
     var floors: [String?] {
         var floors: [String?] = []
         for point in points where point.answer.position != nil && !floors.contains(point.answer.floor) {
@@ -62,7 +62,7 @@ public struct LocatedTrack: Sendable {
         var drawing = base.empty
         let floorIndex = floors.firstIndex(of: floor) ?? 0
         base.drawPicture(in: &drawing)
-        // All regions are in one group, so that overlapping regions are as translucent as a single region.
+        // All regions are in one group, so that overlapping regions are no darker than a single region.
         base.beginInside(&drawing, id: "track\(floorIndex)inside", class: "regions")
         for region in shown.suffix(Self.regionLimit).compactMap(\.answer.region95) {
             drawing.path(SVGPath(line: region.polygon.map(base.place), isClosed: true), class: "fill")
@@ -85,8 +85,8 @@ public struct LocatedTrack: Sendable {
         return drawing
     }
 
-    /// The positions on a floor as a line. A `nil` element interrupts the line: at the start of a run, and while the
-    /// receiver is on another floor.
+    /// Returns the positions on a floor as a line. A `nil` element interrupts the line at the start of a run, and while
+    /// the receiver is on another floor.
     private func line(_ floor: String?, _ position: (LocatedInstant) -> FloorPosition?) -> [FloorPosition?] {
         var line: [FloorPosition?] = []
         var session: String?

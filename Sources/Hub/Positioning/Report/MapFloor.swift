@@ -6,9 +6,9 @@ public import Sites
 /// Draws a floor of a map: cells in the colours of a layer, walls, beacons and places.
 struct MapFloor {
     let analysis: MapAnalysis
-    /// The floor's name. `nil` on sites with one floor.
+    /// The floor's name; `nil` on sites with one floor.
     let floor: String?
-    /// The index of the floor on the page, which is part of the ids of the floor's elements.
+    /// The index of the floor on the page. The ids of the floor's elements contain it.
     let number: Int
     let site: Site?
     private let base: FloorDrawing
@@ -16,17 +16,17 @@ struct MapFloor {
     let places: [Int]
     /// The indices of the floor's cells in the analysis.
     let cells: [Int]
-    /// The squares that are drawn: the cells, and squares on the rest of the floor up to its outline. Each square has
-    /// the colour of the nearest cell, whose index is `cell`.
+    /// The squares that are drawn: the cells, and further squares up to the outline of the floor. Each square has the
+    /// colour of the nearest cell, whose index is `cell`.
     let squares: [(cell: Int, position: FloorPosition)]
 
-    /// If the floor has more squares than this, only the cells are drawn.
+    /// The largest number of squares. If the floor would have more, only the cells are drawn.
     private static let squareLimit = 6000
 
     /// The largest number of places with names and values next to them.
     private static let namedPlaces = 60
 
-    /// - Parameter site: The site whose walls and outline are drawn. `nil` to draw none.
+    /// - Parameter site: The site whose walls and outline are drawn; `nil` to draw none.
     init(_ analysis: MapAnalysis, floor: String?, number: Int, site: Site?) {
         self.analysis = analysis
         self.floor = floor
@@ -69,7 +69,8 @@ struct MapFloor {
         return squares
     }
 
-    /// Returns true if the middle of a square, a corner or the middle of a side is inside an outline.
+    /// Returns true if at least one of these points of a square is inside an outline: its middle, a corner, or the
+    /// middle of a side.
     private static func touches(_ middle: FloorPosition, _ side: Double, _ outline: FloorOutline) -> Bool {
         let offsets = [-side / 2, 0, side / 2]
         return offsets.contains { x in
@@ -80,19 +81,19 @@ struct MapFloor {
     /// True if squares beyond the cells are drawn.
     var isExtended: Bool { squares.count > cells.count }
 
-    /// The floors of a map in the order of its places.
+    /// Returns the floors of a map in the order of its places.
     static func all(_ analysis: MapAnalysis, site: Site?) -> [MapFloor] {
         guard analysis.step != nil else { return [] }
         return analysis.floors.enumerated().map { MapFloor(analysis, floor: $1, number: $0, site: site) }
     }
 
-    /// The upper left corner, in the drawing, of the square with its middle at a position.
+    /// Returns the upper left corner of a square in the drawing. The middle of the square is at `position`.
     func corner(_ position: FloorPosition) -> (x: Double, y: Double) {
         let middle = base.place(position)
         return (middle.x - side / 2, middle.y - side / 2)
     }
 
-    /// The side of a cell in the drawing. It is slightly too large, so that there are no gaps between cells.
+    /// The side of a cell in the drawing. It is slightly enlarged to avoid gaps between cells.
     var side: Double { (analysis.step ?? 1) * base.frame.scale + 0.3 }
 
     /// The middle of a place in the drawing.
@@ -100,8 +101,8 @@ struct MapFloor {
         analysis.map.places[place].position.map(base.place) ?? (.nan, .nan)
     }
 
-    /// The drawing with one layer. The script of the page finds the shades, the texts of the places and the mistakes by
-    /// their ids, and changes them.
+    /// Returns the drawing with one layer. The script of the page changes the shades, the texts of the places and the
+    /// mistakes, which it finds by their ids.
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
         var paths = [SVGPath](repeating: SVGPath(), count: FloorShades.count)
@@ -155,7 +156,8 @@ public struct MapDrawing {
 
     /// - Parameters:
     ///   - title: The text above the drawing.
-    ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
+    ///   - site: The site whose walls and outline are drawn; `nil` for the site from which the map was made, if there
+    ///     is one.
     public init(_ analysis: MapAnalysis, layer: MapLayer, title: String, site: Site? = nil) {
         let floors = MapFloor.all(analysis, site: site ?? analysis.map.modelSite)
         let shades = layer.shades.names(unit: layer.unit).enumerated().filter { !$0.element.isEmpty }

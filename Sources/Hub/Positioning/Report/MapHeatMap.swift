@@ -3,8 +3,8 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Planner
 
-/// A layer of a map for a terminal: each floor as a block of characters, darker for worse values, with the surveyed
-/// places.
+/// A layer of a map for a terminal. Each floor is a block of characters with the surveyed places. Darker characters
+/// mean worse values.
 public struct MapHeatMap {
     private let analysis: MapAnalysis
     private let layer: MapLayer
@@ -13,14 +13,14 @@ public struct MapHeatMap {
 
     private static let blocks = ["░", "░", "▒", "▒", "▓", "▓", "█", "█"]
     private static let letters = [".", ".", ":", ":", "+", "+", "#", "#"]
-    /// A character is about twice as high as it is wide.
+    /// The height of a character divided by its width, approximately.
     private static let aspect = 2.0
     /// The largest number of rows of a floor.
     private static let rowLimit = 40
 
     /// - Parameters:
     ///   - width: The largest number of columns, 20...400.
-    ///   - isPlain: True if only ASCII characters are used.
+    ///   - isPlain: True to use only ASCII characters.
     public init(_ analysis: MapAnalysis, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
         self.analysis = analysis
         self.layer = layer
@@ -46,7 +46,7 @@ public struct MapHeatMap {
         return text + range.joined(separator: "   ") + " \(layer.unit)   o place   ^ beacon\n"
     }
 
-    /// One floor, with north at the top.
+    /// Returns one floor, with north at the top.
     private func block(_ floor: String?) -> String {
         let cells = analysis.cells.indices.filter { analysis.cells[$0].floor == floor }
         let xs = cells.map { analysis.cells[$0].position.x }
@@ -55,7 +55,7 @@ public struct MapHeatMap {
             let north = ys.max()
         else { return "" }
         let (floorWidth, floorHeight) = (east - west + step, north - south + step)
-        // The width of a character, in metres. A character covers at least the area of a cell.
+        // The width of a character, in metres. The area of a character is at least the area of a cell.
         let characterWidth = max(
             floorWidth / Double(width), step / Self.aspect, floorHeight / Self.aspect / Double(Self.rowLimit))
         let columns = max(1, Int((floorWidth / characterWidth - 1e-9).rounded(.up)))

@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Planner
 
-/// A layer of a map: the value of each cell, which the colours of a floor show.
+/// A layer of a map: a value for each cell. The colours of a floor show these values.
 public struct MapLayer: Sendable {
     /// The kind of the values.
     public enum Subject: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct MapLayer: Sendable {
     /// The value of each cell.
     let values: [Double]
 
-    /// `nil` for a map whose places have no positions, and for a beacon that the map does not have.
+    /// Creates a layer; `nil` if the places of the map have no positions, or if the map does not have the beacon.
     public init?(_ subject: Subject, of analysis: MapAnalysis) {
         guard analysis.step != nil else { return nil }
         self.subject = subject
@@ -59,7 +59,7 @@ public struct MapLayer: Sendable {
         }
     }
 
-    /// The value at a place, as text.
+    /// Returns the value at a place, as text.
     func text(place: Int, of analysis: MapAnalysis) -> String {
         switch subject {
         case .expectedError: analysis.placeErrors[place].map { NumberFormat.fixed($0, 1) } ?? ""
@@ -74,8 +74,8 @@ extension FloorShades {
     /// The shades of levels, in dBm.
     static let levels = FloorShades(bounds: [-40, -55, -62, -69, -76, -82, -87, -92, -100], isHigherBetter: true)
 
-    /// - Parameter target: A value that is good enough. Half of the shades are on each side of it. If `nil`, the shades
-    ///   divide the range of the values evenly.
+    /// - Parameter target: A value that is good enough. Half of the shades mean better values, and half mean worse
+    ///   values. If `nil`, the shades divide the range of the values evenly.
     init(of values: [Double], isHigherBetter: Bool, target: Double? = nil) {
         let finite = values.filter(\.isFinite)
         let (low, high) = (finite.min() ?? 0, max(finite.max() ?? 1, (finite.min() ?? 0) + 1e-6))
@@ -88,6 +88,6 @@ extension FloorShades {
         self.init(best: best, middle: middle, worst: worst, isHigherBetter: isHigherBetter)
     }
 
-    /// The range of values of each shade as text; empty for a shade without values.
+    /// Returns the range of values of each shade as text; empty for a shade without values.
     func names(unit: String) -> [String] { (0..<Self.count).map { isEmpty($0) ? "" : range($0, unit: unit) } }
 }

@@ -1,12 +1,13 @@
 internal import Planner
 public import Sites
 
-/// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that
-/// are mistaken for each other, coverage gaps, and where another beacon or stay would help most.
+/// A page about a map, as a single file. It shows the floor plan with a layer for each beacon, the expected errors, the
+/// places that are mistaken for each other, the coverage gaps, and the places where another beacon or stay would help
+/// most.
 ///
-/// Without the pictures of floors, the page is smaller than 500 KB. It needs no network. The page of a very large map
-/// has layers only for the beacons that are received most, and tables only of the first places. Notes on the page
-/// describe the omissions.
+/// The page is smaller than 500 KB, without the pictures of floors, and needs no network. The page of a very large map
+/// has layers only for the beacons that are received most, and its tables contain only the first places. Notes on the
+/// page describe the omissions.
 public struct MapPage {
     private let analysis: MapAnalysis
     private let command: String
@@ -17,7 +18,8 @@ public struct MapPage {
 
     /// - Parameters:
     ///   - command: The command line that made the page.
-    ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
+    ///   - site: The site whose walls and outline are drawn; `nil` for the site from which the map was made, if there
+    ///     is one.
     public init(_ analysis: MapAnalysis, command: String, site: Site? = nil) {
         self.analysis = analysis
         self.command = command
@@ -48,7 +50,7 @@ public struct MapPage {
             scripted: first == nil ? nil : (data.element, MapScript.text))
     }
 
-    /// The drawings of the floors, with the controls.
+    /// Returns the drawings of the floors, with the controls.
     private func explorer(_ floors: [MapFloor], _ layer: MapLayer, _ data: MapPageData) -> String {
         let layers = data.layers.enumerated().map { index, layer in (value: "\(index)", name: layer.name) }
         let places = data.placeIndices.map { (value: "\($0)", name: analysis.map.places[$0].name) }
@@ -107,7 +109,7 @@ public struct MapPage {
     }
 }
 
-/// The data from which the page's script draws: layers, cells and places.
+/// The data for the page's script: layers, cells and places.
 struct MapPageData {
     /// The layers that can be chosen, the expected error first.
     let layers: [MapLayer]
@@ -123,13 +125,14 @@ struct MapPageData {
     private static let layerValueLimit = 150_000
     /// The largest number of levels of all places on a page.
     private static let placeValueLimit = 30_000
-    /// The characters that encode the levels of cells, one character per cell. Each stands for one level in whole dBm,
-    /// ascending from ``firstLevel``.
+    /// The characters that encode the levels of cells, one character for each cell. The first character means
+    /// ``firstLevel`` dBm, and each further character means 1 dB more.
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     /// The level in dBm of the first of ``digits``.
     private static let firstLevel = -101
 
-    /// - Parameter divisor: The divisor of the amount of data: 1 for all data, 2 for half of it, and so on.
+    /// - Parameter divisor: The factor by which the amount of data is reduced: 1 for all data, 2 for half of it, and so
+    ///   on.
     init(_ analysis: MapAnalysis, _ floors: [MapFloor], divisor: Int) {
         self.analysis = analysis
         self.floors = floors
@@ -194,9 +197,9 @@ struct MapPageData {
         ])
     }
 
-    /// The data of a place. The member `levels` has three values for each beacon: the beacon's number, the measured
-    /// level and the residual. The member `taken` has two values for each place that this place is mistaken for: the
-    /// place's index and the probability.
+    /// Returns the data of a place. The member `levels` has three values for each beacon: the beacon's number, the
+    /// measured level and the residual. The member `taken` has two values for each place that this place is mistaken
+    /// for: the index of the other place and the probability.
     private func place(_ index: Int) -> PageData {
         let place = analysis.map.places[index]
         let spot = floors.first { $0.floor == place.floor }?.spot(index)
@@ -222,13 +225,13 @@ struct MapPageData {
     }
 }
 
-/// The script of a map's page. It redraws the floor when another layer or place is chosen. It uses no network and
-/// stores nothing.
+/// The script of a map's page. It redraws the floor when another layer or place is chosen. It does not use the network,
+/// and stores nothing.
 enum MapScript {
     static let text = String(decoding: PackageResources.map_js, as: UTF8.self)
 }
 
-/// The style of the pages of maps and runs, in addition to the style of the planner's pages.
+/// The CSS of the pages of maps and runs, in addition to the CSS of the planner's pages.
 enum MapStyle {
     static let text = String(decoding: PackageResources.map_css, as: UTF8.self)
 }

@@ -17,7 +17,7 @@ public struct MapSummary {
         map.site.map { "Signal map of \($0)" } ?? "Signal map of \(MapText.count(map.places.count, "place"))"
     }
 
-    /// The places and beacons of the map, and its errors.
+    /// The numbers of places and beacons, and the errors of the map.
     public var answer: String {
         let parts =
             "\(map.places.count) places and \(map.beacons.count) beacons, located by \(map.settings.algorithm.rawValue)"
@@ -147,8 +147,8 @@ public struct MapSummary {
             caption: "Coverage gaps", header: ["near (m)", "floor", "area (m²)", "fewest beacons"], rows: rows)
     }
 
-    /// The number of places where a beacon was received, its highest mean level in dBm, and the root mean square of its
-    /// residuals in dB.
+    /// Returns three values about a beacon: the number of places where it was received, its highest mean level in dBm,
+    /// and the root mean square of its residuals in dB.
     private func reception(of beacon: Int) -> (places: Int, strongest: Double?, residual: Double?) {
         let receptions = map.places.indices.compactMap { place in
             map.statistics[place].first { $0.beacon == beacon }.map { (place: place, mean: $0.mean) }

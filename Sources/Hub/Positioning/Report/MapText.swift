@@ -3,44 +3,45 @@ public import Configuration
 
 /// Formats numbers and names for the output of commands.
 public enum MapText {
-    /// A number with two decimals without a unit, or a dash for `nil`.
+    /// Returns a number with two decimals and without a unit; a dash for `nil`.
     public static func metres(_ value: Double?) -> String {
         value?.isFinite == true ? NumberFormat.fixed(value, 2) : "-"
     }
 
-    /// A share in whole percent without the percent sign, or a dash for `nil`.
+    /// Returns a share in whole percent without the percent sign; a dash for `nil`.
     public static func percent(_ share: Double?) -> String {
         share.map { "\(Int(min(1e6, max(-1e6, ($0 * 100).rounded()))))" } ?? "-"
     }
 
-    /// An interval such as `1.52…2.31`, or a dash if it is unknown.
+    /// Returns an interval such as `1.52…2.31`; a dash if it is not known.
     public static func interval(_ ends: [Double]) -> String {
         ends.count == 2 ? "\(metres(ends[0]))…\(metres(ends[1]))" : "-"
     }
 
-    /// `1 place`, `2 places`.
+    /// Returns a number with its noun, such as `1 place` or `2 places`.
     static func count(_ number: Int, _ word: String) -> String { NumberFormat.count(number, word) }
 
-    /// A name from a file, shortened and escaped for a line in a terminal.
+    /// Returns a name from a file, shortened and escaped for a line in a terminal.
     public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }
 
-    /// A beacon's key or a place's name. Up to 100 characters are shown, because identities often differ only at their
-    /// ends.
+    /// Returns a beacon's key or a place's name. Up to 100 characters are shown, because many identities differ only at
+    /// their ends.
     public static func key(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 100)) }
 
-    /// The name of a place, with its floor if it has one.
+    /// Returns the name of a place, with its floor if it has one.
     public static func name(_ place: Place) -> String {
         line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
     }
 
-    /// A score with twelve significant digits: null if the place is not a candidate, "infinity" if it is impossible.
+    /// Returns a score with twelve significant digits. It is null if the place is not a candidate, and "infinity" if
+    /// the place is impossible.
     public static func score(_ value: Double?) -> JSONValue {
         guard let value, !value.isNaN else { return .null }
         guard value.isFinite else { return "infinity" }
         return .real(significant(value))
     }
 
-    /// A number rounded to twelve significant digits.
+    /// Returns a number rounded to twelve significant digits.
     static func significant(_ value: Double) -> Double {
         guard value != 0, value.isFinite else { return value }
         let text = "\(abs(value))"

@@ -1,7 +1,7 @@
 internal import Airtime
 public import Configuration
 
-/// Assesses the stays that were just recorded, and compares them with the rest of the survey.
+/// Assesses stays that were just recorded, and compares them with the other stays of the survey.
 public struct StayJudgement: Sendable {
     private let stays: [Int]
     private let place: String
@@ -13,7 +13,7 @@ public struct StayJudgement: Sendable {
     private let beacons: Int
     /// The number of beacons that were received in less than half of the seconds.
     private let rareBeacons: Int
-    /// The number of packets per second, averaged over the beacons. `nil` if nothing was received.
+    /// The number of packets per second, averaged over the beacons; `nil` if no beacon was received.
     private let packetsPerSecond: Double?
     /// The standard deviation of a beacon's levels in dB, averaged over the beacons.
     private let spread: Double?

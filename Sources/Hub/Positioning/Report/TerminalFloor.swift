@@ -3,8 +3,8 @@ internal import Sites
 
 /// Draws a floor in a terminal: the surveyed places, the 95 % region, and the position of the receiver.
 public enum TerminalFloor {
-    /// Returns lines of equal length, with north at the top. Empty if no place has a position, or if the size is too
-    /// small.
+    /// Returns lines of equal length, with north at the top. Returns an empty text if no place has a position, or if
+    /// the size is too small.
     ///
     /// - Parameters:
     ///   - columns: The largest width in characters, at least 10.

@@ -2,7 +2,7 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Planner
 
-/// A run on the floor as one self-contained page, or as one drawing for print.
+/// A run on the floor plan, as a page in a single file or as a drawing for print.
 public struct TrackPage {
     private let track: LocatedTrack
     private let command: String

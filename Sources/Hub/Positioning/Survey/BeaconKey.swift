@@ -3,21 +3,21 @@ public import Sightings
 
 /// The name of one beacon in surveys and maps.
 ///
-/// A key is an identity, or the name that a fleet gives the beacon. An identity is written as everywhere else in
-/// Pharos: `ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE` or `address:AA:BB:CC:DD:EE:FF`;
-/// it may contain `/` instead of `-`. A name does not change when the hardware is replaced.
+/// A key is an identity, or the name that a fleet gives the beacon. The name does not change when the hardware is
+/// replaced. An identity has the usual form in Pharos: `ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`,
+/// `uid:NAMESPACE-INSTANCE` or `address:AA:BB:CC:DD:EE:FF`. It may contain `/` instead of `-`.
 ///
-/// If several devices with public or static random addresses send one identity at once, the key is the identity
-/// followed by the address of the device: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
+/// Several devices may send one identity at once. If their addresses are public or static random addresses, the key is
+/// the identity followed by the address of the device: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
     /// The text of the key in files.
     public let text: String
 
-    /// The longest key, in bytes.
+    /// The maximum length of a key, in bytes.
     public static let longest = 256
 
-    /// A key from text. All spellings of an identity give the same key; any other text is a name. `nil` if the text is
-    /// empty, contains control characters or is longer than ``longest``.
+    /// Creates a key from text. All spellings of an identity give the same key. Any other text is a name. `nil` if the
+    /// text is empty, contains control characters or is longer than ``longest``.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 })
         else { return nil }
@@ -37,7 +37,7 @@ public struct BeaconKey: Hashable, Sendable {
         self.text = key.text + "@" + (DeviceAddress(parts[1])?.description ?? String(parts[1]))
     }
 
-    /// The key of an identity.
+    /// Creates the key of an identity.
     ///
     /// - Parameter address: The public or static random address of the device if several devices send the identity;
     ///   otherwise `nil`.
@@ -45,8 +45,8 @@ public struct BeaconKey: Hashable, Sendable {
         self.text = identity.description + (address.map { "@\($0)" } ?? "")
     }
 
-    /// The identity that several devices send, if the key ends with the address of one of them. `nil` for all other
-    /// keys.
+    /// The identity without the address, if the key ends with an address because several devices send the identity.
+    /// `nil` for all other keys.
     public var identityOfSeveral: BeaconKey? {
         guard let at = text.lastIndex(of: "@"), BeaconIdentity.kinds.contains(where: { text.hasPrefix($0 + ":") }),
             DeviceAddress(text[text.index(after: at)...]) != nil
@@ -64,21 +64,22 @@ extension BeaconKey: Comparable, CustomStringConvertible {
 
 /// The numbers that are valid as received levels.
 public enum ReceivedLevel {
-    /// The levels that a controller may report, in dBm. 127 means "not available" and lies outside.
+    /// The range of levels that a controller may report, in dBm. The value 127, which is outside, means "not
+    /// available".
     public static let range = -127.0...20.0
     /// The level in dBm that replaces "not received" in some algorithms.
     public static let notReceived = -100.0
 
-    /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not
-    /// use 0 as a level.
+    /// Returns the number if it is a valid level, otherwise `nil`. A level must be finite and in ``range``. It must not
+    /// be 0 if the source does not use 0 as a level.
     public static func level(_ value: Double, acceptsZeroLevel: Bool = false) -> Double? {
         guard value.isFinite, range.contains(value), acceptsZeroLevel || value != 0 else { return nil }
         return value
     }
 
-    /// A warning about readings that were left out.
+    /// Returns a warning about readings that were left out.
     ///
-    /// - Parameter advice: A command-line option to recommend, with its purpose, or `nil`.
+    /// - Parameter advice: A command-line option that may help, with its purpose; `nil` for none.
     static func leftOut(_ count: Int, of value: Int, advice: String?) -> String {
         let text = "\(NumberFormat.count(count, "reading")) of \(value) dBm left out: not a level"
         let zero = value == 0 ? "--accept-zero if 0 dBm is a level" : nil

@@ -3,7 +3,7 @@ internal import Configuration
 internal import LinuxHost
 public import Listener
 
-/// A survey file to which lines are appended, and its content.
+/// A survey file to which lines are appended, and its contents.
 ///
 /// Existing lines are never rewritten, so a power failure loses only the line that is being written.
 public final class GrowingSurvey {
@@ -58,17 +58,18 @@ public final class GrowingSurvey {
         } catch {
             throw MapFile.unwritable(path, error)
         }
-        // An incomplete last line is kept. The reader recognises that the line was cut off, because a header follows.
+        // An incomplete last line remains in the file. The reader detects that it was cut off, because a header
+        // follows.
         if lastOctet != UInt8(ascii: "\n") { append("\n") }
     }
 
-    /// The content of the file.
+    /// The contents of the file.
     public var survey: Survey { reader.survey }
 
     /// The number of the next stay.
     public var nextStay: Int { (survey.stays.map(\.number).max() ?? 0) + 1 }
 
-    /// True if a line could not be written. Further lines are ignored.
+    /// True if a line could not be written. Further lines are then ignored.
     public var isBroken: Bool { failure != nil }
 
     /// Appends whole lines.
@@ -88,7 +89,7 @@ public final class GrowingSurvey {
     /// - Throws: If a line could not be written.
     public func finish() throws(ListenerServiceError) {
         if let failure { throw failure }
-        // Synchronising a pipe fails, which is no error.
+        // Synchronising a pipe always fails, so this error is ignored.
         try? output?.synchronize()
     }
 }

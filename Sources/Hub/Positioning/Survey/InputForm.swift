@@ -2,15 +2,15 @@ internal import BeaconService
 internal import Configuration
 internal import Listener
 
-/// The kind of an input, by its first bytes.
+/// The kind of an input. It is determined from the first bytes.
 enum InputForm: Hashable, Sendable {
     /// A capture of packets: btsnoop, pcap or pcapng.
     case recording
-    /// One JSON object per line.
+    /// A file with one JSON object in each line.
     case lines
-    /// One JSON object, such as a map.
+    /// A file with a single JSON object, such as a map.
     case object
-    /// Anything else.
+    /// Any other file.
     case table
 
     private static let captureMarks: [[UInt8]] = [
@@ -34,9 +34,9 @@ enum InputForm: Hashable, Sendable {
     }
 }
 
-/// Recognises the kind of a JSON file by its first line.
+/// Determines the kind of a JSON file from its first line.
 enum SurveyLine {
-    /// The first line without blanks, or its first 4096 bytes if it is longer.
+    /// Returns the first line without blanks, or its first 4096 bytes if it is longer.
     private static func start(_ octets: [UInt8]) -> [UInt8] {
         octets.prefix { $0 != UInt8(ascii: "\n") }.prefix(4096).filter { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
     }
@@ -56,8 +56,8 @@ enum SurveyLine {
         return begins(Array(text), ["event"])
     }
 
-    /// Returns true if the file is one JSON object: an object that continues on the next line, or a file of another
-    /// kind, such as a map, on one line.
+    /// Returns true if the file is a single JSON object: an object that continues on the next line, or an object of
+    /// another kind, such as a map, on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
         guard !isSurvey(octets), !isScan(octets) else { return false }
@@ -69,8 +69,8 @@ enum SurveyLine {
     }
 }
 
-/// Makes the message for a file of the wrong kind. The message contains the kind of the file and the command that reads
-/// it, and replaces separate messages for each key or line.
+/// Makes the message for a file of the wrong kind. A single message names the kind of the file and the command that
+/// reads it, instead of a message for each key or line.
 enum WrongFile {
     /// The kind of file that the command reads.
     enum Wanted: String {
@@ -85,9 +85,10 @@ enum WrongFile {
     /// The largest object that is examined, in bytes.
     private static let limit = 1 << 26
 
-    /// Returns the error for a file of the wrong kind. `nil` if the file may be of the right kind.
+    /// Returns the error for a file of the wrong kind; `nil` if the file may be of the right kind.
     ///
-    /// - Parameter start: The bytes that were read from `pieces`. The rest is read only if the file is one object.
+    /// - Parameter start: The bytes that were already read from `pieces`. The rest is read only if the file is a single
+    ///   object.
     static func refusal(
         _ pieces: InputPieces, _ start: [UInt8], wanted: Wanted
     ) throws(ListenerServiceError) -> ListenerServiceError? {
@@ -101,7 +102,7 @@ enum WrongFile {
         return refusal(whole, pieces.name, wanted: wanted)
     }
 
-    /// Returns the error for a file of the wrong kind. `nil` if the file may be of the right kind.
+    /// Returns the error for a file of the wrong kind; `nil` if the file may be of the right kind.
     static func refusal(_ octets: [UInt8], _ name: String, wanted: Wanted) -> ListenerServiceError? {
         let path = name == "standard input" ? "-" : name
         func error(_ actual: String, _ hint: String) -> ListenerServiceError {
@@ -117,7 +118,7 @@ enum WrongFile {
             }
             guard wanted != .run, wanted != .survey, SurveyLine.isSurvey(octets) else { return nil }
             return error("a survey", "`pharos map fit \(path) --output MAP.json` makes a map from it")
-        // The readers of sites and fleets recognise each other's files.
+        // The readers of sites and fleets report each other's files themselves.
         case .object where wanted == .site || wanted == .positions: return nil
         case .object:
             guard let kind = JSONDocument.parse(octets).root.flatMap({ FileKind($0) }) else {

@@ -1,21 +1,21 @@
 public import Airtime
 
-/// A surveyed place, shared by all stays with the same name, floor and position.
+/// A surveyed place. All stays with the same name, floor and position are at one place.
 public struct Place: Hashable, Sendable {
-    /// The name, or the position as text if the survey has no name for it.
+    /// The name. If the survey has no name for the place, the position as text.
     public var name: String
-    /// The position in metres east and north. `nil` if the survey does not have it.
+    /// The position in metres east and north; `nil` if the survey does not contain it.
     public var position: FloorPosition?
-    /// The floor's name. `nil` on sites with one floor.
+    /// The floor's name; `nil` on sites with one floor.
     public var floor: String?
     /// The number of vectors recorded at the place, one per second.
     public var seconds = 0
-    /// The headings of the place's stays in degrees, ascending, without repetitions.
+    /// The headings of the place's stays in degrees, in ascending order and without repetitions.
     public var headings: [Double] = []
 }
 
 extension Array where Element == Place {
-    /// The index of the place nearest to a position, among those on a floor; `nil` if none of them has a position.
+    /// Returns the index of the place on some floors that is nearest to a position; `nil` if no place there has one.
     ///
     /// - Parameter isOnFloor: Returns true for the floors to search.
     func nearest(to position: FloorPosition, on isOnFloor: (String?) -> Bool) -> Int? {
@@ -31,12 +31,13 @@ extension Array where Element == Place {
 /// The places of a survey, in the order in which they first appear.
 struct SurveyPlaces: Sendable {
     private(set) var places: [Place] = []
-    /// The index of each stay's place in ``places``. `nil` for cancelled stays and for stays without name and position.
+    /// For each stay, the index of its place in ``places``; `nil` for a cancelled stay, and for a stay without name and
+    /// position.
     private(set) var placeOfStay: [Int?]
     /// Warnings about stays, one sentence each.
     private(set) var notices: [String] = []
 
-    /// Stays with the same place name are at one place if their positions are at most this far apart, in metres.
+    /// The largest distance between the positions of stays with one place name that count as one place, in metres.
     static let tolerance = 0.5
 
     init(_ survey: Survey) {
@@ -56,7 +57,7 @@ struct SurveyPlaces: Sendable {
         }
     }
 
-    /// The indices of the places, by name and floor. The key of a place without a name is its position and floor.
+    /// The indices of the places by name and floor. A place without a name has its position instead.
     private var indicesByKey: [Place: [Int]] = [:]
 
     private mutating func place(named name: String, of stay: Survey.Stay) -> Int {
@@ -91,7 +92,7 @@ struct SurveyPlaces: Sendable {
         return left.distance(to: right) <= tolerance
     }
 
-    /// The name of a place that has only a position.
+    /// Returns the name of a place that has only a position.
     static func name(of position: FloorPosition?) -> String {
         position.map { "\($0.x),\($0.y)" } ?? ""
     }

@@ -3,7 +3,7 @@ internal import Configuration
 internal import Listener
 internal import Sightings
 
-/// Reads the output of `pharos scan --json`, one report per line, and passes the reports to a gatherer.
+/// Reads the output of `pharos scan --json`, which has one report in each line. Passes the reports to a gatherer.
 struct ScanLines {
     private let gatherer: SecondGatherer
     private let clock: HearingClock
@@ -37,7 +37,7 @@ struct ScanLines {
     }
 
     mutating func finish() {
-        // A last line without a line end is incomplete, so it is not read.
+        // A last line without a line end is incomplete, so it is dropped.
         pending = []
         if rounds > 0, reports == 0 {
             gatherer.onSentence("\(name): these are summaries, not packets; use pharos scan without --every-s", true)
@@ -74,7 +74,7 @@ struct ScanLines {
         if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is not a report of `pharos scan --json`", true) }
     }
 
-    /// The time of a report. If the report has the time since boot, that time is used, because it never jumps.
+    /// Returns the time of a report. Uses the time since boot if the report contains it, because that time never jumps.
     private mutating func time(_ root: JSONNode) -> Int64? {
         let wallTime = root["at"]?.string.flatMap(SurveyTime.seconds).map { Int64(($0 * 1_000_000).rounded()) }
         guard let bootNs = root["bootNs"]?.integer else { return wallTime }

@@ -4,10 +4,10 @@ public import Sightings
 
 /// A beacon that was received in one second, with the level of every packet.
 public struct HeardBeacon: Hashable, Sendable {
-    /// The name that a fleet gives the beacon. `nil` for unknown beacons.
+    /// The name that a fleet gives the beacon; `nil` for a beacon that is in no fleet.
     public let name: BeaconKey?
-    /// The beacon's identity. `nil` for an identity that changes: an ephemeral identifier or an address that is neither
-    /// public nor static random.
+    /// The beacon's identity. `nil` if the identity changes with time: an ephemeral identifier, or an address that is
+    /// neither public nor static random.
     public let identity: BeaconKey?
     /// The identity followed by the sender's address. `nil` if the address is neither public nor static random, or if a
     /// beacon that is not shared was received from several addresses.
@@ -19,76 +19,76 @@ public struct HeardBeacon: Hashable, Sendable {
 }
 
 extension HeardBeacon {
-    /// A beacon with one key, as in a survey.
+    /// Creates a beacon with one key, as in a survey.
     public init(_ key: BeaconKey, levels: [Double]) {
         self.init(name: nil, identity: key, identityAtAddress: nil, isShared: false, levels: levels)
     }
 
-    /// The beacon's key in a survey. `nil` if several devices send its identity and the address is unknown.
+    /// The beacon's key in a survey; `nil` if several devices send its identity and the address is not known.
     public var recordedKey: BeaconKey? { isShared ? identityAtAddress : name ?? identity }
 
-    /// The keys that the beacon may have in a map. The first of them that the map has is used.
+    /// The keys that the beacon may have in a map. The first of them that is in the map is used.
     public var keys: [BeaconKey] {
         (isShared ? [identityAtAddress] : [name, identityAtAddress, identity]).compactMap(\.self)
     }
 }
 
-/// Collects sightings into whole seconds. Seconds in which the receiver could not receive are left out.
+/// Combines sightings into whole seconds. Leaves out seconds in which the receiver could not receive.
 public final class SecondGatherer: SightingConsumer {
-    /// Called with each second that has passed: its number from 0, and the beacons received in it, sorted by key.
+    /// Receives each completed second: its number from 0, and the beacons received in it, sorted by key.
     public var onSecond: (_ second: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
-    /// Called with messages for the user.
+    /// Receives messages for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
     /// Returns true if no more seconds are needed.
     public var isEnough: () -> Bool = { false }
 
     private var table: SightingTable
-    /// The start of the first second. `nil` before the gatherer has begun.
+    /// The start of the first second; `nil` if the gatherer has not begun yet.
     private(set) var origin: HeardInstant?
     /// The number of the current second, from 0.
     private var second = 0
-    /// True if the receiver was deaf at any time in the current second.
+    /// True if the receiver was deaf during a part of the current second.
     private var wasDeaf = false
     private var isDeaf = false
 
-    /// A beacon in the table: a known beacon by the index of its track, or an unknown beacon by its identity.
+    /// A beacon in the table. A known beacon is identified by the index of its track, an unknown beacon by its
+    /// identity.
     private enum TrackedBeacon: Hashable {
         case known(Int)
         case unknown(BeaconIdentity)
     }
 
-    /// The levels of this second, by beacon and address. The address is `nil` if it is neither public nor static
-    /// random.
+    /// The levels of this second by beacon and address. The address is `nil` if it is neither public nor static random.
     private var heard: [TrackedBeacon: [DeviceAddress?: [Double]]] = [:]
     /// The beacons of ``heard``, in the order in which they were first received.
     private var order: [TrackedBeacon] = []
-    /// The number and the second of the last packet, by beacon and address, for public and static random addresses.
+    /// For each beacon and each public or static random address, the number and the second of its last packet.
     private var addresses: [TrackedBeacon: [DeviceAddress: (packet: Int, second: Int)]] = [:]
     /// The names that the source of the sightings gave to beacons.
     private var names: [TrackedBeacon: BeaconKey] = [:]
-    /// Beacons whose identity several devices send at once.
+    /// The beacons whose identities several devices send at once.
     private var sharedBeacons: Set<TrackedBeacon> = []
-    /// Identities that are known from the start to be sent by several devices.
+    /// The identities that several devices send according to the caller.
     private let knownSharedIdentities: Set<BeaconKey>
     /// The number of packets so far.
     private var packetCount = 0
     private let acceptsZeroLevel: Bool
 
-    /// The number of seconds after which an address that is no longer received is ignored.
+    /// The age in seconds from which the last packet of an address is ignored.
     private static let addressLifetime = 60
     /// The largest number of stored addresses of one beacon.
     private static let addressLimit = 32
-    /// If addresses of this many beacons are stored, all stored addresses are discarded.
+    /// The number of beacons with stored addresses above which all stored addresses are discarded.
     private static let beaconLimit = 20_000
-    /// The longest silence in a recording, in seconds. Longer silences are skipped.
+    /// The longest silence in a recording that is processed, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
 
-    /// A gatherer of the sightings of one source.
+    /// Creates a gatherer for the sightings of one source.
     ///
     /// - Parameters:
     ///   - known: The known beacons.
     ///   - clock: The clock of the source.
-    ///   - isOnlyKnown: True if unknown beacons are left out.
+    ///   - isOnlyKnown: True to leave out unknown beacons.
     ///   - shared: Identities that several devices send.
     ///   - acceptsZeroLevel: True if 0 dBm is a level. Many receivers use 0 for "unknown".
     public init(
@@ -125,7 +125,7 @@ public final class SecondGatherer: SightingConsumer {
         receive(report.sighting, octets, range)
     }
 
-    /// Processes an advertisement. Its data is the part `range` of `octets`.
+    /// Processes an advertisement whose data is in `range` of `octets`.
     ///
     /// - Parameter name: The name that the source of the sightings gives the beacon.
     func receive(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
@@ -144,8 +144,8 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     public func change(_ state: ListeningState, at now: HeardInstant) {
-        // While another program scans, its reports arrive here too, perhaps with fewer packets, so the receiver is not
-        // deaf.
+        // In the state `foreign`, the reports of another program's scan arrive here too, perhaps with fewer packets. So
+        // the receiver is not deaf.
         isDeaf = !state.isListening && state != .foreign
         wasDeaf = wasDeaf || isDeaf
     }
@@ -154,7 +154,7 @@ public final class SecondGatherer: SightingConsumer {
 
     public func finish(at now: HeardInstant) {
         advance(to: now)
-        // The last second is incomplete. It counts only if a beacon was received in it.
+        // The last second is incomplete. It counts only if at least one beacon was received in it.
         if !heard.isEmpty, !isEnough() { endSecond() }
     }
 
@@ -199,12 +199,12 @@ public final class SecondGatherer: SightingConsumer {
 
     // MARK: Seconds
 
-    /// The beacons of this second, sorted by key.
+    /// Returns the beacons of this second, sorted by key.
     private func beacons() -> [HeardBeacon] {
         let received = order.flatMap { beacons($0, heard[$0] ?? [:]) }.filter { !$0.keys.isEmpty }
         var result: [HeardBeacon] = []
         for beacon in received.sorted(by: { $0.keys[0] < $1.keys[0] }) {
-            // A beacon with a name may send several frames with different identities. They are merged into one beacon.
+            // The frames of a beacon with a name may have different identities. They are merged into one beacon.
             if let last = result.last, let name = beacon.name, last.name == name, !beacon.isShared, !last.isShared {
                 result[result.count - 1].levels += beacon.levels
             } else {

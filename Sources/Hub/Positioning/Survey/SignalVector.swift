@@ -1,11 +1,11 @@
-/// The beacons received in one second, each with the mean level of that second's packets.
+/// The beacons received in one second. Each has the mean level of its packets in that second.
 ///
-/// A beacon that is not in the vector was not received. An empty vector means that the receiver listened and received
-/// nothing.
+/// A beacon that is not in the vector was not received. An empty vector means that the receiver worked but received no
+/// beacon.
 public struct SignalVector: Hashable, Sendable {
     /// The time in seconds since the start of the stay or of the run.
     public var seconds: Double
-    /// The readings, sorted by beacon number, one per beacon.
+    /// The readings, one for each beacon, sorted by beacon number.
     public private(set) var readings: [Reading]
 
     /// The level of one beacon.
@@ -15,15 +15,15 @@ public struct SignalVector: Hashable, Sendable {
         /// The mean level of the second's packets, in dBm.
         public let level: Double
 
-        /// A reading of a beacon, by its number, with a level in dBm.
+        /// Creates a reading from a beacon's number and a level in dBm.
         public init(beacon: Int, level: Double) {
             self.beacon = beacon
             self.level = level
         }
     }
 
-    /// A vector of readings in any order. Several readings of one beacon are averaged; levels that are not finite are
-    /// left out.
+    /// Creates a vector from readings in any order. Several readings of one beacon are averaged. Levels that are not
+    /// finite are left out.
     public init(seconds: Double, readings: [Reading]) {
         var levels: [Int: [Double]] = [:]
         for reading in readings where reading.level.isFinite {
@@ -35,13 +35,13 @@ public struct SignalVector: Hashable, Sendable {
         }
     }
 
-    /// A vector whose readings are sorted by beacon number, one per beacon.
+    /// Creates a vector from readings that are sorted by beacon number, one for each beacon.
     init(seconds: Double, sorted readings: [Reading]) {
         self.seconds = seconds
         self.readings = readings
     }
 
-    /// A copy whose readings have the beacon numbers of another survey or map.
+    /// Returns a copy whose readings have the beacon numbers of another survey or map.
     ///
     /// - Parameter numbers: The new number of each beacon, in the order of the old numbers; `nil` to leave the beacon
     ///   out.

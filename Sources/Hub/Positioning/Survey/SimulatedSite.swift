@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// Simulates surveys of a site and walks through it. Levels are computed from path loss and walls; shadowing is
+/// Simulates surveys of a site and walks through it. Levels are computed from path loss and walls. Shadowing is
 /// constant over time, fading is random, and one packet in ten is lost.
 ///
 /// Equal seeds give equal floors, surveys and walks.
@@ -17,7 +17,7 @@ public struct SimulatedSite: Sendable {
     /// The waves of each beacon's shadowing.
     private let shadows: [[Wave]]
 
-    /// One of the waves whose sum is a beacon's shadowing. `east` and `north` are radians per metre, `phase` is
+    /// One of the waves whose sum is a beacon's shadowing. `east` and `north` are in radians per metre, `phase` is in
     /// radians.
     private struct Wave: Sendable {
         let east: Double
@@ -32,7 +32,7 @@ public struct SimulatedSite: Sendable {
         var due: [Double]
         var now = 0.0
 
-        /// A random number, about normally distributed with mean 0 and standard deviation 1.
+        /// Returns a random number with an approximate normal distribution of mean 0 and standard deviation 1.
         mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + random.nextUnit() } }
     }
 
@@ -51,12 +51,12 @@ public struct SimulatedSite: Sendable {
     /// The start of the first simulated day, in seconds since 1970: 2026-01-01 09:00 UTC.
     private static let firstDay = 1_767_258_000
 
-    /// A simulation of a site.
+    /// Creates a simulation of a site.
     ///
     /// - Parameters:
-    ///   - keys: The keys of beacons by their names. If a beacon is missing here, its name becomes its key; if the name
+    ///   - keys: The keys of beacons by their names. The key of a beacon that is missing here is its name. If the name
     ///     cannot be a key, the beacon is left out.
-    ///   - floor: The floor's name. `nil` on sites with one floor.
+    ///   - floor: The floor's name; `nil` on sites with one floor.
     /// - Throws: ``PositioningError/noBeacons`` if the site has no beacons.
     public init(
         _ site: Site, keys: [String: BeaconKey] = [:], floor: String? = nil, seed: UInt64
@@ -95,7 +95,7 @@ public struct SimulatedSite: Sendable {
         return site.radio.shadowing * sum * (2 / Double(Self.wavesOfABeacon)).squareRoot()
     }
 
-    /// The packets of the next second, by beacon.
+    /// Returns the packets of the next second, by beacon.
     private func second(_ receiver: inout Receiver, at position: FloorPosition) -> [(beacon: Int, levels: [Double])] {
         let end = receiver.now + 1
         var packets: [(beacon: Int, levels: [Double])] = []
@@ -136,7 +136,8 @@ public struct SimulatedSite: Sendable {
 
     // MARK: Surveys and walks
 
-    /// The places of a survey: the middles of squares within the outline, named by column and row, such as `B3`.
+    /// Returns the places of a survey: the middles of squares within the outline. They are named by column and row,
+    /// such as `B3`.
     ///
     /// - Parameter step: The side of a square in metres.
     public func places(everyMetres step: Double) -> [Place] {
@@ -162,11 +163,11 @@ public struct SimulatedSite: Sendable {
         return number < 26 ? last : letters(number / 26 - 1) + last
     }
 
-    /// A survey with four headings at each place.
+    /// Returns a survey with four headings at each place.
     ///
     /// - Parameters:
     ///   - seconds: The time at each place in seconds, at least 4.
-    ///   - days: The number of days, on each of which every place is visited.
+    ///   - days: The number of days. Every place is visited on each day.
     public func survey(at places: [Place], seconds: Int, days: Int) -> Survey {
         var survey = Survey()
         let numbers = numbers(in: &survey)
@@ -191,7 +192,7 @@ public struct SimulatedSite: Sendable {
         return survey
     }
 
-    /// A walk on a day after the surveys.
+    /// Returns a walk on a day after the surveys.
     ///
     /// - Returns: The run, and the position of the receiver in the middle of each second.
     public func walk(_ walk: SiteWalk) -> (run: Survey, positions: [FloorPosition]) {
@@ -211,7 +212,7 @@ public struct SimulatedSite: Sendable {
 }
 
 extension [FloorPosition] {
-    /// The position after some metres along the path that has these corners. The last corner if the path is shorter.
+    /// Returns the position after some metres on the path with these corners; the last corner if the path is shorter.
     package func position(after metres: Double) -> FloorPosition {
         var remaining = metres
         for (from, to) in zip(self, dropFirst()) {

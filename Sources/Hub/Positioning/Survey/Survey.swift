@@ -23,7 +23,7 @@ public struct Survey: Sendable {
         /// The time at which the recording began.
         public var started: RFC3339Time?
 
-        /// A recording. Any of its properties may be unknown.
+        /// Creates a recording. Any of its properties may be `nil`.
         public init(site: String? = nil, receiver: String? = nil, started: RFC3339Time? = nil) {
             self.site = site
             self.receiver = receiver
@@ -31,23 +31,23 @@ public struct Survey: Sendable {
         }
     }
 
-    /// Vectors recorded at one place with one heading without interruption.
+    /// Vectors that were recorded without interruption at one place with one heading.
     public struct Stay: Hashable, Sendable {
         /// The number by which later lines of the file refer to the stay.
         public var number: Int
-        /// The place's name. `nil` if only the position is known.
+        /// The place's name; `nil` if only the position is known.
         public var place: String?
-        /// The position in metres east and north. `nil` if only the name is known.
+        /// The position in metres east and north; `nil` if only the name is known.
         public var position: FloorPosition?
-        /// The floor's name. `nil` on sites with one floor.
+        /// The floor's name; `nil` on sites with one floor.
         public var floor: String?
-        /// The direction of the receiver in degrees clockwise from north, 0..<360. `nil` if unknown.
+        /// The direction of the receiver in degrees clockwise from north, 0..<360; `nil` if it is not known.
         public var heading: Double?
         /// The name of a group of stays that were recorded together, such as a day.
         public var session: String?
-        /// The index of the stay's recording in ``Survey/recordings``. `nil` before the first recording.
+        /// The index of the stay's recording in ``Survey/recordings``; `nil` for a stay before the first recording.
         public var recording: Int?
-        /// The line of the file on which the stay begins, from 1. `nil` if the stay is not from a file.
+        /// The line of the file on which the stay begins, from 1; `nil` if the stay is not from a file.
         public var line: Int?
         /// The indices of the stay's vectors in the survey.
         public internal(set) var vectors: Range<Int> = 0..<0
@@ -55,7 +55,7 @@ public struct Survey: Sendable {
         /// are ignored.
         public internal(set) var isCancelled = false
 
-        /// A stay without vectors.
+        /// Creates a stay without vectors.
         public init(
             number: Int, place: String? = nil, position: FloorPosition? = nil, floor: String? = nil,
             heading: Double? = nil, session: String? = nil
@@ -85,26 +85,26 @@ public struct Survey: Sendable {
     /// The largest distance of a position from the origin along either axis, in metres.
     public static let extent = 100_000.0
 
-    /// An empty survey.
+    /// Creates an empty survey.
     public init() {}
 
-    /// The number of vectors, including those of cancelled stays.
+    /// The number of all vectors, including the vectors of cancelled stays.
     public var vectorCount: Int { vectors.count }
     /// The number of vectors of the stays that are not cancelled.
     public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isCancelled ? 0 : $1.vectors.count) } }
 
-    /// The vector with an index in 0..<``vectorCount``: what was received in one second. Traps outside this range.
+    /// Returns the vector with an index in 0..<``vectorCount``. Traps if the index is outside this range.
     public func vector(_ index: Int) -> SignalVector { vectors[index] }
 
-    /// The levels of the packets of each reading of a vector, in dBm, in the order of the readings. Traps outside
-    /// 0..<``vectorCount``.
+    /// Returns the levels of the packets of each reading of a vector, in dBm, in the order of the readings. Traps if
+    /// the index is outside 0..<``vectorCount``.
     public func packets(_ index: Int) -> [[Double]] { packets[index] }
 
-    /// Returns true if nothing was received in any second of a stay.
+    /// Returns true if no beacon was received in any second of a stay.
     func isSilent(_ stay: Stay) -> Bool { stay.vectors.allSatisfy { vectors[$0].readings.isEmpty } }
 
-    /// The number of a beacon, which is added to the survey if it is new. `nil` if the survey already has
-    /// ``beaconLimit`` beacons.
+    /// Returns the number of a beacon. If the beacon is new, adds it to the survey. Returns `nil` if it is new but the
+    /// survey already has ``beaconLimit`` beacons.
     public mutating func number(of key: BeaconKey) -> Int? {
         if let number = numberOfKey[key] { return number }
         guard beacons.count < Self.beaconLimit else { return nil }
@@ -113,21 +113,21 @@ public struct Survey: Sendable {
         return beacons.count - 1
     }
 
-    /// The number of a beacon, or `nil` if the survey does not have it.
+    /// Returns the number of a beacon; `nil` if the survey does not have the beacon.
     public func existingNumber(of key: BeaconKey) -> Int? { numberOfKey[key] }
 
-    /// Identities that several devices send at once and that are distinguished by address. A reading under the identity
-    /// alone cannot be assigned to a device, so it is ignored.
+    /// The identities that several devices send at once, and whose devices are distinguished by address. A reading
+    /// without an address belongs to an unknown device, so it is ignored.
     public var sharedIdentities: Set<BeaconKey> {
         Set(beacons.compactMap(\.identityOfSeveral).filter { numberOfKey[$0] != nil })
     }
 
     // MARK: Recording
 
-    /// Begins a recording, to which the following stays belong.
+    /// Begins a recording. The following stays belong to it.
     public mutating func begin(_ recording: Recording) { recordings.append(recording) }
 
-    /// Begins a stay, to which the following vectors belong.
+    /// Begins a stay. The following vectors belong to it.
     public mutating func begin(_ stay: Stay) {
         var stay = stay
         stay.recording = recordings.isEmpty ? nil : recordings.count - 1
@@ -135,12 +135,12 @@ public struct Survey: Sendable {
         stays.append(stay)
     }
 
-    /// Appends a vector to the last stay. Does nothing if there is no stay.
+    /// Appends a vector to the last stay. If there is no stay, does nothing.
     public mutating func append(_ vector: SignalVector) {
         append(seconds: vector.seconds, vector.readings.map { (beacon: $0.beacon, levels: [$0.level]) })
     }
 
-    /// Appends the packets of one second to the last stay, sorted by beacon number. Does nothing if there is no stay.
+    /// Appends the packets of one second, sorted by beacon number, to the last stay. If there is no stay, does nothing.
     mutating func append(seconds: Double, _ beaconPackets: [BeaconPackets]) {
         guard !stays.isEmpty else { return }
         let readings = beaconPackets.map { beacon, levels in
@@ -151,8 +151,8 @@ public struct Survey: Sendable {
         stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<vectors.count
     }
 
-    /// Appends another survey. Its beacons get the numbers that they have in this survey, or new ones. The numbers of
-    /// its stays do not change.
+    /// Appends another survey. Its beacons get their numbers in this survey; new beacons get new numbers. The numbers
+    /// of its stays do not change.
     public mutating func append(_ other: Survey) {
         let numbers = other.beacons.map { number(of: $0) }
         let earlierRecordings = recordings.count
@@ -173,15 +173,15 @@ public struct Survey: Sendable {
 
     // MARK: Changing
 
-    /// Cancels a stay. Returns `false` if the survey has no stay with this number.
+    /// Cancels a stay. Returns false if the survey has no stay with this number.
     public mutating func cancel(stay number: Int) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
         stays[index].isCancelled = true
         return true
     }
 
-    /// Replaces the place, the position and the floor of a stay with those of `spot`. A value that is `nil` in `spot`
-    /// does not change. Returns `false` if the survey has no stay with this number.
+    /// Replaces the place, the position and the floor of a stay with those of `spot`. Values that are `nil` in `spot`
+    /// are not replaced. Returns false if the survey has no stay with this number.
     public mutating func move(stay number: Int, to spot: SurveySpot) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
         if let position = spot.position { stays[index].position = position }
@@ -192,28 +192,29 @@ public struct Survey: Sendable {
 
     // MARK: Parts
 
-    /// The session of a stay, or else the day of its recording. `nil` if neither is known.
+    /// Returns the session of a stay, or the day of its recording if it has no session; `nil` if neither is known.
     public func session(of stay: Stay) -> String? {
         if let session = stay.session { return session }
         return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
     }
 
-    /// A copy in which the stays are cancelled for which `isIncluded` returns false. The indices of vectors do not
-    /// change.
+    /// Returns a copy in which stays are cancelled if `isIncluded` returns false for them. The indices of vectors do
+    /// not change.
     public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
         var copy = self
         for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isCancelled = true }
         return copy
     }
 
-    /// A copy in which the stays with these indices are cancelled.
+    /// Returns a copy in which the stays with these indices are cancelled.
     func cancelling(_ indices: Set<Int>) -> Survey {
         var copy = self
         for index in indices { copy.stays[index].isCancelled = true }
         return copy
     }
 
-    /// A copy without the vectors with these indices. A stay is divided where vectors are left out.
+    /// Returns a copy without the vectors with these indices. Where vectors are left out, the stay is divided into two
+    /// stays.
     func without(vectors omitted: Set<Int>) -> Survey {
         guard !omitted.isEmpty else { return self }
         var copy = self

@@ -1,41 +1,41 @@
 internal import Airtime
 internal import Configuration
 
-/// The problems of a survey that make its map worse.
+/// The problems of a survey that reduce the quality of its map.
 public struct SurveyCheck: Sendable {
     /// One problem.
     public struct Finding: Hashable, Sendable {
         /// True for an error, false for a warning.
         public let isError: Bool
-        /// The index of the stay in the survey. `nil` if the problem is not about one stay.
+        /// The index of the stay in the survey; `nil` if the problem is not about a single stay.
         public let stay: Int?
         /// The problem in one sentence.
         public let message: String
-        /// The number of problems that the finding stands for: more than 1 if it sums up the rest of a long list.
+        /// The number of problems in the finding. It is more than 1 if the finding sums up the rest of a long list.
         public var count = 1
     }
 
-    /// The errors, then the warnings, kind by kind. Of each kind, the 20 worst problems are listed, the worst first.
-    /// One more finding has the number of the other problems of the kind.
+    /// The errors, followed by the warnings. Both are grouped by kind. Of each kind, the 20 worst problems are listed,
+    /// the worst first. If there are more, one further finding has their number.
     public private(set) var findings: [Finding] = []
 
-    /// A stay with fewer seconds is an error.
+    /// The number of seconds below which a stay is an error.
     public static let fewestSeconds = 5
-    /// A stay with fewer seconds gets a warning.
+    /// The number of seconds below which a stay causes a warning.
     static let fewSeconds = 10
-    /// A visit, that is all stays at one place in one session, was probably recorded elsewhere if its levels differ
-    /// from those of the other visits to its place by at least this, in dB.
+    /// The smallest difference in dB for a misplaced visit. A visit consists of all stays at one place in one session.
+    /// If its levels differ so much from the other visits to the place, it was probably recorded elsewhere.
     static let misplacedVisitDifference = 5.0
-    /// A stay was probably recorded elsewhere if its levels differ from those of the other stays at its place by at
-    /// least this, in dB. The limit is larger than for visits, because levels differ more between headings than between
-    /// days.
+    /// The smallest difference in dB for a misplaced stay. If its levels differ so much from the other stays at the
+    /// place, it was probably recorded elsewhere. The limit is larger than for visits, because levels differ more
+    /// between headings than between days.
     static let misplacedStayDifference = 8.0
-    /// A beacon was probably moved if its levels change between two sessions by more than this, in dB, and by more than
-    /// ``unusualFactor`` times the median change of all beacons.
+    /// The change of a beacon's levels between two sessions, in dB, above which the beacon was probably moved. The
+    /// change must also be more than ``unusualFactor`` times the median change of all beacons.
     static let movedBeaconDifference = 5.0
-    /// A difference is unusual if it is larger than the median difference by this factor.
+    /// The factor by which a difference must exceed the median difference to be unusual.
     static let unusualFactor = 2.5
-    /// Places are compared with each other only if there are at most this many.
+    /// The largest number of places that are compared with each other. If there are more, no places are compared.
     static let comparedPlaceLimit = 400
     /// The largest number of problems of one kind that are listed, the worst first.
     static let listedProblems = 20
@@ -88,7 +88,7 @@ public struct SurveyCheck: Sendable {
     }
 
     /// Compares each stay with the other stays of all places, and then each visit with the other visits. The second
-    /// step is needed because the stays of a visit under a wrong place name agree with each other.
+    /// step finds visits under a wrong place name: the stays of such a visit agree with each other.
     private mutating func checkMisplacedStays(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaceLimit else { return }
         let misplaced = addMisplaced(table.stays, among: table.stays, table, limit: Self.misplacedStayDifference) { _ in
@@ -106,7 +106,7 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// Adds a problem for each stay or visit that was probably recorded elsewhere. Returns the indices of their stays.
+    /// Adds a problem for each stay or visit that was probably recorded elsewhere. Returns the indices of these stays.
     @discardableResult
     private mutating func addMisplaced(
         _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
@@ -190,7 +190,8 @@ public struct SurveyCheck: Sendable {
 
     /// Adds the worst problems of one kind, and the number of the remaining problems.
     ///
-    /// - Parameter problems: The problems, the worst first, each with the index of its stay if it is about one stay.
+    /// - Parameter problems: The problems, the worst first. Each has the index of its stay, or `nil` if it is not about
+    ///   a single stay.
     private mutating func addWorst(_ problems: [(stay: Int?, message: String)], isError: Bool, rest: String) {
         for problem in problems.prefix(Self.listedProblems) { add(isError, problem.stay, problem.message) }
         let others = problems.count - Self.listedProblems
@@ -198,7 +199,7 @@ public struct SurveyCheck: Sendable {
         findings.append(Finding(isError: isError, stay: nil, message: "\(others) \(rest)", count: others))
     }
 
-    /// Adds problems of one kind that are not about a stay, the worst first.
+    /// Adds problems of one kind that are not about a single stay, the worst first.
     private mutating func addWorst(_ messages: [String], isError: Bool = false, rest: String) {
         addWorst(messages.map { (stay: nil, message: $0) }, isError: isError, rest: rest)
     }
@@ -263,8 +264,8 @@ public struct SurveyCheck: Sendable {
             rest: "more beacons were renamed or replaced between \(name(before)) and \(name(after))")
     }
 
-    /// The mean difference of the levels in dB over the places that are in both dictionaries; `nil` for fewer than two
-    /// places.
+    /// Returns the mean difference of the levels in dB over the places in both dictionaries; `nil` if these are fewer
+    /// than two places.
     private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
         let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
             right[place].map { abs($0 - level) }
@@ -308,7 +309,7 @@ public struct SurveyCheck: Sendable {
 
 /// The mean level of each beacon in each stay.
 private struct StayLevels {
-    /// A stay, or all stays of a visit.
+    /// A stay, or a visit, which combines several stays.
     struct Entry {
         /// The indices of the stays in the survey.
         let stays: [Int]
@@ -346,7 +347,7 @@ private struct StayLevels {
         }
     }
 
-    /// The visits. A visit combines all stays at one place in one session.
+    /// The visits. Each combines all stays at one place in one session.
     var visits: [Entry] {
         var order: [String] = []
         var groups: [String: [Entry]] = [:]
@@ -367,9 +368,9 @@ private struct StayLevels {
         }
     }
 
-    /// The mean difference of the levels of a stay or visit from those of the other stays or visits at a place, in dB.
-    /// `nil` if the place has no other stays or visits, or if fewer than two beacons can be compared. From six beacons
-    /// on, the beacon that differs most is left out, because it may have been moved.
+    /// Returns the mean difference in dB between the levels of a stay or visit and the levels of the other stays or
+    /// visits at a place. Returns `nil` if the place has no others, or if fewer than two beacons can be compared. If at
+    /// least six beacons can be compared, the beacon that differs most is ignored, because it may have been moved.
     func difference(_ entry: Entry, from place: Int, among entries: [Entry]) -> Double? {
         let others = entries.filter { $0.place == place && $0.stays != entry.stays }
         guard !others.isEmpty else { return nil }
@@ -385,7 +386,7 @@ private struct StayLevels {
         return Percentiles(differences).mean
     }
 
-    /// The mean levels in a session, by beacon, then by place.
+    /// Returns the mean levels in a session, by beacon, then by place.
     func byBeacon(in session: String) -> [Int: [Int: Double]] {
         var result: [Int: [Int: [Double]]] = [:]
         for stay in stays where stay.session == session {

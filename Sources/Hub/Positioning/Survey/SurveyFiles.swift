@@ -3,16 +3,16 @@ public import Configuration
 internal import EddystoneSecurity
 public import Listener
 
-/// Reads surveys as JSON Lines or tables, recognised by their content.
+/// Reads surveys, which are JSON Lines or tables. The form is determined from the contents.
 public struct SurveyFiles: Sendable {
     /// The rules for reading levels.
     public struct LevelRules: Hashable, Sendable {
-        /// The number that means "not received" in a table. `nil` if there is no such number.
+        /// The number that means "not received" in a table; `nil` if there is no such number.
         public var notReceivedLevel: Double?
         /// True if 0 dBm is a level.
         public var acceptsZeroLevel: Bool
 
-        /// The rules for reading levels.
+        /// Creates rules for reading levels.
         public init(notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false) {
             self.notReceivedLevel = notReceivedLevel
             self.acceptsZeroLevel = acceptsZeroLevel
@@ -30,11 +30,11 @@ public struct SurveyFiles: Sendable {
 
     /// True if a table was refused as a whole.
     private var hasRefusedTable = false
-    /// True if a refused table has content. Its problems are then reported instead of the message that no stay was
-    /// found.
+    /// True if a refused table has rows. The problems of these rows are then reported instead of the message that no
+    /// stay was found.
     private var hasFaultyRows = false
 
-    /// The largest table, in bytes. JSON Lines are read in pieces and may be longer.
+    /// The largest size of a table, in bytes. JSON Lines are read in pieces, so they may be longer.
     public static let tableLimit = 1 << 29
 
     /// Reads surveys. Lines that cannot be used are reported in ``problems``.
@@ -45,7 +45,7 @@ public struct SurveyFiles: Sendable {
         for path in paths { try addSurvey(path, rules) }
     }
 
-    /// True if there are no vectors in stays that are not cancelled.
+    /// True if the survey has no vectors, apart from those of cancelled stays.
     public var isEmpty: Bool { survey.countedVectors == 0 }
 
     private mutating func addSurvey(_ path: String, _ rules: LevelRules) throws(ListenerServiceError) {

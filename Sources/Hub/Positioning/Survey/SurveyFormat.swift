@@ -1,9 +1,9 @@
 internal import Airtime
 internal import Configuration
 
-/// The declaration of the lines of a survey: their keys and types. A line may have other keys, which are ignored.
+/// The declaration of the lines of a survey: their keys and types. A line may have other keys too, which are ignored.
 public enum SurveyFormat {
-    /// The text of `profiles/schema/survey.schema.json` (JSON Schema, draft 2020-12), which describes one line.
+    /// The text of `profiles/schema/survey.schema.json` (JSON Schema, draft 2020-12). The schema describes one line.
     public static var schema: String {
         let lines = [
             RecordingKeys.section, StayKeys.section, SecondKeys.section, EndKeys.section, DropKeys.section,
@@ -74,7 +74,7 @@ enum EndKeys {
     static let section = Section("The stay ends.", [number, seconds])
 }
 
-/// The key of a line that drops a stay.
+/// The key of a line that cancels a stay.
 enum DropKeys {
     static let number = Key("drop", .number, "Number of the stay.", isRequired: true)
     static let section = Section("A stay is dropped.", [number])
@@ -87,7 +87,7 @@ enum MoveKeys {
         "position", .floorPosition, "New position of the stay: [metres east, metres north].")
     static let place = Key("place", .text, "New name of the place.")
     static let floor = Key("floor", .text, "New floor of the stay.")
-    /// The names of the keys of which a line must have at least one.
+    /// The keys that can change a stay. A line must have at least one of them.
     static let changes = [position.name, place.name, floor.name]
     static let section = Section(
         "A stay is moved.", [number, position, place, floor],
@@ -95,7 +95,7 @@ enum MoveKeys {
 }
 
 extension ValueType<Int> {
-    /// Any integer: the number of a stay, or a number of seconds.
+    /// The type of an integer: the number of a stay, or a number of seconds.
     fileprivate static var number: ValueType {
         let anyInteger: JSONValue = ["type": "integer"]
         return ValueType(schema: anyInteger) { $0.integer($1, in: Int.min...Int.max) }
@@ -103,12 +103,12 @@ extension ValueType<Int> {
 }
 
 extension ValueType<FloorPosition> {
-    /// A position on a floor: `[4, 6]`, metres east and north.
+    /// The type of a position on a floor, such as `[4, 6]`: metres east and north.
     static var floorPosition: ValueType {
         ValueType(schema: ["type": "array", "items": ["type": "number"], "minItems": 2, "maxItems": 3]) {
             decoder, node in
             let range = -Survey.extent...Survey.extent
-            // A third number is a height, as in GeoJSON. It is ignored.
+            // A third number is a height, as in GeoJSON, and is ignored.
             guard let parts = node.elements, parts.count == 2 || parts.count == 3 && parts[2].real != nil else {
                 decoder.error("a position is two numbers, metres east and north, such as [4, 6]", at: node)
                 return nil
@@ -122,7 +122,7 @@ extension ValueType<FloorPosition> {
 }
 
 extension ValueType<Double> {
-    /// A heading in degrees, which is converted to 0..<360. `"unknown"` and null are read as no value.
+    /// The type of a heading in degrees. It is converted to 0..<360. `"unknown"` and null are read as `nil`.
     fileprivate static var heading: ValueType {
         ValueType(schema: ["anyOf": [["type": "number"], ["const": "unknown"], ["type": "null"]]]) { decoder, node in
             if node.string == "unknown" || node.kind == "null" { return nil }
@@ -133,7 +133,7 @@ extension ValueType<Double> {
 }
 
 extension ValueType<JSONNode> {
-    /// An object with the levels of each beacon.
+    /// The type of an object with the levels of each beacon.
     fileprivate static var levels: ValueType {
         let level: JSONValue = ["type": "number"]
         return ValueType(

@@ -1,16 +1,16 @@
 internal import Airtime
 public import Configuration
 
-/// Reads a survey from JSON Lines in pieces. Only one line of text is in memory at a time.
+/// Reads a survey from JSON Lines in pieces. At most one line of text is in memory at a time.
 ///
-/// A line that cannot be used is reported, and the lines before and after it are kept. If the last line is cut off, for
-/// example by a loss of power, it is dropped with a warning.
+/// A line that cannot be used is reported, and the other lines are kept. If the last line is cut off, for example by a
+/// power failure, it is left out with a warning.
 public struct SurveyReader: Sendable {
-    /// The survey as far as it has been read.
+    /// The survey, up to the last line that was read.
     public private(set) var survey = Survey()
     /// Errors and warnings in the order of the file. Columns count bytes.
     public private(set) var problems: [FileProblem] = []
-    /// The number of readings with a value that is not a level, by the value in whole dBm.
+    /// The number of readings whose value is not a level, by the value in whole dBm.
     private var refusedLevels: [Int: Int] = [:]
 
     private let acceptsZeroLevel: Bool
@@ -20,18 +20,18 @@ public struct SurveyReader: Sendable {
     private var pending: [UInt8] = []
     /// The number of the current line, from 1.
     private var line = 0
-    /// True while the rest of a line that is too long is being skipped.
+    /// True while the rest of an overlong line is being skipped.
     private var isTooLong = false
     private var isInStay = false
     private var hasHeader = false
     /// The time of the last second of the stay.
     private var lastSeconds = -Double.infinity
-    /// The number of problems that were found after the list of problems was full.
+    /// The number of problems that are not in the list of problems, because it was full.
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
     /// The number of each beacon in the survey, by its key as written in the file.
     private var numberOfName: [String: Int] = [:]
-    /// The index in ``problems`` of the problem with the previous line, if that line was not a JSON object.
+    /// The index in ``problems`` of the problem with the previous line; `nil` if that line was a JSON object.
     private var brokenLineProblem: Int?
 
     /// The longest line, in bytes.
@@ -39,12 +39,12 @@ public struct SurveyReader: Sendable {
     private static let cutOff =
         "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
 
-    /// A reader of one survey.
+    /// Creates a reader of one survey.
     ///
     /// - Parameters:
     ///   - file: The file's name in the problems.
     ///   - acceptsZeroLevel: True if 0 dBm is a level. Many sources use 0 for "unknown".
-    ///   - acceptsRowsWithoutPlace: True if readings may appear outside of a stay, as in a run that is to be located.
+    ///   - acceptsRowsWithoutPlace: True if readings may appear outside of a stay, as in the recording of a run.
     public init(file: String? = nil, acceptsZeroLevel: Bool = false, acceptsRowsWithoutPlace: Bool = false) {
         self.file = file
         self.acceptsRowsWithoutPlace = acceptsRowsWithoutPlace
@@ -102,7 +102,7 @@ public struct SurveyReader: Sendable {
             }
             return
         }
-        // A header directly after a broken line starts a new recording: the earlier recording was cut off.
+        // A header directly after a broken line starts a new recording, so the previous recording was cut off.
         if root["survey"] != nil, let brokenLineProblem, brokenLineProblem < problems.count {
             problems[brokenLineProblem] = FileProblem(
                 Self.cutOff, at: problems[brokenLineProblem].position, severity: .warning, in: file)
@@ -131,7 +131,7 @@ public struct SurveyReader: Sendable {
         }
     }
 
-    /// Reads the values of a line. `nil` if one of them has a problem, which is reported.
+    /// Reads the values of a line. Returns `nil` and reports the problem if one of them is not valid.
     private mutating func read<Value>(
         _ root: JSONNode, _ values: (inout ConfigurationDecoder, JSONNode) -> Value?
     ) -> Value? {

@@ -4,14 +4,14 @@ internal import LinuxHost
 
 /// The name, position and floor of the place at which stays are recorded.
 public struct SurveySpot: Hashable, Sendable {
-    /// The place's name. `nil` if there is only a position.
+    /// The place's name; `nil` if only the position is known.
     public var place: String?
-    /// The position in metres east and north. `nil` if unknown.
+    /// The position in metres east and north; `nil` if it is not known.
     public var position: FloorPosition?
-    /// The floor's name. `nil` on sites with one floor.
+    /// The floor's name; `nil` on sites with one floor.
     public var floor: String?
 
-    /// A place.
+    /// Creates a spot.
     public init(place: String? = nil, position: FloorPosition? = nil, floor: String? = nil) {
         self.place = place
         self.position = position
@@ -22,9 +22,9 @@ public struct SurveySpot: Hashable, Sendable {
 /// Appends the stays of one recording to a survey.
 struct RecordedStays {
     let file: GrowingSurvey
-    /// The receiver and the time of the recording, which are written as a header line before the first stay.
+    /// The receiver and the time of the recording. They are written as a header line before the first stay.
     var recording: Survey.Recording
-    /// The session of all stays. `nil` to use the day on which the recording began.
+    /// The session of all stays; `nil` to use the day on which the recording began.
     let session: String?
     /// The numbers of the recorded stays, including the current stay.
     private(set) var numbers: [Int] = []
@@ -36,7 +36,7 @@ struct RecordedStays {
         self.session = session
     }
 
-    /// Sets the time at which the recording began, in microseconds since 1970. Later times are ignored.
+    /// Sets the time at which the recording began, in microseconds since 1970. Later calls are ignored.
     mutating func date(_ unixMicroseconds: Int64?) {
         guard recording.started == nil, let unixMicroseconds else { return }
         recording.started = RFC3339Time(secondsSince1970: Int(unixMicroseconds / 1_000_000))
@@ -69,14 +69,14 @@ struct RecordedStays {
 
 /// Appends stays at one place to a survey, second by second.
 public final class SurveyRecorder: RunConsumer {
-    /// A stay with one heading.
+    /// A planned stay with one heading.
     public struct Leg: Hashable, Sendable {
-        /// The heading in degrees clockwise from north. `nil` if unknown.
+        /// The heading in degrees clockwise from north; `nil` if it is not known.
         public var heading: Double?
         /// The length of the stay in seconds.
         public var seconds: Int
 
-        /// A stay with a heading.
+        /// Creates a leg.
         public init(heading: Double?, seconds: Int) {
             self.heading = heading
             self.seconds = seconds
@@ -90,24 +90,24 @@ public final class SurveyRecorder: RunConsumer {
     private var leg = 0
     /// The number of seconds of the current leg so far.
     private var count = 0
-    /// True if a stay has begun and not ended.
+    /// True if a stay has begun and has not ended yet.
     private var isOpen = false
     /// The time of the stay's first second, in seconds since the start of the run.
     private var origin: Double?
-    /// Called with a message for the user.
+    /// Receives messages for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Called with each second: the number of seconds left in the leg, and the received beacons.
+    /// Receives each second: the number of seconds that remain in the leg, and the received beacons.
     public var onSecond: (_ left: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
     /// True if the recorder waits for ``turn()`` before the next leg.
     public var waits = false
 
-    /// A recorder.
+    /// Creates a recorder.
     ///
     /// - Parameters:
     ///   - file: The survey.
-    ///   - legs: The legs, at least one. If the source is a file, each leg follows the previous leg without a pause.
-    ///   - recording: The site and the receiver. Its adapter and start are set later.
-    ///   - session: The session of the stays. `nil` to use the day on which the recording began.
+    ///   - legs: The legs, at least one. If the source is a file, the legs follow each other without a pause.
+    ///   - recording: The site and the receiver. The adapter and the start are set later.
+    ///   - session: The session of the stays; `nil` to use the day on which the recording began.
     public init(
         _ file: GrowingSurvey, at spot: SurveySpot, legs: [Leg], _ recording: Survey.Recording, session: String? = nil
     ) {
@@ -119,7 +119,7 @@ public final class SurveyRecorder: RunConsumer {
     /// The numbers of the recorded stays, including the current stay.
     public var stays: [Int] { recorded.numbers }
 
-    /// True if the current leg has all its seconds.
+    /// True if all seconds of the current leg have been recorded.
     public var isLegComplete: Bool { leg >= legs.count || count >= legs[leg].seconds }
 
     public var isSatisfied: Bool {

@@ -8,8 +8,7 @@ public enum SurveyTable {
 
     // MARK: Surveys
 
-    /// Returns the long form: one row per packet. A second in which nothing was received has one row without beacon and
-    /// level.
+    /// Returns the long form: one row for each packet. A second without packets has one row without beacon and level.
     public static func long(_ survey: Survey) -> String {
         var text = columns.joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isCancelled {
@@ -26,8 +25,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// Returns the wide form: one row per vector, and one column per beacon with the mean level of the second. A cell
-    /// is empty if the beacon was not received.
+    /// Returns the wide form: one row for each vector, and one column for each beacon with the mean level of the
+    /// second. A cell is empty if the beacon was not received.
     public static func wide(_ survey: Survey) -> String {
         var text = (columns.prefix(7) + survey.beacons.map { cell($0.text) }).joined(separator: ",") + "\n"
         for stay in survey.stays where !stay.isCancelled {
@@ -41,7 +40,7 @@ public enum SurveyTable {
         return text
     }
 
-    /// Returns the dump format of the signal-mapping tool (the thesis of 2013). Each line has the number of the
+    /// Returns the dump format of the signal-mapping tool of a thesis of 2013. Each line has the number of the
     /// measurement (the stay), the beacon and the level of one packet, separated by tabs.
     public static func dump(_ survey: Survey) -> String {
         var text = ""
@@ -56,8 +55,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// Returns the node medians, another format of the signal-mapping tool: one row per measurement (stay), and one
-    /// column per beacon with its median level, separated by tabs.
+    /// Returns the node medians, another format of the signal-mapping tool: one row for each measurement (stay), and
+    /// one column for each beacon with its median level, separated by tabs.
     public static func nodeMedians(_ survey: Survey) -> String {
         let order = survey.beacons.indices.sorted { survey.beacons[$0] < survey.beacons[$1] }
         var text = (["measurement"] + order.map { tabCell(survey.beacons[$0].text) }).joined(separator: "\t") + "\n"
@@ -76,7 +75,7 @@ public enum SurveyTable {
 
     // MARK: Maps
 
-    /// Returns the statistics of a map: one row per place and beacon.
+    /// Returns the statistics of a map: one row for each place and beacon.
     public static func statistics(_ map: SignalMap) -> String {
         var text = "place,x,y,floor,seconds,beacon,heard,mean,median,min,max,sd\n"
         for (place, statistics) in zip(map.places, map.statistics) {
@@ -96,8 +95,8 @@ public enum SurveyTable {
         return text
     }
 
-    /// Returns the node medians of a map: one row per place, and one column per beacon with its median level, separated
-    /// by tabs.
+    /// Returns the node medians of a map: one row for each place, and one column for each beacon with its median level,
+    /// separated by tabs.
     public static func nodeMedians(_ map: SignalMap) -> String {
         var text = (["measurement"] + map.beacons.map { tabCell($0.key.text) }).joined(separator: "\t") + "\n"
         for (place, statistics) in zip(map.places, map.statistics) {
@@ -120,7 +119,7 @@ public enum SurveyTable {
 
     private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
 
-    /// A cell of a CSV table, with quotes if the text needs them.
+    /// Returns a cell of a CSV table, with quotes if the text needs them.
     private static func cell(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !",\";".unicodeScalars.contains($0) }
         guard let first = text.first, isPlain, !"=+-@ ".contains(first), text.last != " " else {

@@ -3,7 +3,7 @@ internal import BluetoothTypes
 public import Configuration
 internal import Sightings
 
-/// Reads a survey from a table: the long form with one row per reading, or the wide form with one column per beacon.
+/// Reads a survey from a table. The long form has one row for each reading, the wide form one column for each beacon.
 ///
 /// Rows with the same session, place, position, floor and heading form one stay, even if other rows are between them.
 /// Rows of a stay with the same time form one vector.
@@ -16,9 +16,9 @@ public struct SurveyTableReader {
     private let acceptsZeroLevel: Bool
     private let acceptsRowsWithoutPlace: Bool
     private var problems: [FileProblem]
-    /// The number of readings with a value that is not a level, by the value in whole dBm.
+    /// The number of readings whose value is not a level, by the value in whole dBm.
     private var refusedLevels: [Int: Int] = [:]
-    /// The faults in rows, by the start of their message, which is the same in many rows.
+    /// The faults in rows, by the start of their message. Messages about the same kind of fault have the same start.
     private var rowFaults: [String: RowFault] = [:]
     private var rowCount = 0
     /// The line numbers of the rows with a fault.
@@ -34,12 +34,13 @@ public struct SurveyTableReader {
     /// Reads a table.
     ///
     /// - Parameters:
-    ///   - notReceivedLevel: The number that means "not received", such as 100 or -200. If `nil`, every number must be
-    ///     a level.
+    ///   - notReceivedLevel: The number that means "not received", such as 100 or -200; `nil` if every number must be a
+    ///     level.
     ///   - acceptsZeroLevel: True if 0 dBm is a level.
-    ///   - acceptsRowsWithoutPlace: True if the table contains runs to locate. The rows of one session then form one
-    ///     run in the order of time, and they need no place.
-    /// - Returns: The survey, or `nil` if the header or a row cannot be used; and each kind of problem with its rows.
+    ///   - acceptsRowsWithoutPlace: True if the table contains runs to locate. All rows of one session then form one
+    ///     run in the order of time, and need no place.
+    /// - Returns: The survey, and each kind of problem with its rows. The survey is `nil` if the header or a row cannot
+    ///   be used.
     public static func read(
         _ octets: [UInt8], file: String, notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false,
         acceptsRowsWithoutPlace: Bool = false
@@ -73,11 +74,11 @@ public struct SurveyTableReader {
 
     // MARK: Files of the signal-mapping tool
 
-    /// A file of the signal-mapping tool (the thesis of 2013) as a table with this project's columns. `nil` for every
-    /// other file.
+    /// Converts a file of the signal-mapping tool (the thesis of 2013) to a table with this project's columns. Returns
+    /// `nil` for every other file.
     ///
-    /// A measurement becomes a place whose name is the measurement's number. `map record --move` can move it to its
-    /// position later.
+    /// Each measurement becomes a place, and the number of the measurement becomes its name. `map record --move` can
+    /// set the position of the place later.
     private static func translated(_ octets: [UInt8]) -> [UInt8]? {
         let firstLine = octets.prefix { $0 != UInt8(ascii: "\n") }.filter { $0 != UInt8(ascii: "\r") }
         let cells = firstLine.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
@@ -106,7 +107,7 @@ public struct SurveyTableReader {
         var heading: Double?
     }
 
-    /// A stay as far as its rows have been read.
+    /// A stay with the rows that have been read so far.
     private struct TableStay {
         var key: StayKey
         var line: Int
@@ -117,7 +118,7 @@ public struct SurveyTableReader {
         /// The levels of each vector in dBm, by beacon.
         var vectors: [[Int: [Double]]] = []
 
-        /// A copy with the vectors in the order of time.
+        /// A copy of the stay whose vectors are in the order of time.
         var inOrder: TableStay {
             let order = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
             var copy = self
@@ -222,7 +223,7 @@ public struct SurveyTableReader {
         stays[stay].vectors[vector][beacon, default: []].append(level)
     }
 
-    /// Joins the stays of one session into one run, unless two of their vectors have the same time.
+    /// Joins the stays of one session into one run. If two of their vectors have the same time, does not join them.
     private static func runs(_ stays: [TableStay]) -> [TableStay] {
         var indexOfSession: [String?: Int] = [:]
         var sessions: [[TableStay]] = []
@@ -271,8 +272,8 @@ public struct SurveyTableReader {
         return key
     }
 
-    /// Returns the level in a cell, in dBm. `nil` for "not received", and for a number that is not a level. Numbers
-    /// that are not levels are counted for a warning.
+    /// Returns the level in a cell, in dBm; `nil` for "not received", and for a number that is not a level. Such
+    /// numbers are counted for a warning.
     private mutating func level(_ text: String, of column: String) throws(FileProblem) -> Double? {
         guard !text.isEmpty else { return nil }
         guard let value = columns.number(text) else { throw notALevel(text, column) }
@@ -292,7 +293,7 @@ public struct SurveyTableReader {
 
     // MARK: Problems
 
-    /// A fault in one row or in many rows.
+    /// A fault that occurs in at least one row.
     private struct RowFault {
         /// The message about the first row with the fault.
         let message: String
@@ -313,7 +314,7 @@ public struct SurveyTableReader {
             FileProblem(message, at: JSONPosition(line: 1, column: 1), severity: .warning, in: table.file))
     }
 
-    /// Counts a fault in the row on `line`. Messages that differ only in the text of the cell are one fault.
+    /// Counts a fault in the row on `line`. Messages that differ only in the text of the cell count as one fault.
     private mutating func report(_ message: String, in line: Int) {
         faultyRows.insert(line)
         let messageStart = message.firstRange(of: ": \"").map { String(message[..<$0.lowerBound]) } ?? message
@@ -321,13 +322,13 @@ public struct SurveyTableReader {
             rowFaults[messageStart] = RowFault(message: message, firstLine: line, lastLine: line)
             return
         }
-        // Several cells of one row may have the fault.
+        // Count a row only once, even if several of its cells have the fault.
         if fault.lastLine != line { fault.rows += 1 }
         fault.lastLine = line
         rowFaults[messageStart] = fault
     }
 
-    /// Adds the faults in rows to the problems, and the message that the table was not read.
+    /// Adds the faults in rows to the problems, and adds the message that the table was not read.
     private mutating func refuse() {
         for fault in rowFaults.values.sorted(by: { ($0.firstLine, $0.message) < ($1.firstLine, $1.message) }) {
             let more = fault.rows - 1
@@ -350,8 +351,8 @@ enum SurveyTime {
     /// The longest span of a stay or a run, in seconds: 366 days.
     static let longest = 31_622_400.0
 
-    /// Returns a time in seconds. Small numbers are seconds; large ones are milliseconds or microseconds since 1970, if
-    /// that gives a date from 1973 on. `nil` for numbers between these ranges.
+    /// Returns a time in seconds. Small numbers are seconds. Large numbers are milliseconds or microseconds since 1970,
+    /// if this gives a date in 1973 or later. Returns `nil` for numbers between these ranges.
     static func seconds(_ value: Double) -> Double? {
         switch abs(value) {
         case ..<1e10: value
@@ -361,8 +362,8 @@ enum SurveyTime {
         }
     }
 
-    /// Returns the time of a date as in RFC 3339, in seconds since 1970. A blank may replace the T. A date without a
-    /// time zone is in UTC.
+    /// Returns the time of an RFC 3339 date, in seconds since 1970. A blank may replace the T. A date without a time
+    /// zone is in UTC.
     static func seconds(_ text: String) -> Double? {
         var octets = Array(text.utf8)
         guard octets.count >= 19 else { return nil }
@@ -379,7 +380,7 @@ enum SurveyTime {
 
 /// The cells of a table with a header, by the names of their columns.
 ///
-/// The names may be in upper or lower case. Some names that other programs write are recognised too.
+/// The names may be in upper or lower case. Some column names of other programs are recognised too.
 struct TableColumns {
     private static let aliases = [
         "timestamp": "time", "datetime": "time", "mac": "beacon", "bssid": "beacon", "address": "beacon",
@@ -390,7 +391,7 @@ struct TableColumns {
     /// The names of the columns in their order.
     let names: [String]
     private let columns: [String: Int]
-    /// True if the column of the beacons contains addresses, which may be written without separators.
+    /// True if the column of beacons contains addresses. Addresses may be written without separators.
     private let hasAddresses: Bool
 
     init(_ table: CSVTable) {
@@ -406,14 +407,14 @@ struct TableColumns {
 
     func has(_ column: String) -> Bool { columns[column] != nil }
 
-    /// The text of a cell. `nil` if it is empty or missing.
+    /// Returns the text of a cell; `nil` if the cell is empty or missing.
     func text(_ column: String, _ row: CSVRow) -> String? {
         guard let index = columns[column], index < row.cells.count else { return nil }
         let text = SpreadsheetText.raw(row.cells[index].string(in: table.octets))
         return text.isEmpty ? nil : text
     }
 
-    /// A number, which may have a decimal comma if commas do not separate the cells.
+    /// Returns a number. It may have a decimal comma if commas do not separate the cells.
     func number(_ text: String) -> Double? {
         if let value = Double(text) { return value }
         guard table.separator != UInt8(ascii: ","), text.count(where: { $0 == "," }) == 1, !text.contains(".") else {
@@ -422,9 +423,9 @@ struct TableColumns {
         return Double(text.replacing(",", with: "."))
     }
 
-    /// The number in a cell. `nil` if it is empty or missing.
+    /// Returns the number in a cell; `nil` if the cell is empty or missing.
     ///
-    /// - Throws: If it is not a number.
+    /// - Throws: If the text is not a number.
     func real(_ column: String, _ row: CSVRow) throws(FileProblem) -> Double? {
         guard let text = text(column, row) else { return nil }
         guard let value = number(text), value.isFinite else {
@@ -433,9 +434,9 @@ struct TableColumns {
         return value
     }
 
-    /// The time in a cell, in seconds. `nil` if it is empty or missing.
+    /// Returns the time in a cell, in seconds; `nil` if the cell is empty or missing.
     ///
-    /// - Throws: If it is neither a number nor a date.
+    /// - Throws: If the text is neither a number nor a date.
     func time(_ row: CSVRow) throws(FileProblem) -> Double? {
         guard let text = text("time", row) else { return nil }
         guard let value = number(text).flatMap(SurveyTime.seconds) ?? SurveyTime.seconds(text), value.isFinite else {
@@ -444,14 +445,14 @@ struct TableColumns {
         return value
     }
 
-    /// The key of a beacon. All spellings of an address give one key.
+    /// Returns the key of a beacon. All spellings of an address give one key.
     func key(_ text: String) -> BeaconKey? {
         let isAddress = hasAddresses || text.contains(":") || text.contains("-")
         if isAddress, text.utf8.count <= 17, let address = DeviceAddress(text) { return BeaconKey(.address(address)) }
         return BeaconKey(text)
     }
 
-    /// An error in a row.
+    /// Creates the error for a row.
     func problem(_ message: String, _ row: CSVRow) -> FileProblem {
         FileProblem(message, at: JSONPosition(line: row.line, column: 1), kind: .malformed, in: table.file)
     }

@@ -1,39 +1,39 @@
 internal import Airtime
 
-/// Records a walk from place to place. Each second becomes a stay at the position of the receiver in the middle of the
-/// second, on the straight line between two places.
+/// Records a walk from place to place. Each second becomes a stay. The position of the stay is on the straight line
+/// between two places, where the receiver was in the middle of the second.
 public final class SurveyWalk: RunConsumer {
     private var recorded: RecordedStays
     private let spots: [SurveySpot]
-    /// The known times at which the places were passed, in seconds since the start of the walk.
+    /// The times at which the places were passed, as far as they are known, in seconds since the start of the walk.
     private var marks: [Double]
-    /// The seconds that are not written yet, because the time at which the next place is passed is unknown.
+    /// The seconds that are not written yet, because the time at which the next place is passed is not known.
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
     /// The index in ``spots`` of the place to which the receiver is walking.
     private var destination = 1
     /// The time since the start of the walk, in seconds.
     private var elapsed = 0.0
-    /// The time in seconds between the start of the walk and the start of the first second. It is not 0, because
-    /// opening an adapter takes time. `nil` before the end of the first second.
+    /// The time in seconds from the start of the walk to the start of the first second. Opening an adapter takes this
+    /// time. `nil` before the end of the first second.
     private var delay: Double?
-    /// Called with a message for the user.
+    /// Receives messages for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
-    /// Returns true if the receiver passes the next place now. Called often.
+    /// Returns true if the receiver passes the next place at this moment. Called often.
     public var isPassing: () -> Bool = { false }
-    /// Called with the received beacons of each second.
+    /// Receives the beacons that were received in each second.
     public var onSecond: (_ heard: [HeardBeacon]) -> Void = { _ in }
-    /// Called with the place that is passed next.
+    /// Receives the place that is passed next.
     public var onNext: (_ spot: SurveySpot) -> Void = { _ in }
 
-    /// A recorder of a walk.
+    /// Creates a recorder of a walk.
     ///
     /// - Parameters:
     ///   - file: The survey.
     ///   - spots: The places of the walk in their order, at least two, all with positions.
-    ///   - marks: The times at which the places are passed, in seconds since the start. If empty, they are marked
-    ///     during the walk, which begins at the first place.
-    ///   - recording: The site and the receiver. Its adapter and start are set later.
-    ///   - session: The session of the stays. `nil` to use the day on which the recording began.
+    ///   - marks: The times at which the places are passed, in seconds since the start. If empty, ``isPassing`` marks
+    ///     them during the walk. The walk begins at the first place.
+    ///   - recording: The site and the receiver. The adapter and the start are set later.
+    ///   - session: The session of the stays; `nil` to use the day on which the recording began.
     public init(
         _ file: GrowingSurvey, _ spots: [SurveySpot], marks: [Double], _ recording: Survey.Recording,
         session: String? = nil
@@ -46,7 +46,7 @@ public final class SurveyWalk: RunConsumer {
     /// The numbers of the stays that were recorded.
     public var stays: [Int] { recorded.numbers }
 
-    /// The number of places that have not been passed.
+    /// The number of places that have not been passed yet.
     public var left: Int { spots.count - marks.count }
 
     public var isSatisfied: Bool {

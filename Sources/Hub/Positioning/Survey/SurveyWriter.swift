@@ -1,9 +1,9 @@
 internal import Airtime
 internal import Configuration
 
-/// Writes the lines of a survey, as ``SurveyReader`` reads them. Each line ends with a line feed.
+/// Writes the lines of a survey in the form that ``SurveyReader`` reads. Each line ends with a line feed.
 public enum SurveyWriter {
-    /// The first line of a recording.
+    /// Returns the first line of a recording.
     public static func line(_ recording: Survey.Recording) -> String {
         var members: [(String, JSONValue)] = [("survey", 1)]
         if let site = recording.site { members.append(("site", .string(site))) }
@@ -14,7 +14,7 @@ public enum SurveyWriter {
         return JSONValue.record(members).line + "\n"
     }
 
-    /// The first line of a stay.
+    /// Returns the first line of a stay.
     public static func line(_ stay: Survey.Stay) -> String {
         var members: [(String, JSONValue)] = [("stay", .integer(stay.number))]
         if let place = stay.place { members.append(("place", .string(place))) }
@@ -25,20 +25,20 @@ public enum SurveyWriter {
         return JSONValue.record(members).line + "\n"
     }
 
-    /// One second of a stay: the level of every packet in dBm, by beacon.
+    /// Returns the line of one second of a stay: the level of every packet in dBm, by beacon.
     public static func line(seconds: Double, readings: [(key: BeaconKey, levels: [Double])]) -> String {
         let levels = readings.map { ($0.key.text, JSONValue.array($0.levels.map(JSONValue.real))) }
         return JSONValue.record([("t", .real(seconds)), ("rssi", .record(levels))]).line + "\n"
     }
 
-    /// The last line of a stay.
+    /// Returns the last line of a stay.
     public static func end(stay: Int, seconds: Int) -> String { "{\"end\":\(stay),\"seconds\":\(seconds)}\n" }
 
-    /// A line that drops a stay.
+    /// Returns a line that cancels a stay.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
-    /// A line that replaces the place, the position and the floor of a stay with those of `spot`. A value that is `nil`
-    /// in `spot` does not change.
+    /// Returns a line that replaces the place, the position and the floor of a stay with those of `spot`. Values that
+    /// are `nil` in `spot` are not replaced.
     public static func move(stay: Int, to spot: SurveySpot) -> String {
         var members: [(String, JSONValue)] = [("move", .integer(stay))]
         if let position = spot.position { members.append(("position", .position(position))) }
@@ -47,10 +47,10 @@ public enum SurveyWriter {
         return JSONValue.record(members).line + "\n"
     }
 
-    /// A whole survey. Dropped stays are left out, and moved stays are at their new position.
+    /// Returns a whole survey. Cancelled stays are left out, and moved stays have their new positions.
     ///
-    /// - Parameter first: The number of the first stay; each following stay has the next number. `nil` keeps the
-    ///   numbers.
+    /// - Parameter first: The number of the first stay, if the stays are to be numbered again in their order; `nil` to
+    ///   keep the numbers.
     public static func text(_ survey: Survey, numberingFrom first: Int? = nil) -> String {
         var text = ""
         var recording: Int? = -1
@@ -76,32 +76,32 @@ public enum SurveyWriter {
 }
 
 extension JSONValue {
-    /// The shortest text that gives the same number; null if the number is not finite.
+    /// Returns the shortest text that gives the same number; null if the number is not finite.
     static func real(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .null }
         if let whole = Int(exactly: value), whole.magnitude < 1 << 53 { return .integer(whole) }
         return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
 
-    /// A number with at most `digits` decimals; null for `nil` and for numbers that are not finite.
+    /// Returns a number with at most `digits` decimals; null for `nil` and for numbers that are not finite.
     static func rounded(_ value: Double?, _ digits: Int = 3) -> JSONValue {
         guard let value else { return .null }
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         return real((value * scale).rounded() / scale)
     }
 
-    /// A string, or null for `nil`.
+    /// Returns a string; null for `nil`.
     static func text(_ text: String?) -> JSONValue { .optional(text, JSONValue.string) }
 
-    /// A position as a list: metres east, metres north.
+    /// Returns a position as a list: metres east, metres north.
     static func position(_ position: FloorPosition) -> JSONValue { .array([.real(position.x), .real(position.y)]) }
 
-    /// A position as a list, metres east and metres north, with at most three decimals; null for `nil`.
+    /// Returns a position as a list, metres east and metres north, with at most three decimals; null for `nil`.
     static func roundedPosition(_ position: FloorPosition?) -> JSONValue {
         .optional(position) { .array([.rounded($0.x), .rounded($0.y)]) }
     }
 
-    /// A position as an object with the members `x` and `y`, in metres east and north.
+    /// Returns a position as an object with the members `x` and `y`, in metres east and north.
     static func point(_ position: FloorPosition, _ digits: Int = 3) -> JSONValue {
         .record([("x", .rounded(position.x, digits)), ("y", .rounded(position.y, digits))])
     }
