@@ -43,7 +43,7 @@ struct BeaconEvidence: CellEvidence {
     private let mostOfOneLevel: Double
 
     /// The lower limit of the log-likelihood of one receiver's silence, however many packets it missed.
-    static let leastSilence = Float(log(BeaconTrail.leastChance))
+    static let leastSilence = Float(log(BeaconTrail.leastSilenceLikelihood))
     /// The share of the probability that may be left out. A share of 0.01 made positions wrong by 9 cm: a cell that is
     /// left out in one second is missing if later levels make it a thousand times as likely.
     let tolerance = 1e-5

@@ -141,7 +141,8 @@ struct BeaconTrail: Sendable {
     private var listenedSeconds = 0
     /// The number of ``listenedSeconds`` with a report of the beacon.
     private var heardSeconds = 0
-    /// The number of successive seconds in which the room's probability has been at least that of ``surerWithDead``.
+    /// The number of successive seconds in which the room's probability has been at least
+    /// ``knownWithDead``.
     private var sureSeconds = 0
     /// Without a floor plan, until a room is chosen: the levels of the rooms with receivers that have received the
     /// beacon recently.
@@ -155,11 +156,11 @@ struct BeaconTrail: Sendable {
     /// The possible differences of an unknown power from the usual power, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
     /// The assumed share of packets that pass through a human body, and the attenuation by the body in dB.
-    static let shadowed = (share: 0.1, decibels: 6.0)
+    static let bodyShadow = (share: 0.1, decibels: 6.0)
     /// The share of packets that are received if their level is above the sensitivity.
-    static let delivered = 0.8
+    static let deliveredShare = 0.8
     /// The lower limit of the likelihood of silence. It is not 0, because many packets in a row are often lost.
-    static let leastChance = 0.05
+    static let leastSilenceLikelihood = 0.05
     /// Silence counts only if all receivers that cover the beacon work. These are the receivers that received it within
     /// this time before its last report, in milliseconds.
     static let coverMilliseconds = 60_000
@@ -167,12 +168,12 @@ struct BeaconTrail: Sendable {
     /// working receivers.
     static let quietStep = 5000
     /// The smallest probability with which a room becomes known.
-    static let sure = 0.95
+    static let knownProbability = 0.95
     /// The smallest probability with which the room of the last event stays known.
-    static let stillSure = 0.75
+    static let staysKnownProbability = 0.75
     /// While a receiver is dead, a room is known only if it has had at least this probability for this number of
     /// seconds in a row.
-    static let surerWithDead = (probability: 0.999, seconds: 3)
+    static let knownWithDead = (probability: 0.999, seconds: 3)
     /// The number of seconds from which the exit rule uses the measured share of seconds with reports. Before that, it
     /// uses an assumed share.
     static let learningSeconds = 16
@@ -528,8 +529,8 @@ struct BeaconTrail: Sendable {
             isKnown = !now.hasDead && unconfirmedSeconds == 0
             return
         }
-        sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0
-        let leastProbability = isKnown && room == reportedRoom ? Self.stillSure : Self.sure
-        isKnown = now.hasDead ? sureSeconds >= Self.surerWithDead.seconds : probability >= leastProbability
+        sureSeconds = probability >= Self.knownWithDead.probability ? sureSeconds + 1 : 0
+        let leastProbability = isKnown && room == reportedRoom ? Self.staysKnownProbability : Self.knownProbability
+        isKnown = now.hasDead ? sureSeconds >= Self.knownWithDead.seconds : probability >= leastProbability
     }
 }

@@ -23,7 +23,7 @@ struct BlindCells: Sendable {
     }
 
     /// True if there may be blind cells.
-    var exist: Bool { unplacedDeadCount > 0 || blindCount > 0 }
+    var mayExist: Bool { unplacedDeadCount > 0 || blindCount > 0 }
 
     /// Changes the counts after a receiver has become alive or dead.
     mutating func change(_ receiver: Int, isAlive: Bool) {

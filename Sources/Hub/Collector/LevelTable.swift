@@ -61,7 +61,7 @@ struct LikelihoodTable: Sendable {
 
     /// - Parameter spread: The standard deviation of levels in dB, at least 1.
     init(spread: Double) {
-        let (shadow, scale) = (BeaconTrail.shadowed, -1 / (2 * spread * spread))
+        let (shadow, scale) = (BeaconTrail.bodyShadow, -1 / (2 * spread * spread))
         func logLikelihood(_ error: Double) -> Double {
             let body = error + shadow.decibels
             return log(
@@ -85,7 +85,7 @@ struct LikelihoodTable: Sendable {
         leastMargin = -margin
         byMargin = (-margin...margin).map {
             let strongEnough = 0.5 * erfc(-Double($0) / LevelTable.unit / spread / 2.0.squareRoot())
-            return Float(log1p(-BeaconTrail.delivered * strongEnough))
+            return Float(log1p(-BeaconTrail.deliveredShare * strongEnough))
         }
     }
 

@@ -24,7 +24,7 @@ struct ReceiverRuns: Sendable {
         var lastBootMilliseconds: Int
         /// The time of arrival of the last batch, in milliseconds since 1970.
         var arrival: Int
-        var clock: BootClock
+        var clock: UptimeConverter
         /// The sequence numbers of the last batches, as a ring buffer.
         var recent: [Int]
         /// The index of the oldest element of ``recent``.
@@ -55,13 +55,13 @@ struct ReceiverRuns: Sendable {
     static let recentLimit = 512
     /// The time since the last batch of the current run, in milliseconds, from which a batch of another run begins a
     /// new run. Before that, it may be a late batch of an earlier run.
-    static let handover = 3000
+    static let newRunPause = 3000
     /// The largest uptime difference between a batch and the current run, in milliseconds: 8 days. Receivers keep
     /// batches for at most 7 days, so a larger difference means that the machine has restarted.
     static let oldestBatch = 8 * 86_400_000
     /// The longest uptime from the last batch of a run to the first batch of the next run on the same machine, in
     /// milliseconds.
-    static let restart = 10_000
+    static let longestRestart = 10_000
 
     /// Processes the number of a batch. Returns the time of the batch, or the reason why the batch is not used.
     ///
@@ -73,7 +73,7 @@ struct ReceiverRuns: Sendable {
                 index == runs.count - 1 || !isOld(number, arrival)
                 ? runs[index].clock.unixMilliseconds(number.bootMilliseconds, arrival: arrival)
                 : runs[index].clock.estimatedUnixMilliseconds(number.bootMilliseconds)
-            guard let time, time <= arrival + BootClock.step else { return .ahead }
+            guard let time, time <= arrival + UptimeConverter.maximumDecrease else { return .ahead }
             runs[index].note(number, arrival: arrival)
             return .at(time)
         }
@@ -95,7 +95,7 @@ struct ReceiverRuns: Sendable {
         var run = Run(
             boot: number.boot, lastSequence: number.sequence, lastBootMilliseconds: number.bootMilliseconds,
             arrival: arrival,
-            clock: BootClock(), recent: [])
+            clock: UptimeConverter(), recent: [])
         run.note(number, arrival: arrival)
         let time = run.clock.unixMilliseconds(number.bootMilliseconds, arrival: arrival)
         runs.append(run)
@@ -113,11 +113,11 @@ struct ReceiverRuns: Sendable {
 
     /// Returns true if a batch is likely from an earlier run than the current run.
     private func isOld(_ number: ReceiverLine.Number, _ arrival: Int) -> Bool {
-        guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.handover else {
+        guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.newRunPause else {
             return false
         }
         let uptimeDifference = number.bootMilliseconds - current.lastBootMilliseconds
-        return !(0...Self.restart).contains(uptimeDifference)
+        return !(0...Self.longestRestart).contains(uptimeDifference)
     }
 }
 
@@ -127,7 +127,7 @@ struct ReceiverRuns: Sendable {
 ///
 /// A batch that the receiver kept for hours arrives hours late, so it says nothing about the offset. A very different
 /// value is accepted only if five batches in a row, over at least 3 s, agree on it.
-struct BootClock: Sendable {
+struct UptimeConverter: Sendable {
     /// For each of the last minutes, the smallest difference in milliseconds, the newest last.
     private var differences: [(minute: Int, least: Int)] = []
     /// The difference that may replace ``differences``, because the last batches agree on it: the difference in the
@@ -138,9 +138,9 @@ struct BootClock: Sendable {
     static let minutes = 5
     /// The largest drift of a clock in a few minutes, in milliseconds. Two differences agree if they differ by at most
     /// this time.
-    static let drift = 1000
+    static let maximumDrift = 1000
     /// The largest decrease of the difference that a single batch may cause, in milliseconds.
-    static let step = 12_000
+    static let maximumDecrease = 12_000
     /// The number of batches in a row, and the shortest time that they must span, to accept a very different value.
     static let agreement = (batches: 5, milliseconds: 3000)
 
@@ -151,10 +151,10 @@ struct BootClock: Sendable {
     mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {
         let (minute, difference) = (arrival / 60_000, arrival - bootMilliseconds)
         let least = differences.map(\.least).min() ?? difference
-        if (-Self.step...Self.drift).contains(difference - least) {
+        if (-Self.maximumDecrease...Self.maximumDrift).contains(difference - least) {
             candidate = nil
             note(difference, minute)
-        } else if let former = candidate, abs(difference - former.first) <= Self.drift {
+        } else if let former = candidate, abs(difference - former.first) <= Self.maximumDrift {
             let (least, batches) = (min(former.least, difference), former.batches + 1)
             candidate = (former.first, least, batches, former.since)
             if batches >= Self.agreement.batches, arrival - former.since >= Self.agreement.milliseconds {

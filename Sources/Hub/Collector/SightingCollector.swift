@@ -215,10 +215,12 @@ public struct SightingCollector: Sendable {
         if !isTimeAgreed {
             if let events = agreeOnTime(line, start, isCertain: isCertain, shouldContinue) { return events }
         }
-        guard line.unixMilliseconds > start + WaitingLines.step, !isCertain else {
+        guard line.unixMilliseconds > start + WaitingLines.maximumLead, !isCertain else {
             // A line near the collector's time shows that the clock of the waiting lines is wrong. A line that arrives
             // late does not show this.
-            if line.unixMilliseconds >= start - WaitingLines.step { counts.wrongClocks += linesAhead.take().count }
+            if line.unixMilliseconds >= start - WaitingLines.maximumLead {
+                counts.wrongClocks += linesAhead.take().count
+            }
             return use(line, shouldContinue)
         }
         counts.wrongClocks += linesAhead.add(line)
@@ -234,9 +236,9 @@ public struct SightingCollector: Sendable {
         _ line: TimedLine, _ start: Int, isCertain: Bool, _ shouldContinue: () -> Bool
     ) -> [Event]? {
         func agrees(_ other: TimedLine) -> Bool {
-            abs(other.unixMilliseconds - line.unixMilliseconds) <= WaitingLines.step
+            abs(other.unixMilliseconds - line.unixMilliseconds) <= WaitingLines.maximumLead
         }
-        if isCertain || abs(line.unixMilliseconds - start) <= WaitingLines.step {
+        if isCertain || abs(line.unixMilliseconds - start) <= WaitingLines.maximumLead {
             counts.wrongClocks += earlierLines.take().count
             (isTimeAgreed, resumed) = (true, [])
             return nil
@@ -536,7 +538,7 @@ public struct SightingCollector: Sendable {
             lastReports: receivers.indices.map(lastReportUnixMilliseconds),
             lastLines: receivers.map(\.lastLine), lineSeries: receivers.map(\.lines.count),
             periods: receivers.map(\.clock.period), nameSets: receivers.map(\.nameSet),
-            hasBlindCells: blindCells.exist,
+            hasBlindCells: blindCells.mayExist,
             hasDead: isAlive.contains(false), end: end)
         for index in trails.indices {
             guard index % Self.beaconsPerCheck > 0 || shouldContinue() else { break }

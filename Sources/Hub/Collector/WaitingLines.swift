@@ -17,7 +17,7 @@ struct WaitingLines: Sendable {
     private(set) var lines: [TimedLine] = []
 
     /// The time in milliseconds by which a line may be ahead of the collector's time and is still used at once.
-    static let step = 12_000
+    static let maximumLead = 12_000
     /// The number of lines that must agree, and the time that they must span in milliseconds.
     static let agreement = (lines: 3, span: SightingCollector.deadAfter)
     /// At the end of a recording: the largest time by which the waiting lines may be ahead of the collector's time, in
@@ -31,7 +31,7 @@ struct WaitingLines: Sendable {
     /// - Returns: The number of removed lines.
     mutating func add(_ line: TimedLine) -> Int {
         let count = lines.count
-        lines.removeAll { $0.unixMilliseconds > line.unixMilliseconds + Self.step }
+        lines.removeAll { $0.unixMilliseconds > line.unixMilliseconds + Self.maximumLead }
         defer { lines.append(line) }
         return count - lines.count
     }

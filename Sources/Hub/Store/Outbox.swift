@@ -56,7 +56,7 @@ public final class Outbox {
             text TEXT NOT NULL);
         """
     /// The number of oldest messages that are dropped at a time if the file is full.
-    private static let step: Int64 = 100
+    private static let droppedAtATime: Int64 = 100
 
     /// The longest wait while another process has locked the file, in milliseconds.
     private static let lockMilliseconds = 50
@@ -186,7 +186,7 @@ public final class Outbox {
         fileBytes += memoryBytes
         (memory, memoryBytes) = ([], 0)
         while fileBytes > limits.fileBytes, fileCount > 0 {
-            try drop(database, "seq < (SELECT min(seq) + ?1 FROM message)", Self.step)
+            try drop(database, "seq < (SELECT min(seq) + ?1 FROM message)", Self.droppedAtATime)
         }
         try drop(database, "at < ?1", newest - limits.age)
     }

@@ -6,17 +6,17 @@ internal import Sightings
 /// microseconds of listened time, that is, time during which the receiver worked.
 struct BeaconSilence: Sendable {
     /// The number of gaps between received events from which the losses are estimated.
-    static let needed = 8.0
+    static let neededGaps = 8.0
     /// The number of gaps from which the estimate counts as reliable. With fewer gaps, three standard errors instead of
     /// one are added to the estimate.
-    static let safe = 16.0
+    static let reliableGaps = 16.0
     /// The number of gaps that the first estimate of the interval needs.
     static let firstGaps = 8
     /// The number of received events after which all counts are halved, so that old losses count less.
-    static let memory = 4000.0
+    static let halvingLimit = 4000.0
     /// The estimate of the loss starts with this number of assumed events. The assumed share of losses is
     /// ``leastLoss``.
-    static let prior = 10.0
+    static let priorEvents = 10.0
     /// The assumed share of lost events at the start of the estimate.
     static let leastLoss = 0.1
     /// The assumed share of lost events of a beacon whose losses are not known yet.
@@ -25,7 +25,7 @@ struct BeaconSilence: Sendable {
     static let losses = 0.1...0.95
     /// The number of events after which the interval is estimated again. An estimate takes as much time as dozens of
     /// reports, so it is not made for each event.
-    static let learning = 16
+    static let eventsPerEstimate = 16
 
     /// The time of the last report of the beacon, of any kind.
     private(set) var lastReceived: Int?
@@ -47,7 +47,7 @@ struct BeaconSilence: Sendable {
     private var eventsUntilLearning = firstGaps + 1
     /// The first gaps, kept until the interval is known.
     private var earlyGaps: [Int] = []
-    /// The number of received events, halved from time to time (see ``memory``).
+    /// The number of received events, halved from time to time (see ``halvingLimit``).
     private var received = 0.0
     /// The number of lost events, halved together with `received`.
     private var lost = 0.0
@@ -88,7 +88,7 @@ struct BeaconSilence: Sendable {
         guard configuredPeriod == nil, learns else { return }
         eventsUntilLearning -= 1
         guard eventsUntilLearning <= 0 else { return }
-        eventsUntilLearning = period == nil ? 4 : Self.learning
+        eventsUntilLearning = period == nil ? 4 : Self.eventsPerEstimate
         let formerPeriod = period
         period = learn() ?? period
         if formerPeriod == nil, period != nil {
@@ -105,14 +105,14 @@ struct BeaconSilence: Sendable {
         guard gap >= IntervalEstimate.sameEventMicroseconds else { return }
         smallestGap = min(smallestGap ?? gap, gap)
         guard let period else {
-            if earlyGaps.count < 2 * Self.learning { earlyGaps.append(gap) }
+            if earlyGaps.count < 2 * Self.eventsPerEstimate { earlyGaps.append(gap) }
             return
         }
         let missing = max(0, (Double(gap) / period).rounded() - 1)
         received += 1
         lost += missing
         if missing > 0 { lossSeries += 1 }
-        if received > Self.memory {
+        if received > Self.halvingLimit {
             received /= 2
             lost /= 2
             lossSeries /= 2
@@ -125,20 +125,20 @@ struct BeaconSilence: Sendable {
 
     /// The silence after which the beacon counts as gone.
     var limit: Int {
-        guard let period, received >= Self.needed else {
+        guard let period, received >= Self.neededGaps else {
             guard let likely = likelyPeriod else { return ExitRule.unknownMicroseconds }
             return max(
                 ExitRule.unknownMicroseconds,
                 ExitRule.silenceMicroseconds(period: likely, loss: Self.firstLoss))
         }
         // The loss is estimated from only a few events, so a multiple of its standard error is added.
-        let standardErrors = received < Self.safe ? 3.0 : 1
-        let eventCount = received + lost + Self.prior
-        let loss = Self.upper((lost + Self.prior * Self.leastLoss) / eventCount, eventCount, standardErrors)
+        let standardErrors = received < Self.reliableGaps ? 3.0 : 1
+        let eventCount = received + lost + Self.priorEvents
+        let loss = Self.upper((lost + Self.priorEvents * Self.leastLoss) / eventCount, eventCount, standardErrors)
         let lossAfterReceived = min(
-            max((lossSeries + Self.prior * loss) / (received + Self.prior), 0.02), Self.losses.upperBound)
+            max((lossSeries + Self.priorEvents * loss) / (received + Self.priorEvents), 0.02), Self.losses.upperBound)
         let lossAfterLost = Self.upper(
-            (lost - lossSeries + Self.prior * loss) / (lost + Self.prior), lost + Self.prior, 1)
+            (lost - lossSeries + Self.priorEvents * loss) / (lost + Self.priorEvents), lost + Self.priorEvents, 1)
         let events = Self.lostInARow(
             period: period / 1_000_000, loss: loss, lossAfterReceived: lossAfterReceived, lossAfterLost: lossAfterLost,
             rate: ExitRule.falseExitsPerSecond)

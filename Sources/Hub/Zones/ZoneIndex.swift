@@ -73,7 +73,7 @@ struct ZoneIndex {
     private mutating func groupIndex(_ name: String) -> Int {
         if let index = groups.firstIndex(of: name) { return index }
         groups.append(name)
-        occupants.holders.append(nil)
+        occupants.occupancyOfGroup.append(nil)
         return groups.count - 1
     }
 

@@ -51,7 +51,7 @@ struct ZoneOccupants: Sendable {
     var members: [ZoneMember] = []
     var occupancies: [ZoneOccupancy] = []
     /// For each exclusive group, the index of the occupancy that has members inside; `nil` if the group is free.
-    var holders: [Int?] = []
+    var occupancyOfGroup: [Int?] = []
 
     /// The occupancy of a member.
     subscript(_ member: Int) -> ZoneOccupancy {
@@ -62,10 +62,10 @@ struct ZoneOccupants: Sendable {
     /// Returns the members that block `member` because they are inside another zone of its exclusive group; empty if
     /// the group is free, or if the member is in no group.
     func rivals(of member: Int) -> [Int] {
-        guard let group = self[member].group, let holder = holders[group], holder != members[member].occupancy else {
-            return []
-        }
-        return occupancies[holder].inside
+        guard let group = self[member].group, let occupancy = occupancyOfGroup[group],
+            occupancy != members[member].occupancy
+        else { return [] }
+        return occupancies[occupancy].inside
     }
 
     /// Moves a member inside. Its exclusive group must be free.
@@ -80,7 +80,7 @@ struct ZoneOccupants: Sendable {
         members[member].outsideSince = nil
         if isFirst { self[member].begin(at: now, moment) }
         self[member].inside.append(member)
-        if let group = self[member].group { holders[group] = members[member].occupancy }
+        if let group = self[member].group { occupancyOfGroup[group] = members[member].occupancy }
         return isFirst
     }
 
@@ -92,7 +92,7 @@ struct ZoneOccupants: Sendable {
         members[member].outsideSince = nil
         self[member].inside.removeAll { $0 == member }
         guard !self[member].isInside else { return false }
-        if let group = self[member].group { holders[group] = nil }
+        if let group = self[member].group { occupancyOfGroup[group] = nil }
         return true
     }
 
@@ -116,7 +116,7 @@ struct ZoneOccupants: Sendable {
             }
             if occupancy.isOfOneBeacon, inside.count > 1 { faults.append("two beacons share occupancy \(index)") }
         }
-        for (group, holder) in holders.enumerated() {
+        for (group, holder) in occupancyOfGroup.enumerated() {
             let inside = occupancies.indices.filter { occupancies[$0].group == group && occupancies[$0].isInside }
             if inside != (holder.map { [$0] } ?? []) {
                 faults.append("group \(group) is held by \(holder.map(String.init) ?? "none"), not \(inside)")

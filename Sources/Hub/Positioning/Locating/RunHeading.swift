@@ -45,14 +45,14 @@ struct RunHeading: Sendable {
     private let dependence: Double
 
     /// The time that the line covers, in seconds.
-    static let span = 12.0
+    static let lineSeconds = 12.0
     /// The shortest time in seconds, and the smallest number of positions, from which a direction is computed.
-    static let least = (seconds: 6.0, positions: 6)
+    static let minimum = (seconds: 6.0, positions: 6)
     /// The smallest assumed standard deviation of a position, in metres.
     static let deviation = 0.8
     /// The limits from which a receiver counts as moving: its speed as a multiple of the speed's standard error, and in
     /// m/s.
-    static let moving = (errors: 4.0, speed: 0.25)
+    static let movingLimits = (errors: 4.0, speed: 0.25)
 
     /// - Parameter window: The number of seconds from which each position is computed.
     init(window: Int) { dependence = Double(max(3, min(10, window))) }
@@ -67,8 +67,8 @@ struct RunHeading: Sendable {
         guard answer.state != .none, let position = answer.position else { return nil }
         if let last = positions.last, last.floor != answer.floor || seconds <= last.seconds { begin() }
         positions.append((seconds, position, answer.floor))
-        positions.removeAll { $0.seconds < seconds - Self.span }
-        guard positions.count >= Self.least.positions, seconds - positions[0].seconds >= Self.least.seconds else {
+        positions.removeAll { $0.seconds < seconds - Self.lineSeconds }
+        guard positions.count >= Self.minimum.positions, seconds - positions[0].seconds >= Self.minimum.seconds else {
             return nil
         }
         let count = Double(positions.count)
@@ -92,7 +92,7 @@ struct RunHeading: Sendable {
         let variance = max(squaredResiduals / (2 * (count - 2)), Self.deviation * Self.deviation)
         let speedError = (variance * dependence / squaredTimes).squareRoot()
         let speed = (east * east + north * north).squareRoot()
-        guard speed >= max(Self.moving.speed, Self.moving.errors * speedError) else { return nil }
+        guard speed >= max(Self.movingLimits.speed, Self.movingLimits.errors * speedError) else { return nil }
         let degrees = atan2(east, north) * 180 / .pi
         return Heading(
             degrees: degrees < 0 ? degrees + 360 : degrees,
