@@ -35,7 +35,7 @@ import Testing
         #expect(room(collector) == nil)
         #expect(!events.contains { $0.kind == .room || $0.kind == .known })
         let reason = try #require(Array(collector.states).first?.state.reason)
-        #expect(reason == "about equally loud in hall, stairs, desk", "\(reason)")
+        #expect(reason == "about equal levels in hall, stairs, desk", "\(reason)")
     }
 
     @Test func theReceiverThatIsClearlyLouderGivesTheRoom() throws {

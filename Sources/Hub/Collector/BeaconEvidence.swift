@@ -28,7 +28,7 @@ struct BeaconEvidence: CellEvidence {
     }
 
     private let plan: RoomPlan
-    /// The power at 1 m by plane, in 128ths of a dBm.
+    /// For each plane, the power at 1 m, in 128ths of a dBm.
     private let powers: [Int]
     /// The receivers that received the beacon, the highest level first.
     private let receptions: [Reception]
@@ -49,7 +49,7 @@ struct BeaconEvidence: CellEvidence {
     let tolerance = 1e-5
 
     /// - Parameters:
-    ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
+    ///   - powers: For each plane, the power at 1 m, in 128ths of a dBm.
     ///   - expectedPackets: The number of packets that a receiver would receive if no packet were lost.
     init(_ plan: RoomPlan, powers: [Int], receptions: [Reception], silence: Silence, expectedPackets: Double) {
         self.plan = plan
@@ -228,7 +228,7 @@ struct SilenceCache: Sendable {
     ///
     /// - Parameters:
     ///   - listening: For each receiver, true if it worked.
-    ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
+    ///   - powers: For each plane, the power at 1 m, in 128ths of a dBm.
     ///   - expectedPackets: The number of packets that a receiver would receive if no packet were lost.
     mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], expectedPackets: Double) -> [SilenceSums] {
         update(listening)

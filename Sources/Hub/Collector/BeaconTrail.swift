@@ -18,7 +18,7 @@ struct BeaconTrail: Sendable {
         /// For each receiver, true if it is alive, has a position, and sent a line within the last ``quietStep``
         /// milliseconds.
         let isRecent: [Bool]
-        /// The time at which each receiver last received anything, in milliseconds since 1970.
+        /// For each receiver, the time of its last report of any device, in milliseconds since 1970.
         let lastReports: [Int?]
         /// The time of each receiver's newest line, in milliseconds since 1970.
         let lastLines: [Int?]

@@ -24,7 +24,7 @@ public struct ReceiverLine: Hashable, Sendable {
     /// False for a message on a topic that does not belong to a receiver, such as the state of a zone.
     public private(set) var isAboutReceiver = true
 
-    /// True if the line proves that the receiver receives something.
+    /// True if the line proves that the receiver receives advertisements.
     var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
     /// The number of a batch. Two batches with equal numbers are one batch that has arrived twice.

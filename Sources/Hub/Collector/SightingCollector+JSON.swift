@@ -47,7 +47,7 @@ extension SightingCollector {
     /// The time of the newest line, in milliseconds since 1970; `nil` before the first line.
     public var newestLineUnixMilliseconds: Int? { receivers.compactMap(\.lastLine).max() }
 
-    /// Returns a time in milliseconds since 1970 as RFC 3339 text with milliseconds, as in the JSON of this library.
+    /// Returns a time in milliseconds since 1970 as RFC 3339 text with milliseconds.
     public static func timeText(_ unixMilliseconds: Int) -> String {
         RFC3339Time.text(milliseconds: unixMilliseconds)
     }

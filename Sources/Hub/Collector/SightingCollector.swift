@@ -33,7 +33,7 @@ public struct SightingCollector: Sendable {
     private var isTimeAgreed = false
     /// Lines whose time is far ahead of the collector's time.
     private var linesAhead = WaitingLines()
-    /// Lines whose time is before that of the first line, while the time is not agreed.
+    /// Lines that are older than the first line, kept until the time is agreed.
     private var earlierLines = WaitingLines()
     /// The time by which ``shift(by:)`` has changed all times so far, in milliseconds.
     private var clockShiftMilliseconds = 0
@@ -375,7 +375,7 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Returns the sightings since the last call; none unless ``keepsSightings`` is true.
+    /// Returns the sightings since the last call. If ``keepsSightings`` is false, returns none.
     public mutating func takeSightings() -> [SightingRow] {
         defer { sightings.removeAll(keepingCapacity: true) }
         return sightings

@@ -47,7 +47,7 @@ extension UnknownReason {
             }
             parts.append(rooms.joined(separator: ", "))
         }
-        if !equalRooms.isEmpty { parts.append("about equally loud in \(equalRooms.joined(separator: ", "))") }
+        if !equalRooms.isEmpty { parts.append("about equal levels in \(equalRooms.joined(separator: ", "))") }
         parts += receivers.prefix(Self.receiverLimit).map { receiver in
             let since = receiver.since.map { zone.shortText($0 / 1000, now: now / 1000) } ?? "the start"
             return "receiver \(receiver.name) silent since \(since)"

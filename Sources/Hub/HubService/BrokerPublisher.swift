@@ -205,7 +205,7 @@ final class BrokerPublisher {
 
     // MARK: Publishing
 
-    /// Records that the receiver works, the first time that it does.
+    /// Records the time at which the receiver first worked.
     func change(isListening: Bool, at now: HeardInstant) {
         if isListening { publisher.begin(at: now) }
     }

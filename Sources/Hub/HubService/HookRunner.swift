@@ -172,7 +172,7 @@ final class HookRunner {
         if count <= 1 { results.append(Self.completion(of: job)) }
     }
 
-    /// Returns the result that follows when all programs of the job's event have ended.
+    /// Returns the result that reports that all programs of the job's event have ended.
     private static func completion(of job: Job) -> Result {
         job.number.map(Result.completed) ?? .completedUnstored(job.id)
     }

@@ -197,7 +197,7 @@ final class ListenRun: SightingConsumer {
         guard let kind = ZoneEvent.Kind(rawValue: event.kind) else { return [] }
         let rules = file.hooks.filter { $0.matches(kind, zone: event.zone) }
         guard !rules.isEmpty else { return [] }
-        // For a shared zone, only the JSON contains the beacon.
+        // An event of a shared zone has no `beacon`, but its JSON names the beacon.
         let beacon = event.beacon ?? JSONDocument.parse(Array(event.json.utf8)).root?["beacon"]?.string
         return rules.map { rule in
             HookRunner.Job(

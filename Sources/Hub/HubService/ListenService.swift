@@ -79,7 +79,7 @@ public enum ListenService {
                     "a listener named \(name) is already running\(process.map { " (process \($0))" } ?? ""): stop it first, "
                         + "or give this file another name")
             }
-            Journal().write(.warning, "\(error): a second listener of this name would not be noticed")
+            Journal().write(.warning, "\(error): a second listener of this name would not be detected")
             return nil
         }
     }

@@ -25,7 +25,7 @@ struct MetricsPage {
 
     /// Adds a line to the metric that was begun last.
     ///
-    /// - Parameter labels: The joined results of ``label(_:_:)``.
+    /// - Parameter labels: One result of ``label(_:_:)``, or several results joined together.
     mutating func add(_ labels: [UInt8], _ value: String) {
         if !heading.isEmpty {
             octets += heading

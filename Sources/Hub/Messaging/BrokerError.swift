@@ -43,7 +43,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
                 // The library does not distinguish a certificate for another host from a host that does not answer.
                 + (broker.hasPrefix("mqtts:") ? ", or its certificate is for another host" : "")
                 + (reason.map { " (\($0))" } ?? "") + "; retrying"
-        case .refused(let broker, .protocolVersion): "\(broker): the broker does not speak MQTT 3.1.1"
+        case .refused(let broker, .protocolVersion): "\(broker): the broker does not support MQTT 3.1.1"
         case .refused(let broker, .clientName):
             "\(broker): the broker refuses the client name; give the receiver another name"
         case .refused(let broker, .unavailable): "\(broker): the broker is not ready; retrying"
@@ -51,7 +51,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(broker): the broker refuses the user name or the password; correct the file of \"userFile\""
         case .refused(let broker, .notAuthorized):
             "\(broker): this user is not authorized; correct the user name or the password in the file of "
-                + "\"userFile\", or name such a file"
+                + "\"userFile\", or set \"userFile\""
         case .subscription(let broker, let filter):
             "\(broker): the broker refuses the subscription to \(filter), so nothing is received from there; permit this "
                 + "user to read it in the broker's access rules; retrying"

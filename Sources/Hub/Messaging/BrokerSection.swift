@@ -214,7 +214,7 @@ private struct BrokerSectionReader {
         if let address, !address.isSecure {
             for name in ["caFile", "certificateFile", "keyFile"] {
                 if let node = object[name] {
-                    decoder.error("this is for TLS: the URL must begin with mqtts://", at: node)
+                    decoder.error("this key is for TLS: the URL must begin with mqtts://", at: node)
                 }
             }
         }

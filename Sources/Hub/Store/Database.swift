@@ -131,7 +131,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ) throws(StoreError) {
         if !isReadOnly {
             try execute("PRAGMA journal_mode = WAL")
-            // 256 KiB of cache are enough for a service that mostly writes. The default of 2 MB would slowly fill up.
+            // A service that mostly writes needs no larger cache than 256 KiB. The default cache would grow to 2 MB.
             try execute("PRAGMA cache_size = -256")
             // With this setting, a power failure loses no event.
             try execute("PRAGMA synchronous = FULL")

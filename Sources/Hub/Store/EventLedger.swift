@@ -271,7 +271,7 @@ public final class EventLedger {
 
     private func fail(_ error: StoreError) {
         nextTry = MonotonicClock.nanoseconds() + Self.second
-        // Retrying helps if the disk is full, but not if the file is damaged or foreign.
+        // Retrying helps if the disk is full, but not if the file is damaged or belongs to another program.
         isUnusable = error.kind == .corrupt || error.kind == .foreign
         failure.begin(
             "\(error); "

@@ -23,8 +23,8 @@ struct BeaconSilence: Sendable {
     static let firstLoss = 0.65
     /// The limits of an estimated share of lost events.
     static let losses = 0.1...0.95
-    /// The number of events after which the interval is estimated again. An estimate takes as much time as dozens of
-    /// reports, so it is not made for each event.
+    /// The number of events after which the interval is estimated again. An estimate takes as much computing time as
+    /// dozens of reports, so it is not made for each event.
     static let eventsPerEstimate = 16
 
     /// The time of the last report of the beacon, of any kind.

@@ -182,7 +182,7 @@ struct MedianWindow: Sendable {
     /// Returns the variance of a median of this window, in dB².
     func variance(of median: Median) -> Double {
         let deviation = deviation
-        // The variance of the median of normally distributed values is π/2 times that of their mean.
+        // For normally distributed values, the variance of the median is π/2 times the variance of the mean.
         return 1.57 * deviation * deviation / Double(median.count)
     }
 

@@ -484,7 +484,7 @@ extension ZoneEngine {
     /// A presence that survives a restart: which beacon is inside which zone.
     public struct Presence: Hashable, Sendable {
         public var zone: String
-        /// The beacon that is inside; with `"per": "zone"`, the one of the beacons inside that entered first.
+        /// The beacon that is inside. With `"per": "zone"`, the beacon that entered first of those inside.
         public var beacon: String
         /// The time at which the presence began, in microseconds since 1970.
         public var since: Int64

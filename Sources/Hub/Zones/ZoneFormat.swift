@@ -116,7 +116,7 @@ extension ValueType<JSONNode> {
     }
 }
 
-/// The keys of the text of an event. `${key}` in a text stands for the beacon's attachment with that key.
+/// The keys of the text of an event. `${key}` in a text is replaced by the beacon's attachment with that key.
 enum ContentKeys {
     static let title = Key(
         "title", .label(200, isEmptyGood: true), "Title, such as \"${owner} is here\" with the attachment owner.")

@@ -26,8 +26,8 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.version = version
     }
 
-    /// Creates an identity from this machine's host name and network card address, unless `name` and `address` are
-    /// given.
+    /// Creates an identity. Without a name, this machine's host name is used. Without an address, the address of a
+    /// network card is used.
     ///
     /// - Throws: An error if no address is given, and no network card has an address.
     public init(ofThisMachine name: String?, address: DeviceAddress?, version: String) throws(ListenerServiceError) {

@@ -16,7 +16,7 @@ public struct CountLog: Hashable, Sendable {
         public var machine: String
         public var start: RFC3339Time
 
-        /// The first line of a log.
+        /// Returns the first line of a log.
         public func line(rule: CountRule) -> String {
             let memory: [(String, JSONValue)] =
                 switch rule.memory {

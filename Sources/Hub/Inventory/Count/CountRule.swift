@@ -3,7 +3,7 @@ internal import Glibc
 /// The condition under which a beacon counts as found: it was near in at least ``neededHits`` of the last rounds. A
 /// round lasts one second.
 public struct CountRule: Hashable, Sendable {
-    /// The number of rounds in which a beacon must be near.
+    /// The number of rounds in which a beacon must be near to be found.
     public static let neededHits = 4
     /// The length of a round, in microseconds.
     public static let roundMicroseconds = 1_000_000

@@ -60,7 +60,7 @@ extension SignalMap.Source {
 }
 
 extension SignalMap.Fingerprint {
-    /// `[place, stay, visit, seconds, [beacon, level, …]]`.
+    /// The vector as `[place, stay, visit, seconds, [beacon, level, …]]`.
     fileprivate var json: JSONValue {
         .array([
             .integer(place), .integer(stay), .integer(visit), .real(vector.seconds),

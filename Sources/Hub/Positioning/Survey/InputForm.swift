@@ -56,8 +56,8 @@ enum SurveyLine {
         return begins(Array(text), ["event"])
     }
 
-    /// Returns true if the file is a single JSON object: an object that continues on the next line, or an object of
-    /// another kind, such as a map, on one line.
+    /// Returns true if the file is a single JSON object. Either the object continues on the next line, or it is a whole
+    /// file, such as a map, on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
         guard !isSurvey(octets), !isScan(octets) else { return false }

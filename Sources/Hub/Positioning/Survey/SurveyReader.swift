@@ -37,7 +37,7 @@ public struct SurveyReader: Sendable {
     /// The longest line, in bytes.
     public static let longestLine = 8_000_000
     private static let cutOff =
-        "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
+        "the line was cut off, for example by a power failure: only this line is dropped"
 
     /// Creates a reader of one survey.
     ///
