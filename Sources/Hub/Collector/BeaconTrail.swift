@@ -28,7 +28,7 @@ struct BeaconTrail: Sendable {
         let periods: [Int]
         /// For each receiver, the id of the set of beacon names that it knows; `nil` if it reports all beacons.
         let nameSets: [Int?]
-        /// True if there are cells that are covered only by dead receivers.
+        /// True if there may be cells that are covered only by dead receivers.
         let hasBlindCells: Bool
         /// True if at least one receiver is not alive.
         let hasDead: Bool

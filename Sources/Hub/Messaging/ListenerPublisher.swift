@@ -209,7 +209,7 @@ public struct ListenerPublisher {
 
     // MARK: The receiver's state
 
-    /// Marks the receiver as working for the first time; later calls change nothing.
+    /// Records the time at which the receiver first works. Later calls change nothing.
     public mutating func begin(at now: HeardInstant) { begunAt = begunAt ?? now }
 
     private func isDeaf(at now: HeardInstant) -> Bool { begunAt == nil || watch.clock.isDoubtful(at: now) }

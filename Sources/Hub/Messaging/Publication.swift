@@ -126,7 +126,7 @@ public struct PublicationQueue: Sendable {
     /// The time of the oldest publication, in microseconds since 1970; `nil` if none waits.
     public var oldest: Int64? { start < waiting.count ? waiting[start].time : nil }
 
-    /// Adds a publication after all others.
+    /// Adds a publication at the end of the queue.
     ///
     /// - Parameter time: The present time, in microseconds since 1970.
     public mutating func append(_ publication: Publication, time: Int64) {

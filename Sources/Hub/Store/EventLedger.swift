@@ -49,7 +49,7 @@ public final class EventLedger {
     /// The number of events that wait in memory.
     public var backlogCount: Int { events.count }
 
-    /// Returns new notices for the operator: the file cannot be written, or can be written again.
+    /// Returns new notices for the operator, for example that the file cannot be written, or can be written again.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
     /// Opens the file, and creates it if it is missing.

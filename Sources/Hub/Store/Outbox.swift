@@ -112,7 +112,7 @@ public final class Outbox {
     /// The size of the topics and texts of the messages that wait, in bytes.
     public var byteCount: Int { fileBytes + memoryBytes }
 
-    /// Returns new notices for the operator: the file cannot be written, or can be written again.
+    /// Returns new notices for the operator, for example that the file cannot be written, or can be written again.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
     /// Opens the file, and counts the messages of an earlier run.
@@ -130,7 +130,7 @@ public final class Outbox {
         (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)
     }
 
-    /// Adds messages after all others.
+    /// Adds messages at the end of the queue.
     ///
     /// - Parameter reading: The present time of the clocks.
     public func append(_ messages: [Message], at reading: WallClockSteps.Reading = .now()) {

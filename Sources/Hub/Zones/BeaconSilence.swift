@@ -5,12 +5,12 @@ internal import Sightings
 /// interval, the share of lost advertising events, and the number of events that are lost in a row. All times are
 /// microseconds of listened time, that is, time during which the receiver worked.
 struct BeaconSilence: Sendable {
-    /// The number of gaps between received events from which the losses are estimated.
+    /// The smallest number of gaps between received events for an estimate of the losses.
     static let neededGaps = 8.0
     /// The number of gaps from which the estimate counts as reliable. With fewer gaps, three standard errors instead of
     /// one are added to the estimate.
     static let reliableGaps = 16.0
-    /// The number of gaps that the first estimate of the interval needs.
+    /// The smallest number of gaps for the first estimate of the interval.
     static let firstGaps = 8
     /// The number of received events after which all counts are halved, so that old losses count less.
     static let halvingLimit = 4000.0

@@ -48,9 +48,9 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// The level as a share of the range from -100 dBm to the strongest level, 0...1.
     case db
-    /// 10^(difference from the strongest level / 20).
+    /// The amplitude as a share of the strongest amplitude: 10^(difference from the strongest level in dB / 20).
     case amplitude
-    /// 10^(difference from the strongest level / 10).
+    /// The power as a share of the strongest power: 10^(difference from the strongest level in dB / 10).
     case power
 
     /// The default penalty for a beacon that was received only in the survey or only by the receiver.

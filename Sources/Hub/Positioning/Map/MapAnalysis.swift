@@ -33,7 +33,7 @@ public struct MapAnalysis: Sendable {
         public let floor: String?
         /// The area in m².
         public let area: Double
-        /// The smallest number of beacons received at any of its cells.
+        /// The number of beacons received at the cell of the area with the fewest beacons.
         public let fewestBeacons: Int
     }
 
